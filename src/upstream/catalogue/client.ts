@@ -1,0 +1,70 @@
+import type { Readable } from 'node:stream';
+import type { InterfaceStatus, Page, Read, ReadScope } from '../read.js';
+import type {
+  WireEvent,
+  WireEventDetail,
+  WireNetwork,
+  WireNetworkStatistics,
+  WireSensor,
+  WireSensorDetail,
+  WireWaveform,
+} from './wire.js';
+
+export interface Paging {
+  /** From 1. */
+  readonly page: number;
+  /** At most 100 for sensors (catalogue §8); the maximum for events is not shown. */
+  readonly limit: number;
+}
+
+export interface SensorQuery extends Paging {
+  readonly networkId?: string | undefined;
+  readonly status?: 'online' | 'offline' | undefined;
+}
+
+/** Times are RFC 3339. Whether the ends are inclusive is not shown: nobody may rely on either. */
+export interface EventQuery extends Paging {
+  readonly networkId?: string | undefined;
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
+  readonly minMagnitude?: number | undefined;
+  readonly maxMagnitude?: number | undefined;
+  /** Radius search in kilometres. */
+  readonly near?:
+    | { readonly latitude: number; readonly longitude: number; readonly radiusKm: number }
+    | undefined;
+}
+
+export interface WaveformQuery {
+  readonly channel: string;
+  readonly start: string;
+  readonly end: string;
+}
+
+/** How the page and its total were cut, which the catalogue may decide otherwise than asked. */
+export interface CataloguePage<T> extends Page<T> {
+  /** `pagination.limit`: the page size that was applied; as asked where upstream did not say. */
+  readonly limit: number;
+}
+
+/**
+ * One function per row of catalogue §4. A single resource that is not there is null; a list that is refused with 403
+ * or 404 throws `Forbidden`. Every other failure is a `GatewayError` of `errors.ts`.
+ */
+export interface CatalogueClient {
+  /** The order of the list is not shown. */
+  sensors(query: SensorQuery, scope: ReadScope): Promise<Read<CataloguePage<WireSensor>>>;
+  sensor(id: string, scope: ReadScope): Promise<Read<WireSensorDetail> | null>;
+  waveform(sensorId: string, query: WaveformQuery, scope: ReadScope): Promise<Read<WireWaveform> | null>;
+  /** miniSEED as it arrives; destroying the stream ends the upstream request. */
+  waveformStream(sensorId: string, query: WaveformQuery, scope: ReadScope): Promise<Readable | null>;
+  /** The order of the list is not shown. */
+  events(query: EventQuery, scope: ReadScope): Promise<Read<CataloguePage<WireEvent>>>;
+  event(id: string, scope: ReadScope): Promise<Read<WireEventDetail> | null>;
+  networks(scope: ReadScope): Promise<Read<readonly WireNetwork[]>>;
+  network(id: string, scope: ReadScope): Promise<Read<WireNetwork> | null>;
+  networkStatistics(id: string, scope: ReadScope): Promise<Read<WireNetworkStatistics> | null>;
+  status(): InterfaceStatus;
+  /** Nothing read before this moment, finished or in flight, is served from the cache again. */
+  discardCache(): void;
+}

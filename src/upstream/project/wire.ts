@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { anyList, bool, identifier, num, part, text } from '../decode.js';
+
+/** Shapes as key-scoped §2 spells them. Unknown fields are ignored, unknown values pass, anything may be null. */
+
+export const projectShape = z.object({
+  id: identifier,
+  name: text,
+  network_code: text,
+  sensor_count: num,
+  location_masked: bool,
+  api_key_id: text,
+});
+export type WireProject = z.output<typeof projectShape>;
+
+export const sensorShape = z.object({
+  device_id: identifier,
+  station: text,
+  network: text,
+  sensor_type: text,
+  firmware: text,
+  /** `online`, or any other text (key-scoped §3). */
+  status: text,
+  last_seen: text,
+  location: part({ latitude: num, longitude: num, elevation_m: num, name: text, masked: bool }),
+  power: part({ battery_volts: num, charging: bool, source: text }),
+  /** `signal_strength` is dBm when negative, percent otherwise. */
+  connectivity: part({ type: text, signal_strength: num }),
+});
+export type WireSensor = z.output<typeof sensorShape>;
+
+/** Loose: the names of the GPS position fields are not shown, so every other field is kept. */
+export const healthReportShape = z.looseObject({
+  timestamp: z.string(),
+  received_at: text,
+  firmware: text,
+  power_source: text,
+  connection_type: text,
+  signal_strength: num,
+  uptime_s: num,
+  reboot_reason: text,
+  clock_quality: text,
+  sync_age_s: num,
+  data_tx_bytes: num,
+  data_rx_bytes: num,
+  battery_volts: num,
+  charging: bool,
+  temperature_c: num,
+  free_heap_bytes: num,
+  buffer_usage_pct: num,
+});
+export type WireHealthReport = z.output<typeof healthReportShape>;
+
+/** The response of `GET /v1/sensors/{id}/soh` around its `data`. */
+export interface WireHealthPage {
+  readonly reports: readonly WireHealthReport[];
+  /** Where to go on from with the same `to`; null when all has been returned. */
+  readonly nextFrom: string | null;
+}
+
+export const originShape = part({
+  id: text,
+  latitude: num,
+  longitude: num,
+  /** Kilometres. */
+  depth: num,
+  /** Unix seconds. */
+  origin_time: num,
+  /** Unix seconds. */
+  issued_at: num,
+});
+
+export const eventShape = z.object({
+  id: identifier,
+  /** RFC 3339. */
+  issued_at: text,
+  magnitude: num,
+  origin: originShape,
+  station_count: num,
+  pick_stations: anyList,
+});
+export type WireEvent = z.output<typeof eventShape>;
+
+/** Layout of the elements, and whether the list fields are repeated, is not shown (key-scoped §2). */
+export const eventDetailShape = z.object({
+  origins: anyList,
+  magnitudes: anyList,
+  picks: anyList,
+  amplitudes: anyList,
+  descriptions: anyList,
+});
+export interface WireEventDetail extends z.output<typeof eventDetailShape> {
+  /** The list fields, where the detail repeats them. */
+  readonly event: WireEvent | null;
+}
+
+export const triggerShape = z.object({
+  id: identifier,
+  device_id: identifier,
+  station: text,
+  location_name: text,
+  start_time: z.string(),
+  end_time: text,
+  peak_time: text,
+  pga_horizontal_mg: num,
+  pga_hne_mg: num,
+  pga_hnn_mg: num,
+  pga_hnz_mg: num,
+  pgv_ehz_mm_s: num,
+  peak_ehz_counts: num,
+  peak_hz: num,
+  /** `open`, `closed`, or any other text. */
+  status: text,
+});
+export type WireTrigger = z.output<typeof triggerShape>;

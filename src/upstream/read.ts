@@ -1,0 +1,75 @@
+import type { Source } from '../errors.js';
+
+/**
+ * Who is asking upstream, for how long and at which priority. One per operation, delivered change or poll.
+ * (contract 5.1–5.2, 5.7–5.8)
+ */
+export interface ReadScope {
+  /** Aborted when the caller goes away: it leaves the read, and the last to leave ends the request. */
+  readonly signal: AbortSignal;
+  /** A client's query before feeds before refreshes in the background. */
+  readonly priority: Priority;
+  /** Waiting operations take turns: reads of one scope share one turn. Any object that identifies the operation. */
+  readonly turn: object;
+  /** What this operation has spent so far. */
+  readonly meter: CostMeter;
+  /**
+   * The oldest answer that will do, in milliseconds: 0 always asks upstream (a feed's poll) and writes the cache.
+   * Left out, the ages of contract 5.5–5.6 hold, stale answers included.
+   */
+  readonly maxAgeMs?: number | undefined;
+}
+
+export type Priority = 'query' | 'feed' | 'background';
+
+/** What one operation cost (contract 5.7). The pipeline writes it, `extensions.upstream` shows it. */
+export interface CostMeter {
+  requests: number;
+  cacheHits: number;
+  staleHits: number;
+  /** Longest time that a read of this operation waited for allowance. */
+  waitedMs: number;
+  /** Age of the oldest answer used, in seconds. */
+  oldestAgeS: number;
+}
+
+export function newCostMeter(): CostMeter {
+  return { requests: 0, cacheHits: 0, staleHits: 0, waitedMs: 0, oldestAgeS: 0 };
+}
+
+/** A decoded answer and when the gateway read it from upstream (the `asOf` of the graph). Frozen: many share it. */
+export interface Read<T> {
+  readonly value: T;
+  readonly readAtMs: number;
+}
+
+/** A page of a list, however the interface pages. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** All that match, as upstream counts them; null where it did not say. */
+  readonly total: number | null;
+  /** Elements upstream sent on this page, including those dropped as undecodable: what paging goes on from. */
+  readonly received: number;
+}
+
+/** How one interface is doing under one key, for `gateway.interfaces`, `/ready` and the metrics. */
+export interface InterfaceStatus {
+  readonly source: Source;
+  /** Null before the first request. */
+  readonly reachable: boolean | null;
+  readonly lastErrorCode: string | null;
+  readonly lastErrorAtMs: number | null;
+  readonly requestCount: number;
+  readonly cacheHitCount: number;
+  readonly rateLimit: RateLimitStatus;
+}
+
+export interface RateLimitStatus {
+  readonly perMinute: number;
+  readonly burst: number | null;
+  readonly remaining: number;
+  /** Left of the day's allowance; null where there is none. */
+  readonly remainingToday: number | null;
+  /** When the allowance is whole again; null when it is. */
+  readonly resetAtMs: number | null;
+}
