@@ -1,0 +1,81 @@
+import type { Clock } from '../clock.js';
+import type { Log } from '../log.js';
+import type { CatalogueClient } from '../upstream/catalogue/client.js';
+import type { ProjectClient } from '../upstream/project/client.js';
+import { newCostMeter, type ReadScope } from '../upstream/read.js';
+
+/**
+ * Everything that is kept apart by key (contract 7): the clients that hold the keys, and what has been learnt with
+ * them. With the gateway's own keys there is one tenant; in `passthrough` one for each pair of keys.
+ */
+export class Tenant {
+  /** Null where the interface is not configured, or the client sent no key for it. */
+  readonly project: ProjectClient | null;
+  readonly catalogue: CatalogueClient | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborted when the tenant is dropped or the gateway stops. */
+  readonly signal: AbortSignal;
+  readonly #kept = new Map<unknown, unknown>();
+
+  constructor(parts: Pick<Tenant, 'project' | 'catalogue' | 'clock' | 'log' | 'signal'>) {
+    this.project = parts.project;
+    this.catalogue = parts.catalogue;
+    this.clock = parts.clock;
+    this.log = parts.log;
+    this.signal = parts.signal;
+  }
+
+  /** What all operations of this tenant share, made by `make` on first use: `tenant.kept(createInventory)`. */
+  kept<T>(make: (tenant: Tenant) => T): T {
+    return memo(this.#kept, make, this);
+  }
+
+  /** A context for work that no client waits for. */
+  background(): UnifyContext {
+    return new UnifyContext(this, {
+      signal: this.signal,
+      priority: 'background',
+      turn: {},
+      meter: newCostMeter(),
+    });
+  }
+}
+
+/** What the reads of one operation (or of one delivered change, or of one poll) share. Never outlives it. */
+export class UnifyContext {
+  readonly tenant: Tenant;
+  readonly scope: ReadScope;
+  readonly #once = new Map<unknown, unknown>();
+
+  constructor(tenant: Tenant, scope: ReadScope) {
+    this.tenant = tenant;
+    this.scope = scope;
+  }
+
+  get project(): ProjectClient | null {
+    return this.tenant.project;
+  }
+
+  get catalogue(): CatalogueClient | null {
+    return this.tenant.catalogue;
+  }
+
+  get clock(): Clock {
+    return this.tenant.clock;
+  }
+
+  /** What this operation shares, made by `make` on first use: its loaders, say. */
+  once<T>(make: (context: UnifyContext) => T): T {
+    return memo(this.#once, make, this);
+  }
+
+  kept<T>(make: (tenant: Tenant) => T): T {
+    return this.tenant.kept(make);
+  }
+}
+
+function memo<Owner, T>(made: Map<unknown, unknown>, make: (owner: Owner) => T, owner: Owner): T {
+  if (!made.has(make)) made.set(make, make(owner));
+  return made.get(make) as T;
+}
