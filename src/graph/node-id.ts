@@ -1,0 +1,29 @@
+import { BadUserInput } from '../errors.js';
+
+/** Global ids: opaque to clients, the same for a record however it was reached. */
+export function encodeNodeId(typename: string, id: string): string {
+  return Buffer.from(`${typename}:${id}`).toString('base64url');
+}
+
+/** @throws BadUserInput when the text is no global id of this graph. */
+export function decodeNodeId(globalId: string): { typename: string; id: string } {
+  const text = Buffer.from(globalId, 'base64url').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 1 || encodeNodeId(text.slice(0, colon), text.slice(colon + 1)) !== globalId) {
+    throw new BadUserInput('`id` is not a global id: pass the `id` that a node of this graph gave', {
+      argument: 'id',
+    });
+  }
+  return { typename: text.slice(0, colon), id: text.slice(colon + 1) };
+}
+
+/** The part of a global id behind its type, for look-ups that take the id of one type alone. */
+export function idOf(typename: string, globalId: string, argument: string): string {
+  const decoded = decodeNodeId(globalId);
+  if (decoded.typename !== typename) {
+    throw new BadUserInput(`\`${argument}\` is the id of a ${decoded.typename}, not of a ${typename}`, {
+      argument,
+    });
+  }
+  return decoded.id;
+}

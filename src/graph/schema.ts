@@ -1,0 +1,6 @@
+import { builder } from './builder.js';
+import './types/connection.js';
+import './types/geography.js';
+
+/** The graph: importing a type's file adds the type and the root fields that return it. */
+export const schema = builder.toSchema();

@@ -1,0 +1,85 @@
+import { CursorInvalid, type Source } from '../errors.js';
+
+/** One page of a list, as the graph's connections show it. */
+export interface Slice<T> {
+  readonly edges: readonly Edge<T>[];
+  readonly pageInfo: PageInfo;
+  /** Interfaces that could not answer, so that the list may lack what only they know. */
+  readonly unavailableSources: readonly UnavailableSource[];
+}
+
+export interface Edge<T> {
+  readonly cursor: string;
+  readonly node: T;
+}
+
+export interface PageInfo {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+export interface UnavailableSource {
+  readonly source: Source;
+  /** A code of contract 4. */
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterS: number | null;
+}
+
+/** The edges and what they say of the page; `more` tells whether the list goes on in either direction. */
+export function sliceOf<T>(
+  edges: readonly Edge<T>[],
+  more: { readonly next: boolean; readonly previous: boolean },
+  unavailableSources: readonly UnavailableSource[] = [],
+): Slice<T> {
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: more.next,
+      hasPreviousPage: more.previous,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+    unavailableSources,
+  };
+}
+
+/**
+ * Opaque, self-contained positions: nothing is kept for them, so they survive a restart and are good on any instance.
+ * `list` names the list (and, where it matters, its order) that a cursor belongs to.
+ */
+export function encodeCursor(list: string, position: unknown): string {
+  return Buffer.from(JSON.stringify([list, position])).toString('base64url');
+}
+
+/**
+ * The position that `decode` makes of a cursor of `list`.
+ * @throws CursorInvalid when it is of another list, or not a cursor at all.
+ */
+export function decodeCursor<T>(
+  list: string,
+  cursor: string,
+  argument: string,
+  decode: (position: unknown) => T | null,
+): T {
+  const position = parse(list, cursor);
+  const decoded = position === undefined ? null : decode(position);
+  if (decoded === null) {
+    throw new CursorInvalid(
+      `\`${argument}\` is not a cursor of this list: pass one that this list's edges or pageInfo gave`,
+      { argument },
+    );
+  }
+  return decoded;
+}
+
+function parse(list: string, cursor: string): unknown {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    return Array.isArray(value) && value.length === 2 && value[0] === list ? value[1] : undefined;
+  } catch {
+    return undefined;
+  }
+}

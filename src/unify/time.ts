@@ -1,0 +1,137 @@
+/**
+ * One instant with every digit it was given, for upstream's three ways to write time: RFC 3339 text, a plain date
+ * (key-scoped §4) and Unix seconds (key-scoped §2, `origin`). Date would cut a catalogue arrival to milliseconds.
+ */
+export class Instant {
+  /** Whole Unix seconds, rounded down. A leap second counts as the second before it. */
+  readonly unixS: number;
+  /** Decimal digits of the second, as given: '423157' for .423157 s. */
+  readonly digits: string;
+  /** True within a leap second, 23:59:60. */
+  readonly leap: boolean;
+
+  private constructor(unixS: number, digits: string, leap: boolean) {
+    this.unixS = unixS;
+    this.digits = digits;
+    this.leap = leap;
+  }
+
+  /** Null when `text` is neither RFC 3339 nor a plain date (midnight UTC). A time without a zone is UTC. */
+  static parse(text: string): Instant | null {
+    const match = rfc3339.exec(text.trim());
+    if (!match) return null;
+    const [, year, month, day, hour = '00', minute = '00', second = '00', digits = '', zone = 'Z'] = match;
+    const offsetMinutes = offsetOf(zone);
+    const leap = second === '60';
+    if (offsetMinutes === null || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60)
+      return null;
+    const midnightMs = midnight(Number(year), Number(month), Number(day));
+    if (midnightMs === null) return null;
+    const secondOfDay = Number(hour) * 3600 + Number(minute) * 60 + (leap ? 59 : Number(second));
+    const unixS = midnightMs / 1000 + secondOfDay - offsetMinutes * 60;
+    // A leap second is the last of a UTC day, whatever offset it is written with.
+    if (leap && modulo(unixS, 86_400) !== 86_399) return null;
+    return new Instant(unixS, digits, leap);
+  }
+
+  /** Unix seconds as upstream's JSON number; its shortest decimal form is what upstream wrote. Null if not finite. */
+  static fromUnixSeconds(seconds: number): Instant | null {
+    if (!Number.isFinite(seconds) || Math.abs(seconds) > 1e11) return null;
+    const [whole = '0', digits = ''] = plainDecimal(Math.abs(seconds)).split('.');
+    if (seconds >= 0 || digits === '')
+      return new Instant(Math.sign(seconds) * Number(whole) || 0, digits, false);
+    // −1.25 s is 0.75 s after second −2.
+    return new Instant(-Number(whole) - 1, tensComplement(digits), false);
+  }
+
+  static fromMs(ms: number): Instant {
+    const unixS = Math.floor(ms / 1000);
+    const millis = Math.floor(ms - unixS * 1000);
+    return new Instant(unixS, String(millis).padStart(3, '0'), false);
+  }
+
+  /** Milliseconds since 1970 with a fraction: for distances in time, not for equality. */
+  get ms(): number {
+    const fraction = this.digits === '' ? 0 : Number(`0.${this.digits}`);
+    return (this.unixS + (this.leap ? 1 : 0) + fraction) * 1000;
+  }
+
+  /** Exact order, leap seconds and digits beyond the microsecond included. */
+  compare(other: Instant): number {
+    if (this.unixS !== other.unixS) return this.unixS < other.unixS ? -1 : 1;
+    if (this.leap !== other.leap) return this.leap ? 1 : -1;
+    const length = Math.max(this.digits.length, other.digits.length);
+    const mine = this.digits.padEnd(length, '0');
+    const theirs = other.digits.padEnd(length, '0');
+    if (mine === theirs) return 0;
+    return mine < theirs ? -1 : 1;
+  }
+
+  /** This instant moved by whole or fractional milliseconds; digits beyond the microsecond are kept. */
+  plusMs(ms: number): Instant {
+    const micros = BigInt(Math.round(ms * 1000));
+    const scale = 10n ** BigInt(Math.max(6, this.digits.length));
+    const ticks =
+      BigInt(this.unixS + (this.leap ? 1 : 0)) * scale +
+      BigInt(this.digits.padEnd(String(scale).length - 1, '0') || '0') +
+      (micros * scale) / 1_000_000n;
+    const whole = ticks >= 0n ? ticks / scale : -((-ticks + scale - 1n) / scale);
+    const rest = ticks - whole * scale;
+    return new Instant(Number(whole), rest.toString().padStart(String(scale).length - 1, '0'), false);
+  }
+
+  /** RFC 3339 in UTC with all digits; a fraction has at least three, as JavaScript writes it. */
+  toString(): string {
+    const date = new Date(this.unixS * 1000).toISOString();
+    const untilSeconds = date.slice(0, date.indexOf('.') - 2);
+    const second = this.leap ? '60' : date.slice(date.indexOf('.') - 2, date.indexOf('.'));
+    const fraction = this.digits === '' ? '' : `.${this.digits.padEnd(3, '0')}`;
+    return `${untilSeconds}${second}${fraction}Z`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+export function earlier(a: Instant, b: Instant): Instant {
+  return a.compare(b) <= 0 ? a : b;
+}
+
+export function later(a: Instant, b: Instant): Instant {
+  return a.compare(b) >= 0 ? a : b;
+}
+
+const rfc3339 =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s?([Zz]|[+-]\d{2}:?\d{2}))?)?$/;
+
+function offsetOf(zone: string): number | null {
+  if (zone === 'Z' || zone === 'z') return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(-2));
+  if (hours > 23 || minutes > 59) return null;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}
+
+function midnight(year: number, month: number, day: number): number | null {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const same =
+    date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return same ? date.getTime() : null;
+}
+
+// Number.toString writes 1e-7 for small numbers.
+function plainDecimal(value: number): string {
+  const text = String(value);
+  return text.includes('e') ? value.toFixed(12) : text;
+}
+
+function tensComplement(digits: string): string {
+  const scale = 10n ** BigInt(digits.length);
+  return (scale - BigInt(digits)).toString().padStart(digits.length, '0');
+}
+
+function modulo(value: number, divisor: number): number {
+  return ((value % divisor) + divisor) % divisor;
+}
