@@ -1,0 +1,29 @@
+import { settings } from './settings.js';
+
+/** The settings as `--help` shows them. */
+export function renderHelp(): string {
+  const rows = Object.entries(settings).map(([name, { meaning, shownDefault, isSecret }]) => {
+    const shown = shownDefault === '–' ? '' : ` (default: ${shownDefault})`;
+    return `  ${name}${isSecret ? `, ${name}_FILE` : ''}${shown}\n      ${meaning.replaceAll('`', '')}`;
+  });
+  return [
+    'Usage: seisgraph [--help | --version]',
+    '',
+    'Serves one GraphQL graph over the two REST interfaces of a seismic-sensor service.',
+    'Without any setting it serves http://127.0.0.1:4000/graphql on an embedded sandbox.',
+    '',
+    'Settings come from the environment. A NAME_FILE variable names a file that holds the value.',
+    '',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** The settings as the README shows them. */
+export function renderMarkdownTable(): string {
+  const rows = Object.entries(settings).map(([name, { meaning, shownDefault, isSecret }]) => {
+    const shown = shownDefault === '–' ? shownDefault : `\`${shownDefault}\``;
+    return `| \`${name}\`${isSecret ? ` or \`${name}_FILE\`` : ''} | ${shown} | ${meaning} |`;
+  });
+  return ['| variable | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+}

@@ -1,0 +1,212 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ConfigError, parseConfig, secretsOf } from '../src/config.js';
+import { settings } from '../src/settings.js';
+import { renderHelp, renderMarkdownTable } from '../src/settings-text.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'seisgraph-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileWith(content: string): string {
+  const name = join(folder, `${Math.random()}`);
+  writeFileSync(name, content);
+  return name;
+}
+
+function refusal(env: Record<string, string>): ConfigError {
+  try {
+    parseConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+const project = { PROJECT_API_URL: 'https://one.example/api', PROJECT_API_KEY: 'svc_sk_secret1' };
+const catalogue = { CATALOGUE_API_URL: 'http://two.example/', CATALOGUE_API_KEY: 'catalogue-secret' };
+
+describe('configuration', () => {
+  it('serves the sandbox on loopback when nothing is set', () => {
+    expect(parseConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 4000,
+      sandbox: true,
+      project: null,
+      catalogue: null,
+      auth: { mode: 'none' },
+      projectRate: { perMinute: 60, burst: 20 },
+      catalogueTier: 'free',
+      cacheMaxBytes: 67_108_864,
+      corsOrigins: [],
+      limits: { maxDepth: 15, maxAliases: 30, maxTokens: 2000, maxBodyBytes: 262_144, maxCost: 200 },
+      clientRatePerMinute: null,
+    });
+  });
+
+  it('uses the interfaces that are named, and then no sandbox', () => {
+    expect(parseConfig({ ...project, ...catalogue })).toMatchObject({
+      sandbox: false,
+      project: { url: 'https://one.example/api', key: 'svc_sk_secret1' },
+      catalogue: { url: 'http://two.example', key: 'catalogue-secret' },
+    });
+    expect(parseConfig(project).catalogue).toBeNull();
+  });
+
+  it('takes a variable that is set to nothing as not set', () => {
+    expect(parseConfig({ PORT: '', PROJECT_API_URL: ' ' })).toMatchObject({ port: 4000, sandbox: true });
+  });
+
+  it.each([
+    ['HOST', { HOST: '[::1]' }],
+    ['HOST', { HOST: 'a\nb' }],
+    ['PORT', { PORT: '70000' }],
+    ['PORT', { PORT: '40x' }],
+    ['PORT', { PORT: '-1' }],
+    ['PROJECT_API_URL', { ...project, PROJECT_API_URL: 'https://one.example/v1' }],
+    ['PROJECT_API_URL', { ...project, PROJECT_API_URL: 'https://one.example/api/v1/' }],
+    ['PROJECT_API_URL', { ...project, PROJECT_API_URL: 'one.example' }],
+    ['PROJECT_API_URL', { ...project, PROJECT_API_URL: 'file:///etc/passwd' }],
+    ['PROJECT_API_URL', { ...project, PROJECT_API_URL: 'https://user:pw@one.example' }],
+    ['PROJECT_API_URL', { ...project, PROJECT_API_URL: 'https://one.example/?x=1' }],
+    ['PROJECT_API_URL', { PROJECT_API_KEY: 'svc_sk_a' }],
+    ['PROJECT_API_KEY', { PROJECT_API_URL: 'https://one.example' }],
+    ['PROJECT_API_KEY', { ...project, PROJECT_API_KEY: 'sk_a' }],
+    ['CATALOGUE_API_KEY', { CATALOGUE_API_URL: 'https://two.example' }],
+    ['CATALOGUE_API_KEY', { ...catalogue, CATALOGUE_API_KEY: 'two words' }],
+    ['SANDBOX', { SANDBOX: 'perhaps' }],
+    ['SANDBOX', { SANDBOX: 'false' }],
+    ['SANDBOX', { ...project, SANDBOX: 'true' }],
+    ['AUTH_MODE', { AUTH_MODE: 'basic' }],
+    ['AUTH_MODE', { HOST: '0.0.0.0' }],
+    ['AUTH_MODE', { HOST: 'gateway.example' }],
+    ['GATEWAY_TOKENS', { AUTH_MODE: 'token' }],
+    ['GATEWAY_TOKENS', { AUTH_MODE: 'token', GATEWAY_TOKENS: ' , ' }],
+    ['GATEWAY_TOKENS', { GATEWAY_TOKENS: 'abc' }],
+    ['JWT_JWKS_URL', { AUTH_MODE: 'jwt', JWT_ISSUER: 'i', JWT_AUDIENCE: 'a' }],
+    ['JWT_ISSUER', { AUTH_MODE: 'jwt', JWT_JWKS_URL: 'https://id.example/jwks', JWT_AUDIENCE: 'a' }],
+    ['JWT_AUDIENCE', { AUTH_MODE: 'jwt', JWT_JWKS_URL: 'https://id.example/jwks', JWT_ISSUER: 'i' }],
+    ['JWT_ISSUER', { JWT_ISSUER: 'i' }],
+    ['CATALOGUE_TIER', { CATALOGUE_TIER: 'gold' }],
+    ['TRIGGER_POLL_INTERVAL_MS', { TRIGGER_POLL_INTERVAL_MS: '249' }],
+    ['EVENT_POLL_INTERVAL_MS', { EVENT_POLL_INTERVAL_MS: '0' }],
+    ['SENSOR_POLL_INTERVAL_MS', { SENSOR_POLL_INTERVAL_MS: '1e3' }],
+    ['TRIGGER_LOOKBACK_S', { TRIGGER_LOOKBACK_S: '86401' }],
+    ['UPSTREAM_TIMEOUT_MS', { UPSTREAM_TIMEOUT_MS: '0' }],
+    ['CACHE_MAX_BYTES', { CACHE_MAX_BYTES: '0' }],
+    ['CORS_ORIGINS', { CORS_ORIGINS: 'example.org' }],
+    ['CORS_ORIGINS', { CORS_ORIGINS: 'https://example.org/path' }],
+    ['CORS_ORIGINS', { CORS_ORIGINS: 'https://example.org,*' }],
+    ['GRAPHIQL', { GRAPHIQL: 'on' }],
+    ['PERSISTED_OPERATIONS', { PERSISTED_OPERATIONS: 'yes' }],
+    ['CLIENT_RATE_PER_MINUTE', { CLIENT_RATE_PER_MINUTE: '0' }],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }],
+    ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
+    ['REDIS_URL', { REDIS_URL: 'redis://localhost' }],
+    ['WORKERS', { WORKERS: '2' }],
+    ['DASHBOARD', { DASHBOARD: 'true' }],
+  ])('stops at a wrong %s with one line that names it: %o', (variable, env) => {
+    const { message } = refusal(env);
+    expect(message.split(' ')[0]).toBe(variable);
+    expect(message).not.toContain('\n');
+  });
+
+  it('never repeats a secret in a refusal', () => {
+    const refusals = [
+      refusal({ ...project, PROJECT_API_KEY: 'hunter2' }),
+      refusal({ ...catalogue, CATALOGUE_API_KEY: 'hunter2 hunter2' }),
+      refusal({ AUTH_MODE: 'token', GATEWAY_TOKENS: 'good,hunter2\u00e9' }),
+      refusal({ ...project, PROJECT_API_URL: 'https://me:hunter2@one.example' }),
+      refusal({ REDIS_URL: 'redis://:hunter2@localhost' }),
+    ];
+    for (const { message } of refusals) expect(message).not.toContain('hunter2');
+  });
+
+  it('allows anyone on a public address only when told so', () => {
+    expect(parseConfig({ HOST: '0.0.0.0', ALLOW_ANONYMOUS: 'true' }).host).toBe('0.0.0.0');
+    expect(parseConfig({ HOST: '0.0.0.0', AUTH_MODE: 'token', GATEWAY_TOKENS: 'a' }).auth.mode).toBe('token');
+    for (const host of ['::1', 'localhost', '127.8.9.1']) expect(parseConfig({ HOST: host }).host).toBe(host);
+  });
+
+  it('reads every secret from a file too, and refuses one that is given twice', () => {
+    const config = parseConfig({
+      PROJECT_API_URL: 'https://one.example',
+      PROJECT_API_KEY_FILE: fileWith('svc_sk_from_file\n'),
+      CATALOGUE_API_URL: 'https://two.example',
+      CATALOGUE_API_KEY_FILE: fileWith('  from-file '),
+      AUTH_MODE: 'token',
+      GATEWAY_TOKENS_FILE: fileWith('first\nsecond, third\n'),
+    });
+    expect(config).toMatchObject({
+      project: { key: 'svc_sk_from_file' },
+      catalogue: { key: 'from-file' },
+      auth: { tokens: ['first', 'second', 'third'] },
+    });
+    expect(secretsOf(config)).toEqual(['svc_sk_from_file', 'from-file', 'first', 'second', 'third']);
+
+    const twice = refusal({ ...project, PROJECT_API_KEY_FILE: fileWith('svc_sk_b') });
+    expect(twice.message).toBe('PROJECT_API_KEY_FILE and PROJECT_API_KEY are both set: set one');
+    expect(refusal({ ...catalogue, CATALOGUE_API_KEY: '', CATALOGUE_API_KEY_FILE: '/no/such' }).message).toBe(
+      'CATALOGUE_API_KEY_FILE names a file that cannot be read (ENOENT)',
+    );
+    expect(refusal({ AUTH_MODE: 'token', GATEWAY_TOKENS_FILE: fileWith('\n') }).variable).toBe(
+      'GATEWAY_TOKENS_FILE',
+    );
+  });
+
+  it('needs no key of its own in passthrough', () => {
+    expect(parseConfig({ AUTH_MODE: 'passthrough', PROJECT_API_URL: 'https://one.example' })).toMatchObject({
+      auth: { mode: 'passthrough' },
+      project: { key: null },
+    });
+    expect(parseConfig({ AUTH_MODE: 'passthrough', ...project }).project?.key).toBeNull();
+  });
+
+  it('reads sizes as bytes or with a unit, origins as a list or a star', () => {
+    expect(parseConfig({ CACHE_MAX_BYTES: '1 MiB', MAX_BODY_BYTES: '1000' })).toMatchObject({
+      cacheMaxBytes: 1_048_576,
+      limits: { maxBodyBytes: 1000 },
+    });
+    expect(parseConfig({ CORS_ORIGINS: 'https://a.example, http://localhost:3000' }).corsOrigins).toEqual([
+      'https://a.example',
+      'http://localhost:3000',
+    ]);
+    expect(parseConfig({ CORS_ORIGINS: '*' }).corsOrigins).toBe('*');
+    expect(parseConfig({ CLIENT_RATE_PER_MINUTE: 'off' }).clientRatePerMinute).toBeNull();
+  });
+
+  it('either accepts or names the variable, whatever a variable holds', () => {
+    const names = Object.keys(settings);
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary' })), (env) => {
+        try {
+          parseConfig(env);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ConfigError);
+          expect(String((error as Error).message)).not.toMatch(/[\r\n]/);
+          expect(names).toContain((error as ConfigError).variable);
+        }
+      }),
+    );
+  });
+});
+
+describe('the settings table', () => {
+  it('shows every variable in the help and in the Markdown table', () => {
+    for (const name of Object.keys(settings)) {
+      expect(renderHelp()).toContain(`  ${name}`);
+      expect(renderMarkdownTable()).toContain(`| \`${name}\``);
+    }
+  });
+
+  it('has every default that it shows', () => {
+    for (const { fallback, shownDefault } of Object.values(settings)) {
+      if (typeof fallback === 'number' && !/MiB|KiB/.test(shownDefault)) {
+        expect(shownDefault).toBe(String(fallback));
+      }
+    }
+  });
+});
