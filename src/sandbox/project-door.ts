@@ -1,0 +1,44 @@
+import { openapiYaml } from './openapi.js';
+import { projectError, projectInterface } from './project.js';
+import { tokenBuckets } from './rate-limit.js';
+import { type ApiRequest, bearerKey, type Reply } from './reply.js';
+import type { World } from './world.js';
+
+export interface ProjectDoorOptions {
+  readonly world: World;
+  readonly revoked: ReadonlySet<string>;
+  /** Null: without limit. */
+  readonly limits: { readonly perMinute: number; readonly burst: number } | null;
+}
+
+/** The project interface with its key check and its limit (key-scoped §5, §8) in front. */
+export function projectDoor({ world, revoked, limits }: ProjectDoorOptions): (request: ApiRequest) => Reply {
+  const answer = projectInterface();
+  const take = limits && tokenBuckets(limits.perMinute, limits.burst);
+
+  return (request) => {
+    // Assumed: 405 with a code of its own; key-scoped §1 says that all endpoints use GET.
+    if (request.method !== 'GET') {
+      return projectError(405, 'method_not_allowed', 'All endpoints use GET', { allow: 'GET' });
+    }
+    if (request.path === '/v1/openapi.yaml') {
+      return {
+        status: 200,
+        headers: {},
+        body: { kind: 'text', type: 'application/yaml', text: openapiYaml() },
+      };
+    }
+    const key = bearerKey(request.authorization);
+    const known = key?.startsWith('svc_sk_') && !revoked.has(key) ? world.projectKeys.get(key) : undefined;
+    if (key === undefined || !known) {
+      return projectError(401, 'unauthorized', 'The key is missing, malformed or revoked');
+    }
+    const verdict = take?.(key, request.nowMs);
+    if (verdict && !verdict.isAllowed) {
+      return projectError(429, 'rate_limited', 'Over the request limit of this key', {
+        'retry-after': String(verdict.retryAfterS),
+      });
+    }
+    return answer(request, known);
+  };
+}

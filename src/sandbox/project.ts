@@ -1,0 +1,262 @@
+import { maskedHealthReport, maskedSensor, maskedTrigger, unmaskedSensor } from './masking.js';
+import { pageOf, sliceOf } from './paging.js';
+import { numberIn, ParameterError, Parameters } from './parameters.js';
+import type { HealthReport, ProjectEvent, ProjectSensor, ProjectTrigger } from './project-records.js';
+import { type ApiRequest, jsonReply, type Reply, segmentsOf } from './reply.js';
+import { instantOf, textOf } from './time.js';
+import { timelines } from './timeline.js';
+import type { ProjectData, ProjectKey } from './world.js';
+
+/** Answers every path of key-scoped §4 for a key that has been accepted. */
+export function projectInterface(): (request: ApiRequest, key: ProjectKey) => Reply {
+  const sensorsByStation = stationOrder();
+  const eventsByIssue = timelines<ProjectEvent>(
+    (event) => event.issued_at,
+    msOf,
+    (event) => event.id,
+  );
+  const triggersByStart = timelines<ProjectTrigger>(
+    (trigger) => trigger.start_time,
+    msOf,
+    (trigger) => trigger.id,
+  );
+
+  return (request, key) => {
+    const { data } = key;
+    const [resource, id, sub, ...rest] = segmentsOf(request.path) ?? [];
+    const query = (allowed: readonly string[]) => new Parameters(request.search, allowed);
+    if (rest.length > 0) return notFound();
+    try {
+      switch (`${resource}${id === undefined ? '' : '/{id}'}${sub === undefined ? '' : `/${sub}`}`) {
+        case 'project':
+          query([]);
+          return jsonReply(200, projectOf(key));
+        case 'sensors':
+          return sensorList(query(['limit', 'offset']), data);
+        case 'sensors/{id}': {
+          query([]);
+          const sensor = sensorCalled(data, id);
+          return sensor ? jsonReply(200, shown(data, sensor)) : notFound();
+        }
+        case 'sensors/{id}/soh':
+          return healthReports(query(['from', 'to', 'limit']), data, sensorCalled(data, id), request.nowMs);
+        case 'events':
+          return eventList(query(['from', 'to', 'min_magnitude', 'bbox', 'order', 'limit', 'offset']), data);
+        case 'events/{id}': {
+          query([]);
+          const event = data.eventsStatus === 200 ? data.events.find((known) => known.id === id) : undefined;
+          if (data.eventsStatus === 403) return withoutDetection(403);
+          return event ? jsonReply(200, eventDetail(event, data)) : notFound();
+        }
+        case 'triggers':
+          return triggerList(query(['from', 'to', 'device_id', 'order', 'limit', 'offset']), data);
+        default:
+          return notFound();
+      }
+    } catch (error) {
+      if (!(error instanceof ParameterError)) throw error;
+      return projectError(400, error.kind === 'range' ? 'invalid_range' : 'invalid_parameter', error.message);
+    }
+  };
+
+  function sensorList(query: Parameters, data: ProjectData): Reply {
+    const page = pageOf(sliceOf(sensorsByStation(data.sensors)), ...pagingOf(query));
+    return listReply(
+      query,
+      page.total,
+      page.records.map((sensor) => shown(data, sensor)),
+    );
+  }
+
+  function eventList(query: Parameters, data: ProjectData): Reply {
+    const paging = pagingOf(query);
+    const [fromMs, toMs] = rangeOf(query);
+    const minMagnitude = query.number('min_magnitude');
+    const box = boxOf(query.text('bbox'));
+    const order = query.oneOf('order', ['desc', 'asc']) ?? 'desc';
+    if (data.eventsStatus !== 200) return withoutDetection(data.eventsStatus);
+    const keep =
+      minMagnitude === undefined && !box
+        ? undefined
+        : (event: ProjectEvent) =>
+            (minMagnitude === undefined || (event.magnitude !== null && event.magnitude >= minMagnitude)) &&
+            (!box || isInside(box, event));
+    const page = pageOf(eventsByIssue(data.events).between(fromMs, toMs, order), ...paging, keep);
+    return listReply(query, page.total, page.records.map(eventListItem));
+  }
+
+  function triggerList(query: Parameters, data: ProjectData): Reply {
+    const paging = pagingOf(query);
+    const [fromMs, toMs] = rangeOf(query);
+    const deviceId = query.text('device_id');
+    const order = query.oneOf('order', ['desc', 'asc']) ?? 'desc';
+    const keep =
+      deviceId === undefined ? undefined : (trigger: ProjectTrigger) => trigger.device_id === deviceId;
+    const page = pageOf(triggersByStart(data.triggers).between(fromMs, toMs, order), ...paging, keep);
+    const masked = data.project.location_masked;
+    return listReply(query, page.total, masked ? page.records.map(maskedTrigger) : page.records);
+  }
+}
+
+/** key-scoped §7: `{error: {code, message}}`. */
+export function projectError(
+  status: number,
+  code: string,
+  message: string,
+  headers: Record<string, string> = {},
+): Reply {
+  return jsonReply(status, { error: { code, message } }, headers);
+}
+
+const notFound = () => projectError(404, 'not_found', 'There is no such resource in this project');
+
+// Assumed: 403 with a code of its own, or the 404 of anything absent; key-scoped §7 leaves the answer open.
+const withoutDetection = (status: 403 | 404) =>
+  status === 404
+    ? notFound()
+    : projectError(403, 'forbidden', 'The plan of this project does not include earthquake detection');
+
+function projectOf({ id, data }: ProjectKey): object {
+  const { project, sensors } = data;
+  return { ...project, sensor_count: project.sensor_count ?? sensors.length, api_key_id: id };
+}
+
+// Assumed: Device IDs and station codes are compared letter by letter; key-scoped §4.3 does not speak of case.
+const sensorCalled = (data: ProjectData, id: string | undefined): ProjectSensor | undefined =>
+  data.sensors.find((sensor) => sensor.device_id === id) ??
+  data.sensors.find((sensor) => sensor.station === id);
+
+const shown = (data: ProjectData, sensor: ProjectSensor): object =>
+  data.project.location_masked ? maskedSensor(sensor) : unmaskedSensor(sensor);
+
+const maxHealthRangeMs = 7 * 86_400_000;
+
+function healthReports(
+  query: Parameters,
+  data: ProjectData,
+  sensor: ProjectSensor | undefined,
+  nowMs: number,
+): Reply {
+  const toMs = query.utcTimeOrDate('to') ?? nowMs;
+  const fromMs = query.utcTimeOrDate('from') ?? toMs - 86_400_000;
+  const limit = query.integer('limit', { min: 1, max: 5000, fallback: 1000 });
+  if (fromMs > toMs) throw new ParameterError('from', 'is after to', 'range');
+  if (toMs - fromMs > maxHealthRangeMs)
+    throw new ParameterError('from', 'is more than 7 days before to', 'range');
+  if (!sensor) return notFound();
+  const reports: HealthReport[] = [];
+  let nextFrom: string | null = null;
+  for (const report of reportsOf(data, sensor.device_id, fromMs, toMs)) {
+    if (reports.length === limit) {
+      nextFrom = (reports[limit - 1] as HealthReport).timestamp;
+      break;
+    }
+    reports.push(data.project.location_masked ? maskedHealthReport(report) : report);
+  }
+  return jsonReply(200, {
+    device_id: sensor.device_id,
+    station: sensor.station,
+    from: textOf(fromMs),
+    to: textOf(toMs),
+    next_from: nextFrom,
+    data: reports,
+  });
+}
+
+/** Oldest first; `from` exclusive, `to` inclusive (key-scoped §4). */
+function reportsOf(
+  data: ProjectData,
+  deviceId: string,
+  afterMs: number,
+  toMs: number,
+): Iterable<HealthReport> {
+  if (typeof data.healthReports === 'function') return data.healthReports(deviceId, afterMs, toMs);
+  return (data.healthReports[deviceId] ?? [])
+    .map((report) => ({ report, ms: msOf(report.timestamp) }))
+    .filter(({ ms }) => ms > afterMs && ms <= toMs)
+    .sort((a, b) => a.ms - b.ms)
+    .map(({ report }) => report);
+}
+
+function pagingOf(query: Parameters): [offset: number, limit: number] {
+  const limit = query.integer('limit', { min: 1, max: 500, fallback: 100 });
+  return [query.integer('offset', { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 }), limit];
+}
+
+function rangeOf(query: Parameters): [fromMs: number | undefined, toMs: number | undefined] {
+  const fromMs = query.utcTimeOrDate('from');
+  const toMs = query.utcTimeOrDate('to');
+  // Assumed: an empty range is a range that is wrong; key-scoped §7 gives only one example.
+  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) {
+    throw new ParameterError('from', 'is after to', 'range');
+  }
+  return [fromMs, toMs];
+}
+
+function listReply(query: Parameters, total: number, data: object[]): Reply {
+  const [offset, limit] = pagingOf(query);
+  return jsonReply(200, { data, total, limit, offset });
+}
+
+type Box = readonly [west: number, south: number, east: number, north: number];
+
+function boxOf(text: string | undefined): Box | undefined {
+  if (text === undefined) return undefined;
+  const parts = text.split(',');
+  if (parts.length !== 4) throw new ParameterError('bbox', 'must be min_lon,min_lat,max_lon,max_lat');
+  const [west, south, east, north] = parts.map((part, index) => {
+    const bound = index % 2 === 0 ? 180 : 90;
+    return numberIn('bbox', part, { min: -bound, max: bound });
+  }) as [number, number, number, number];
+  // Assumed: a box across the antimeridian is not a box here; key-scoped §4 names minima and maxima.
+  if (west > east || south > north) throw new ParameterError('bbox', 'has a minimum above its maximum');
+  return [west, south, east, north];
+}
+
+function isInside([west, south, east, north]: Box, { origin }: ProjectEvent): boolean {
+  if (!origin) return false;
+  const { longitude, latitude } = origin;
+  return longitude >= west && longitude <= east && latitude >= south && latitude <= north;
+}
+
+function eventListItem({
+  id,
+  issued_at,
+  magnitude,
+  origin,
+  station_count,
+  pick_stations,
+}: ProjectEvent): object {
+  return { id, issued_at, magnitude, origin, station_count, pick_stations };
+}
+
+function eventDetail(event: ProjectEvent, data: ProjectData): object {
+  if (data.detailRepeatsListFields) return event;
+  const { id, origins, magnitudes, picks, amplitudes, descriptions } = event;
+  return { id, origins, magnitudes, picks, amplitudes, descriptions };
+}
+
+const msOf = (text: string): number => instantOf(text) ?? Number.NaN;
+
+/** key-scoped §4: ordered by station code. Sorted once, until the list is edited. */
+function stationOrder(): (sensors: readonly ProjectSensor[]) => readonly ProjectSensor[] {
+  const kept = new WeakMap<
+    readonly ProjectSensor[],
+    { seen: ProjectSensor[]; codes: string[]; sorted: ProjectSensor[] }
+  >();
+  return (sensors) => {
+    const known = kept.get(sensors);
+    if (
+      known?.seen.length === sensors.length &&
+      known.seen.every((sensor, index) => sensor === sensors[index] && sensor.station === known.codes[index])
+    ) {
+      return known.sorted;
+    }
+    const codeOrder = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+    const sorted = sensors
+      .slice()
+      .sort((a, b) => codeOrder(a.station, b.station) || codeOrder(a.device_id, b.device_id));
+    kept.set(sensors, { seen: sensors.slice(), codes: sensors.map((sensor) => sensor.station), sorted });
+    return sorted;
+  };
+}
