@@ -24,13 +24,7 @@ function located(
   message: string,
   extensions: Record<string, unknown>,
 ): GraphQLError {
-  return new GraphQLError(message, {
-    nodes: at?.nodes,
-    source: at?.source,
-    positions: at?.positions,
-    path: at?.path,
-    extensions,
-  });
+  return new GraphQLError(message, { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions });
 }
 
 function extensionsOf(error: GatewayError): Record<string, unknown> {

@@ -1,0 +1,92 @@
+import {
+  type ArgumentNode,
+  type ASTNode,
+  BREAK,
+  type DocumentNode,
+  GraphQLError,
+  Kind,
+  type ValueNode,
+  visit,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+
+/**
+ * A value that graphql itself refuses (a bad date, a number where text belongs, two fields of a `@oneOf`) is wrong input
+ * like any other: BAD_USER_INPUT with the argument's name (contract 4), in a literal as in a variable.
+ */
+export function inputErrors(): Plugin {
+  return {
+    onValidate({ params }) {
+      return ({ result, setResult }) => {
+        const document = params.documentAST;
+        if (result.length > 0) setResult(result.map((error) => named(error, document)));
+      };
+    },
+    onExecute({ args }) {
+      return {
+        onExecuteDone({ result, setResult }) {
+          if (!('errors' in result) || !result.errors || result.data !== undefined) return;
+          setResult({ ...result, errors: result.errors.map((error) => named(error, args.document)) });
+        },
+      };
+    },
+    onSubscribe({ args }) {
+      return {
+        onSubscribeResult({ result, setResult }) {
+          if (!('errors' in result) || !result.errors) return;
+          setResult({
+            ...result,
+            errors: result.errors.map((error: GraphQLError) => named(error, args.document)),
+          });
+        },
+      };
+    },
+  };
+}
+
+function named(error: GraphQLError, document: DocumentNode): GraphQLError {
+  if (error.path) return error;
+  const argument = argumentOf(error.nodes?.[0], document);
+  if (argument === null) return error;
+  return new GraphQLError(error.message, {
+    nodes: error.nodes ?? null,
+    extensions: { code: 'BAD_USER_INPUT', argument },
+  });
+}
+
+function argumentOf(at: ASTNode | undefined, document: DocumentNode): string | null {
+  if (!at) return null;
+  if (at.kind === Kind.VARIABLE_DEFINITION) {
+    const name = at.variable.name.value;
+    return pathTo(document, (value) => value.kind === Kind.VARIABLE && value.name.value === name);
+  }
+  if (at.kind === Kind.OBJECT_FIELD) return pathTo(document, (value) => value === at.value);
+  return pathTo(document, (value) => value === at);
+}
+
+/** The dotted path of the first argument value that `matches`, such as `filter.from`. */
+function pathTo(document: DocumentNode, matches: (value: ValueNode) => boolean): string | null {
+  let found: string | null = null;
+  visit(document, {
+    Argument(argument: ArgumentNode) {
+      found = pathIn(argument.value, argument.name.value, matches);
+      return found === null ? undefined : BREAK;
+    },
+  });
+  return found;
+}
+
+function pathIn(value: ValueNode, path: string, matches: (value: ValueNode) => boolean): string | null {
+  if (matches(value)) return path;
+  const children: [string, ValueNode][] =
+    value.kind === Kind.OBJECT
+      ? value.fields.map((field) => [`${path}.${field.name.value}`, field.value])
+      : value.kind === Kind.LIST
+        ? value.values.map((item) => [path, item])
+        : [];
+  for (const [childPath, child] of children) {
+    const found = pathIn(child, childPath, matches);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,126 @@
+import {
+  type ASTVisitor,
+  type FieldNode,
+  GraphQLError,
+  Kind,
+  parse,
+  type SelectionSetNode,
+  type ValidationContext,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+
+/** How large a document may be (contract 2). Each is checked before anything runs, and named when it is passed. */
+export interface QueryLimits {
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  readonly maxTokens: number;
+}
+
+// Each directive is looked up and coerced for every field it stands on; real documents have a handful.
+const mostDirectives = 50;
+
+/** Tokens while parsing, depth, aliases and directives while validating. Introspection is exempt from depth. */
+export function queryLimits(limits: QueryLimits): Plugin {
+  return {
+    onParse({ setParseFn }) {
+      setParseFn((source, options) => {
+        try {
+          return parse(source, { ...options, maxTokens: limits.maxTokens });
+        } catch (error) {
+          if (error instanceof GraphQLError && error.message.includes('tokens')) {
+            throw tooComplex(`The document has more than ${limits.maxTokens} tokens, which is the limit`);
+          }
+          throw error;
+        }
+      });
+    },
+    onValidate({ addValidationRule }) {
+      addValidationRule(depthRule(limits.maxDepth));
+      addValidationRule(countRule(limits.maxAliases, mostDirectives));
+    },
+  };
+}
+
+function depthRule(maxDepth: number) {
+  return function DepthLimit(context: ValidationContext): ASTVisitor {
+    return {
+      OperationDefinition(operation) {
+        const depth = new Depth(context).of(operation.selectionSet);
+        if (depth > maxDepth) {
+          context.reportError(tooComplex(`The operation is ${depth} fields deep; the limit is ${maxDepth}`));
+        }
+      },
+    };
+  };
+}
+
+/** Each fragment is measured once, so that a document of fragments in fragments cannot make this slow. */
+class Depth {
+  readonly #context: ValidationContext;
+  readonly #fragments = new Map<string, number>();
+
+  constructor(context: ValidationContext) {
+    this.#context = context;
+  }
+
+  of(selectionSet: SelectionSetNode | undefined): number {
+    let deepest = 0;
+    for (const node of selectionSet?.selections ?? []) {
+      if (node.kind === Kind.FIELD) deepest = Math.max(deepest, this.#field(node));
+      else if (node.kind === Kind.INLINE_FRAGMENT) deepest = Math.max(deepest, this.of(node.selectionSet));
+      else deepest = Math.max(deepest, this.#fragment(node.name.value));
+    }
+    return deepest;
+  }
+
+  #field(node: FieldNode): number {
+    if (node.name.value.startsWith('__')) return 0;
+    // A connection's own edges and nodes do not count (schema.graphql, conventions).
+    const own =
+      node.name.value === 'edges' || node.name.value === 'nodes' || node.name.value === 'node' ? 0 : 1;
+    return own + this.of(node.selectionSet);
+  }
+
+  #fragment(name: string): number {
+    const known = this.#fragments.get(name);
+    if (known !== undefined) return known;
+    // A fragment that contains itself is refused by another rule; here it ends.
+    this.#fragments.set(name, 0);
+    const depth = this.of(this.#context.getFragment(name)?.selectionSet);
+    this.#fragments.set(name, depth);
+    return depth;
+  }
+}
+
+function countRule(maxAliases: number, maxDirectives: number) {
+  return function CountLimit(context: ValidationContext): ASTVisitor {
+    let aliases = 0;
+    let directives = 0;
+    return {
+      Field(node) {
+        if (node.alias) aliases += 1;
+      },
+      Directive() {
+        directives += 1;
+      },
+      Document: {
+        leave() {
+          if (aliases > maxAliases) {
+            context.reportError(
+              tooComplex(`The document has ${aliases} aliases; the limit is ${maxAliases}`),
+            );
+          }
+          if (directives > maxDirectives) {
+            context.reportError(
+              tooComplex(`The document has ${directives} directives; the limit is ${maxDirectives}`),
+            );
+          }
+        },
+      },
+    };
+  };
+}
+
+function tooComplex(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } });
+}
