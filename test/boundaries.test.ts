@@ -38,9 +38,9 @@ describe('the folders of src', () => {
     expect(files.map((file) => cycleFrom(file)).filter((cycle) => cycle !== null)).toEqual([]);
   });
 
-  it('leave the environment to settings alone, and the wiring to app', () => {
+  it('read the environment in one file', () => {
     const readers = files.filter((file) => /process\.env/.test(readFileSync(join(src, file), 'utf8')));
-    expect(readers).toEqual(['main.ts']);
+    expect(readers).toEqual(['config.ts']);
   });
 });
 
