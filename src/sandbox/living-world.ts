@@ -1,77 +1,81 @@
-import { aCatalogueEvent, aCatalogueSensor, aNetwork, anEvent, aSensor, aTrigger } from './builders.js';
-import { textOf } from './time.js';
+import type { Quake } from './earthquakes.js';
+import { happenings } from './happenings.js';
+import { healthOf } from './health.js';
+import { layNetwork, networkIds, type Station } from './network.js';
+import { catalogueSensor, projectSensor } from './station-records.js';
+import { synthesis } from './synthesis.js';
 import { emptyWorld, type World } from './world.js';
 
 export interface LivingWorldOptions {
   readonly seed: number;
+  /** From here on things happen as time passes; the past before it is there at once. */
   readonly startMs: number;
 }
 
-/** A seeded network in which things happen. */
-export function livingWorld({ startMs }: LivingWorldOptions): World {
+/**
+ * A seeded network in which things happen: the real earthquakes of a week before `startMs`, and invented ones from an
+ * hour and a half before it on without end. What is there at a time follows from seed and start alone, however often it is asked.
+ */
+export function livingWorld({ seed, startMs }: LivingWorldOptions): World {
   const world = emptyWorld();
-  world.catalogue.networks.push(aNetwork({ sensor_count: 45 }));
-  for (let i = 0; i < 45; i++) {
-    const device_id = (0xa0000 + i * 7919).toString(16).toUpperCase().padStart(12, '0');
-    const station = `SX${String(i).padStart(2, '0')}`;
-    const latitude = 33 + (i % 9) * 0.3;
-    const longitude = -118.5 + Math.floor(i / 9) * 0.4;
-    const last = textOf(startMs - 20_000, 0);
-    world.project.sensors.push(
-      aSensor({
-        device_id,
-        station,
-        last_seen: last,
-        location: { latitude, longitude, elevation_m: 100 + i, name: `Site ${i}` },
-      }),
-    );
-    world.catalogue.sensors.push(
-      aCatalogueSensor({
-        id: `sen_${i}`,
-        serial_number: device_id,
-        station_code: station,
-        last_seen: last,
-        location: { latitude, longitude, elevation: 100 + i, site_name: `Site ${i}` },
-      }),
-    );
+  const { catalogue } = world;
+  const felt: Quake[] = [];
+  const stations = layNetwork(seed);
+  const residents = stations.map((station) => ({ station, health: healthOf(station, seed) }));
+  const healthByDevice = new Map(residents.map(({ station, health }) => [station.deviceId, health]));
+  const projects = [
+    { data: world.project, stations: stations.filter((station) => station.projectName === 'default') },
+    { data: world.maskedProject, stations: stations.filter((station) => station.projectName === 'masked') },
+  ];
+  const refreshers: ((nowMs: number) => void)[] = [];
+  for (const { data, stations: own } of projects) {
+    data.project.network_code = own[0]?.network ?? data.project.network_code;
+    data.healthReports = (deviceId, afterMs, toMs) =>
+      healthByDevice.get(deviceId)?.reports(afterMs, toMs) ?? [];
   }
-  for (let i = 0; i < 500; i++) {
-    const ms = startMs - 420_000 - i * 1_200_000;
-    const latitude = 33 + (i % 25) * 0.1;
-    const longitude = -118.5 + (i % 17) * 0.1;
-    const magnitude = 1 + (i % 30) / 10;
-    const id = `ev${i}`;
-    const origin = {
-      id: `org${i}`,
-      latitude,
-      longitude,
-      depth: 8,
-      origin_time: ms / 1000,
-      issued_at: ms / 1000 + 20,
-    };
-    world.project.events.push(anEvent({ id, issued_at: textOf(ms + 20_000), magnitude, origin }));
-    world.catalogue.events.push(
-      aCatalogueEvent({
-        id,
-        origin_time: textOf(ms, 6),
-        latitude,
-        longitude,
-        magnitude,
-        created_at: textOf(ms + 60_000),
-      }),
-    );
-    const sensor = world.project.sensors[i % 45];
-    if (!sensor) continue;
-    world.project.triggers.push(
-      aTrigger({
-        id: 3_000_000_000 + i,
-        device_id: sensor.device_id,
-        station: sensor.station,
-        start_time: textOf(ms + 5000),
-        end_time: textOf(ms + 40_000),
-        peak_time: textOf(ms + 9000),
-      }),
-    );
+  for (const { station, health } of residents) {
+    const project = projects.find(({ stations: own }) => own.includes(station));
+    if (project) {
+      const record = projectSensor(station, health, startMs);
+      project.data.sensors.push(record);
+      refreshers.push((nowMs) => Object.assign(record, projectSensor(station, health, nowMs)));
+    }
+    const { catalogueId } = station;
+    if (catalogueId !== null) {
+      const record = catalogueSensor(station, catalogueId, health, startMs);
+      catalogue.sensors.push(record);
+      refreshers.push((nowMs) => Object.assign(record, catalogueSensor(station, catalogueId, health, nowMs)));
+    }
   }
+  catalogue.networks = networksOf(stations);
+  catalogue.waveforms = synthesis(stations, felt);
+
+  const happen = happenings({ seed, startMs, world, projects, stations, felt });
+  let advancedToMs = Number.NEGATIVE_INFINITY;
+  world.advance = (nowMs) => {
+    if (nowMs <= advancedToMs) return;
+    advancedToMs = nowMs;
+    happen(nowMs);
+    for (const refresh of refreshers) refresh(nowMs);
+  };
+  world.advance(startMs);
   return world;
+}
+
+function networksOf(stations: readonly Station[]) {
+  const named = [
+    [networkIds.SG, 'Southern California Strong Motion', 'Schools, fire stations and libraries'],
+    [networkIds.SV, 'Private Hillside Network', null],
+    [networkIds.SP, 'Partner Stations', 'Shared by neighbouring networks'],
+    [networkIds.world, 'World Bulletin', 'Earthquakes of the world, no sensors of its own'],
+  ] as const;
+  return named.map(([id, name, description], index) => ({
+    id,
+    name,
+    description,
+    organization_id: 'org_sandbox',
+    sensor_count: stations.filter((station) => station.catalogueId !== null && station.networkId === id)
+      .length,
+    created_at: `202${index}-03-01T00:00:00Z`,
+  }));
 }

@@ -6,6 +6,7 @@ export interface WaveformSource {
   samples(sensorId: string, channel: string, firstIndex: number, count: number): Int32Array | undefined;
 }
 
+/** Sensors that never feel anything. */
 export const silence: WaveformSource = {
   rateHz: 100,
   samples: (_sensorId, _channel, _firstIndex, count) => new Int32Array(count),
