@@ -1,4 +1,5 @@
-import { type CatalogueChoices, CatalogueFailure, catalogueInterface } from './catalogue.js';
+import { type CatalogueChoices, catalogueInterface } from './catalogue.js';
+import { CatalogueFailure } from './catalogue-failure.js';
 import { ParameterError } from './parameters.js';
 import { randomOf } from './random.js';
 import { type WindowVerdict, windowCounters } from './rate-limit.js';
@@ -60,6 +61,9 @@ export function catalogueDoor(options: CatalogueDoorOptions): (request: ApiReque
 
 function failureOf(error: unknown): CatalogueFailure {
   if (error instanceof CatalogueFailure) return error;
-  if (!(error instanceof ParameterError)) throw error;
-  return new CatalogueFailure(400, 'invalid_request', error.message, { parameter: error.parameter });
+  if (error instanceof ParameterError) {
+    return new CatalogueFailure(400, 'invalid_request', error.message, { parameter: error.parameter });
+  }
+  // A world that a test has made unreadable: said in the body, as the sandbox keeps no log.
+  return new CatalogueFailure(500, 'internal_error', error instanceof Error ? error.message : String(error));
 }

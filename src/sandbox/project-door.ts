@@ -39,6 +39,11 @@ export function projectDoor({ world, revoked, limits }: ProjectDoorOptions): (re
         'retry-after': String(verdict.retryAfterS),
       });
     }
-    return answer(request, known);
+    try {
+      return answer(request, known);
+    } catch (error) {
+      // A world that a test has made unreadable: said in the body, as the sandbox keeps no log.
+      return projectError(500, 'internal_error', error instanceof Error ? error.message : String(error));
+    }
   };
 }

@@ -1,23 +1,27 @@
-import { maskedHealthReport, maskedSensor, maskedTrigger, unmaskedSensor } from './masking.js';
+import { maskedSensor, maskedTrigger, unmaskedSensor } from './masking.js';
 import { pageOf, sliceOf } from './paging.js';
 import { numberIn, ParameterError, Parameters } from './parameters.js';
-import type { HealthReport, ProjectEvent, ProjectSensor, ProjectTrigger } from './project-records.js';
+import type { ProjectEvent, ProjectSensor, ProjectTrigger } from './project-records.js';
 import { type ApiRequest, jsonReply, type Reply, segmentsOf } from './reply.js';
-import { instantOf, textOf } from './time.js';
+import { healthPage, healthWindow } from './soh.js';
+import { sortedViews } from './sorted.js';
 import { timelines } from './timeline.js';
 import type { ProjectData, ProjectKey } from './world.js';
 
 /** Answers every path of key-scoped §4 for a key that has been accepted. */
 export function projectInterface(): (request: ApiRequest, key: ProjectKey) => Reply {
-  const sensorsByStation = stationOrder();
+  // key-scoped §4: ordered by station code.
+  const sensorsByStation = sortedViews<ProjectSensor>(
+    (sensor) => sensor.station,
+    (sensor) => sensor.station,
+    (sensor) => sensor.device_id,
+  );
   const eventsByIssue = timelines<ProjectEvent>(
     (event) => event.issued_at,
-    msOf,
     (event) => event.id,
   );
   const triggersByStart = timelines<ProjectTrigger>(
     (trigger) => trigger.start_time,
-    msOf,
     (trigger) => trigger.id,
   );
 
@@ -38,8 +42,11 @@ export function projectInterface(): (request: ApiRequest, key: ProjectKey) => Re
           const sensor = sensorCalled(data, id);
           return sensor ? jsonReply(200, shown(data, sensor)) : notFound();
         }
-        case 'sensors/{id}/soh':
-          return healthReports(query(['from', 'to', 'limit']), data, sensorCalled(data, id), request.nowMs);
+        case 'sensors/{id}/soh': {
+          const window = healthWindow(query(['from', 'to', 'limit']), request.nowMs);
+          const sensor = sensorCalled(data, id);
+          return sensor ? jsonReply(200, healthPage(window, data, sensor)) : notFound();
+        }
         case 'events':
           return eventList(query(['from', 'to', 'min_magnitude', 'bbox', 'order', 'limit', 'offset']), data);
         case 'events/{id}': {
@@ -129,55 +136,6 @@ const sensorCalled = (data: ProjectData, id: string | undefined): ProjectSensor 
 const shown = (data: ProjectData, sensor: ProjectSensor): object =>
   data.project.location_masked ? maskedSensor(sensor) : unmaskedSensor(sensor);
 
-const maxHealthRangeMs = 7 * 86_400_000;
-
-function healthReports(
-  query: Parameters,
-  data: ProjectData,
-  sensor: ProjectSensor | undefined,
-  nowMs: number,
-): Reply {
-  const toMs = query.utcTimeOrDate('to') ?? nowMs;
-  const fromMs = query.utcTimeOrDate('from') ?? toMs - 86_400_000;
-  const limit = query.integer('limit', { min: 1, max: 5000, fallback: 1000 });
-  if (fromMs > toMs) throw new ParameterError('from', 'is after to', 'range');
-  if (toMs - fromMs > maxHealthRangeMs)
-    throw new ParameterError('from', 'is more than 7 days before to', 'range');
-  if (!sensor) return notFound();
-  const reports: HealthReport[] = [];
-  let nextFrom: string | null = null;
-  for (const report of reportsOf(data, sensor.device_id, fromMs, toMs)) {
-    if (reports.length === limit) {
-      nextFrom = (reports[limit - 1] as HealthReport).timestamp;
-      break;
-    }
-    reports.push(data.project.location_masked ? maskedHealthReport(report) : report);
-  }
-  return jsonReply(200, {
-    device_id: sensor.device_id,
-    station: sensor.station,
-    from: textOf(fromMs),
-    to: textOf(toMs),
-    next_from: nextFrom,
-    data: reports,
-  });
-}
-
-/** Oldest first; `from` exclusive, `to` inclusive (key-scoped §4). */
-function reportsOf(
-  data: ProjectData,
-  deviceId: string,
-  afterMs: number,
-  toMs: number,
-): Iterable<HealthReport> {
-  if (typeof data.healthReports === 'function') return data.healthReports(deviceId, afterMs, toMs);
-  return (data.healthReports[deviceId] ?? [])
-    .map((report) => ({ report, ms: msOf(report.timestamp) }))
-    .filter(({ ms }) => ms > afterMs && ms <= toMs)
-    .sort((a, b) => a.ms - b.ms)
-    .map(({ report }) => report);
-}
-
 function pagingOf(query: Parameters): [offset: number, limit: number] {
   const limit = query.integer('limit', { min: 1, max: 500, fallback: 100 });
   return [query.integer('offset', { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 }), limit];
@@ -234,29 +192,4 @@ function eventDetail(event: ProjectEvent, data: ProjectData): object {
   if (data.detailRepeatsListFields) return event;
   const { id, origins, magnitudes, picks, amplitudes, descriptions } = event;
   return { id, origins, magnitudes, picks, amplitudes, descriptions };
-}
-
-const msOf = (text: string): number => instantOf(text) ?? Number.NaN;
-
-/** key-scoped §4: ordered by station code. Sorted once, until the list is edited. */
-function stationOrder(): (sensors: readonly ProjectSensor[]) => readonly ProjectSensor[] {
-  const kept = new WeakMap<
-    readonly ProjectSensor[],
-    { seen: ProjectSensor[]; codes: string[]; sorted: ProjectSensor[] }
-  >();
-  return (sensors) => {
-    const known = kept.get(sensors);
-    if (
-      known?.seen.length === sensors.length &&
-      known.seen.every((sensor, index) => sensor === sensors[index] && sensor.station === known.codes[index])
-    ) {
-      return known.sorted;
-    }
-    const codeOrder = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-    const sorted = sensors
-      .slice()
-      .sort((a, b) => codeOrder(a.station, b.station) || codeOrder(a.device_id, b.device_id));
-    kept.set(sensors, { seen: sensors.slice(), codes: sensors.map((sensor) => sensor.station), sorted });
-    return sorted;
-  };
 }

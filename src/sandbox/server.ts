@@ -51,8 +51,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       keyHash: keyHashOf(bearerKey(authorization)),
       atMs: nowMs,
     });
-    const reply = doors[source](request);
-    return deliver(reply, faults.take(source, path), response, visit, clock);
+    return deliver(doors[source](request), faults.take(source, path), response, visit, clock);
   };
 
   const servers = { project: await listen(handle('project')), catalogue: await listen(handle('catalogue')) };

@@ -1,48 +1,44 @@
-/**
- * Reads a list of records in the order of a time of theirs. The order is kept until a record is added, removed,
- * exchanged or has its time edited, so that a list of 200,000 is sorted once and not per request.
- */
+import { sortedViews } from './sorted.js';
+import { instantOf } from './time.js';
+
+/** Reads lists of records by a time of theirs; equal times go by id. Sorted once, until a list is edited. */
 export function timelines<T extends object>(
   timeOf: (record: T) => string,
-  msOf: (text: string) => number,
   idOf: (record: T) => string | number,
 ): (records: readonly T[]) => Timeline<T> {
-  const kept = new WeakMap<readonly T[], { seen: T[]; times: string[]; timeline: Timeline<T> }>();
-  return (records) => {
-    const known = kept.get(records);
-    if (known && isUnchanged(records, known.seen, known.times, timeOf)) return known.timeline;
-    const seen = records.slice();
-    const times = seen.map(timeOf);
-    const rows = seen.map((record, index) => ({
-      record,
-      ms: msOf(times[index] as string),
-      id: idOf(record),
-    }));
-    rows.sort((a, b) => a.ms - b.ms || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-    const timeline = new Timeline(
-      rows.map((row) => row.record),
-      Float64Array.from(rows, (row) => row.ms),
-    );
-    kept.set(records, { seen, times, timeline });
-    return timeline;
+  const msOf = instants(timeOf);
+  const sorted = sortedViews(timeOf, msOf, idOf);
+  return (records) => new Timeline(sorted(records), msOf);
+}
+
+/** Milliseconds since 1970 of a time of a record, read once as long as the text is the same. */
+export function instants<T extends object>(timeOf: (record: T) => string): (record: T) => number {
+  const kept = new WeakMap<T, { text: string; ms: number }>();
+  return (record) => {
+    const text = timeOf(record);
+    const known = kept.get(record);
+    if (known?.text === text) return known.ms;
+    const ms = instantOf(text) ?? Number.NaN;
+    kept.set(record, { text, ms });
+    return ms;
   };
 }
 
 /** Records, oldest first. */
 export class Timeline<T> {
   readonly #records: readonly T[];
-  readonly #ms: Float64Array;
+  readonly #msOf: (record: T) => number;
 
-  constructor(records: readonly T[], ms: Float64Array) {
+  constructor(records: readonly T[], msOf: (record: T) => number) {
     this.#records = records;
-    this.#ms = ms;
+    this.#msOf = msOf;
   }
 
   /** Records at or after `fromMs` and at or before `toMs`, in either order. */
   between(fromMs: number | undefined, toMs: number | undefined, order: 'asc' | 'desc'): Slice<T> {
-    const low = fromMs === undefined ? 0 : this.#firstIndex((ms) => ms >= fromMs);
-    const high = toMs === undefined ? this.#records.length : this.#firstIndex((ms) => ms > toMs);
     const records = this.#records;
+    const low = fromMs === undefined ? 0 : this.#firstIndex((ms) => ms >= fromMs);
+    const high = toMs === undefined ? records.length : this.#firstIndex((ms) => ms > toMs);
     const length = Math.max(0, high - low);
     return {
       length,
@@ -52,10 +48,10 @@ export class Timeline<T> {
 
   #firstIndex(holds: (ms: number) => boolean): number {
     let low = 0;
-    let high = this.#ms.length;
+    let high = this.#records.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (holds(this.#ms[middle] as number)) high = middle;
+      if (holds(this.#msOf(this.#records[middle] as T))) high = middle;
       else low = middle + 1;
     }
     return low;
@@ -66,9 +62,4 @@ export class Timeline<T> {
 export interface Slice<T> {
   readonly length: number;
   at(index: number): T;
-}
-
-function isUnchanged<T>(records: readonly T[], seen: T[], times: string[], timeOf: (record: T) => string) {
-  if (records.length !== seen.length) return false;
-  return seen.every((record, index) => record === records[index] && timeOf(record) === times[index]);
 }
