@@ -1,0 +1,36 @@
+/** Query parameters as the specs name them; what is undefined is not sent. */
+export type Parameters = Readonly<Record<string, string | number | undefined>>;
+
+/**
+ * Path and query of a request. Equal requests give equal text whatever the order their parameters were written in: it
+ * is what cache and in-flight sharing go by.
+ */
+export function address(path: string, parameters: Parameters): string {
+  const query = Object.entries(parameters)
+    .filter((entry): entry is [string, string | number] => entry[1] !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(
+      ([name, value]) => `${name}=${encodeURIComponent(typeof value === 'number' ? decimal(value) : value)}`,
+    )
+    .join('&');
+  return query === '' ? path : `${path}?${query}`;
+}
+
+/**
+ * An identifier as one segment of a path, or null where it can name nothing: an empty one would ask for the list, dots
+ * are taken out of a path by every server, and half a surrogate pair has no encoding.
+ */
+export function segment(identifier: string): string | null {
+  if (/^\.{0,2}$/.test(identifier) || identifier.length > 512) return null;
+  try {
+    return encodeURIComponent(identifier);
+  } catch {
+    return null;
+  }
+}
+
+/** A number without an exponent, which the specs show for none. */
+export function decimal(value: number): string {
+  const short = String(value);
+  return short.includes('e') ? value.toFixed(12).replace(/\.?0+$/, '') : short;
+}

@@ -1,0 +1,44 @@
+import type { Kept } from './cache.js';
+
+/** What a record is, as far as its ageing goes. */
+export type Kind = 'trigger' | 'sensor' | 'event' | 'project' | 'health' | 'network' | 'waveform';
+
+/** How long an answer is as good as new (contract 5.6). */
+const freshMs: Readonly<Record<Kind, number>> = {
+  trigger: 2_000,
+  sensor: 10_000,
+  event: 10_000,
+  // Assumed: a waveform that is not final yet can still be completed within seconds (key-scoped §1).
+  waveform: 10_000,
+  project: 30_000,
+  health: 60_000,
+  network: 300_000,
+};
+
+const hourMs = 3_600_000;
+// Older than fresh and up to this, an answer is served at once while it is refreshed behind (contract 5.6).
+const refreshingMs = hourMs;
+// Up to this, an answer is better than none while upstream fails or the allowance is spent (contract 5.6).
+const rescueMs = 24 * hourMs;
+// What upstream said is not there may appear at any time.
+const notFoundMs = 10_000;
+
+// Assumed: what sensors recorded has reached the service an hour later; key-scoped §1 only says 'a few seconds' for
+// the way from the platform to the interface, and a sensor that was cut off delivers when it is back.
+export const recordedMs = hourMs;
+
+// contract 9.2: triggers can become visible up to a day after their start.
+export const triggersListedMs = 24 * hourMs;
+
+/** What a kept answer is good for: to be served, to be served while it is refreshed, only if upstream fails, nothing. */
+export type Use = 'serve' | 'serve and refresh' | 'rescue' | 'none';
+
+/** `maxAgeMs`: the oldest answer that will do, where the caller has an age of its own in mind. */
+export function useOf(kept: Kept, kind: Kind, maxAgeMs: number | undefined, nowMs: number): Use {
+  const ageMs = nowMs - kept.readAtMs;
+  if (maxAgeMs !== undefined) return maxAgeMs > 0 && ageMs <= maxAgeMs ? 'serve' : 'none';
+  if (kept.absent) return ageMs <= Math.min(freshMs[kind], notFoundMs) ? 'serve' : 'none';
+  if (kept.final || ageMs <= freshMs[kind]) return 'serve';
+  if (ageMs <= refreshingMs) return 'serve and refresh';
+  return ageMs <= rescueMs ? 'rescue' : 'none';
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '../clock.js';
+import { UpstreamRateLimited, UpstreamUnavailable } from '../errors.js';
+
+/** What one attempt may still take. */
+export interface Attempt {
+  readonly timeoutMs: number;
+  readonly maxWaitMs: number;
+}
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly timeoutMs: number;
+  readonly maxWaitMs: number;
+  readonly signal: AbortSignal;
+  /** Asked when the first attempt has failed: whether anyone waits for a second. */
+  readonly wanted: () => boolean;
+}
+
+/**
+ * One more attempt where it can help (contract 5.9), after a pause that is different for each, within the time that the
+ * first one had. The second attempt pays allowance like the first; when it cannot, the first one's failure stands.
+ */
+export async function withOneRetry<T>(
+  { clock, random, timeoutMs, maxWaitMs, signal, wanted }: RetryOptions,
+  run: (attempt: Attempt) => Promise<T>,
+): Promise<T> {
+  const startMs = clock.now();
+  try {
+    return await run({ timeoutMs, maxWaitMs });
+  } catch (error) {
+    if (signal.aborted || !wanted() || !worthRetrying(error)) throw error;
+    if (!isRefusal(error)) await clock.sleep(100 + random() * 400, signal);
+    const leftMs = startMs + timeoutMs + maxWaitMs - clock.now();
+    if (leftMs < leastAttemptMs) throw error;
+    try {
+      return await run({ timeoutMs: Math.min(timeoutMs, leftMs), maxWaitMs: Math.min(maxWaitMs, leftMs) });
+    } catch (again) {
+      // Without an answer of its own the second attempt knows less than the first.
+      throw again instanceof UpstreamRateLimited && again.upstream === undefined ? error : again;
+    }
+  }
+}
+
+const leastAttemptMs = 500;
+
+/** Whether the same request can do better later: no connection, 500, 503 other than `timeout`, or 429. */
+function worthRetrying(error: unknown): boolean {
+  if (isRefusal(error)) return true;
+  if (!(error instanceof UpstreamUnavailable) || !error.upstream) return false;
+  const { status } = error.upstream;
+  // 502 is a proxy that got no connection; 504 one that has waited as long as we do.
+  return status === null || status === 500 || status === 502 || status === 503;
+}
+
+/** Upstream's 429: the waiting line holds the second attempt for as long as upstream asked, or gives it up at once. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof UpstreamRateLimited && error.upstream !== undefined;
+}
