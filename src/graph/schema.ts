@@ -1,6 +1,7 @@
 import { builder } from './builder.js';
 import './types/connection.js';
 import './types/geography.js';
+import './types/trigger-list.js';
 
 /** The graph: importing a type's file adds the type and the root fields that return it. */
 export const schema = builder.toSchema();

@@ -1,0 +1,91 @@
+import {
+  listTriggers,
+  mostListRequests,
+  type TriggerFilter,
+  type TriggerSlice,
+} from '../../unify/trigger.js';
+import { builder } from '../builder.js';
+import { cost } from '../cost.js';
+import { TriggerRef } from '../refs.js';
+import { defaultFirst, forwardArgs } from './connection.js';
+import { TriggerStatusEnum } from './trigger.js';
+
+export const TriggerFilterInput = builder.inputType('TriggerFilter', {
+  description: 'Which triggers. All that is given must hold.',
+  fields: (t) => ({
+    from: t.field({ type: 'DateTime', description: 'Start time, at or after.' }),
+    to: t.field({ type: 'DateTime', description: 'Start time, at or before.' }),
+    deviceId: t.string({ description: 'Device ID of the sensor, in any case.' }),
+    status: t.field({ type: TriggerStatusEnum, description: 'Status; the gateway filters by it.' }),
+    minPgaMg: t.float({
+      description: 'Horizontal peak ground acceleration at least, in mg; the gateway filters by it.',
+    }),
+  }),
+});
+
+export const TriggerOrderEnum = builder.enumType('TriggerOrder', {
+  description: 'Order of triggers, by start time to its last digit.',
+  values: {
+    START_TIME_DESC: { description: 'Newest first.' },
+    START_TIME_ASC: { description: 'Oldest first.' },
+  } as const,
+});
+
+export const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSlice>(
+  {
+    type: TriggerRef,
+    name: 'TriggerConnection',
+    description: 'One page of triggers.',
+    fields: (t) => ({
+      totalCount: t.int({
+        description:
+          'How many there are on all pages, as upstream counts them. Null where a filter that upstream does not know is ' +
+          'applied by the gateway. Behind `after` it costs an upstream request of its own.',
+        resolve: (slice) => slice.totalCount(),
+      }),
+    }),
+  },
+  { name: 'TriggerEdge', description: 'A trigger and its place in the list.' },
+);
+
+export function triggerListArgs() {
+  return {
+    ...builder.args((t) => ({
+      filter: t.field({ type: TriggerFilterInput, description: 'Which triggers; all when left out.' }),
+      orderBy: t.field({
+        type: TriggerOrderEnum,
+        required: true,
+        defaultValue: 'START_TIME_DESC',
+        description: 'Which come first.',
+      }),
+    })),
+    ...forwardArgs(),
+  };
+}
+
+interface TriggerListInput {
+  readonly filter?: TriggerFilter | null | undefined;
+  readonly first?: number | null | undefined;
+}
+
+/** Beyond the page itself, one for the total and one where the page ends within a moment. */
+export function triggerListCost({ filter }: TriggerListInput): number {
+  return filter?.status != null || filter?.minPgaMg != null ? mostListRequests : 2;
+}
+
+builder.queryField('triggers', (t) =>
+  t.field({
+    type: TriggerConnection,
+    description:
+      'Triggers of the project in exact start-time order. A walk through the pages neither repeats nor skips a trigger ' +
+      'while new ones arrive. A filtered page may hold fewer than `first` with `hasNextPage` true, when the gateway ' +
+      `has looked at ${mostListRequests} upstream pages: go on from \`endCursor\`, or narrow \`filter\`.`,
+    args: triggerListArgs(),
+    extensions: cost<TriggerListInput>({
+      requests: triggerListCost,
+      items: ({ first }) => first ?? defaultFirst,
+    }),
+    resolve: (_, { filter, orderBy, first, after }, { unify }) =>
+      listTriggers(unify, { filter, orderBy, first: first ?? defaultFirst, after }),
+  }),
+);

@@ -1,0 +1,131 @@
+import { UpstreamUnavailable } from '../errors.js';
+import { MalformedValue, type Num, type Text } from '../upstream/decode.js';
+import type { WireTrigger } from '../upstream/project/wire.js';
+import { Instant } from './time.js';
+
+export type TriggerStatus = 'OPEN' | 'CLOSED' | 'UNKNOWN';
+
+/** A time that upstream may leave out, or write so that it cannot be read: the error is then shown in its place. */
+export type MaybeInstant = Instant | null | MalformedValue;
+
+/**
+ * A triggered recording of the project (key-scoped §2). Peaks are in upstream's units, measured after filtering to 0.5
+ * to 25 Hz. `locationName` is as upstream sent it: whoever shows it asks `masking.ts` first.
+ */
+export interface Trigger {
+  /** What its global id holds: enough to read it again with one request, since upstream has no trigger by id. */
+  readonly key: string;
+  readonly triggerId: string;
+  readonly deviceId: string;
+  /** Null when the sensor has since moved to another project. */
+  readonly stationCode: Text;
+  readonly locationName: Text;
+  readonly status: TriggerStatus;
+  readonly startTime: Instant;
+  readonly endTime: MaybeInstant;
+  readonly peakTime: MaybeInstant;
+  readonly pgaHorizontalMg: Num;
+  readonly pgaHneMg: Num;
+  readonly pgaHnnMg: Num;
+  readonly pgaHnzMg: Num;
+  readonly pgvEhzMmPerS: Num;
+  readonly peakEhzCounts: Num;
+  readonly peakFrequencyHz: Num;
+  readonly asOf: Instant;
+}
+
+/** @throws UpstreamUnavailable when the start time cannot be read: without it a trigger has no place in time. */
+export function triggerOf(record: WireTrigger, readAtMs: number): Trigger {
+  const startTime = Instant.parse(record.start_time);
+  if (!startTime) throw new UpstreamUnavailable('Upstream sent a trigger whose start_time is not a time');
+  return {
+    key: triggerKey({ triggerId: record.id, deviceId: record.device_id, startTime }),
+    triggerId: record.id,
+    deviceId: record.device_id,
+    stationCode: record.station,
+    locationName: record.location_name,
+    status: statusOf(record.status),
+    startTime,
+    endTime: instantOf(record.end_time),
+    peakTime: instantOf(record.peak_time),
+    pgaHorizontalMg: record.pga_horizontal_mg,
+    pgaHneMg: record.pga_hne_mg,
+    pgaHnnMg: record.pga_hnn_mg,
+    pgaHnzMg: record.pga_hnz_mg,
+    pgvEhzMmPerS: record.pgv_ehz_mm_s,
+    peakEhzCounts: record.peak_ehz_counts,
+    peakFrequencyHz: record.peak_hz,
+    asOf: Instant.fromMs(readAtMs),
+  };
+}
+
+/** Those whose start time can be read: one bad record does not lose its page (contract 5.10). */
+export function triggersOf(records: readonly WireTrigger[], readAtMs: number): Trigger[] {
+  return records
+    .filter((record) => Instant.parse(record.start_time) !== null)
+    .map((record) => triggerOf(record, readAtMs));
+}
+
+/** Seconds from start to end; null while there is no end. */
+export function durationS(trigger: Trigger): Num {
+  const { startTime, endTime } = trigger;
+  if (!(endTime instanceof Instant)) return endTime;
+  // Whole seconds and fractions apart: as one number of milliseconds since 1970 the microseconds would blur.
+  const wholeS = endTime.unixS - startTime.unixS + (endTime.leap ? 1 : 0) - (startTime.leap ? 1 : 0);
+  const micros = Math.round((fraction(endTime) - fraction(startTime)) * 1e6);
+  return (wholeS * 1e6 + micros) / 1e6;
+}
+
+/** Start time, then id: one order that every page of a list agrees on. */
+export function compareTriggers(a: Place, b: Place): number {
+  return a.startTime.compare(b.startTime) || compareIds(a.triggerId, b.triggerId);
+}
+
+export type Place = Pick<Trigger, 'startTime' | 'triggerId'>;
+
+/** What a trigger's global id holds. The start time of a trigger is taken as fixed once it has been seen. */
+export type TriggerKey = Pick<Trigger, 'triggerId' | 'deviceId' | 'startTime'>;
+
+export function triggerKey({ triggerId, deviceId, startTime }: TriggerKey): string {
+  // Trailing zeros are not part of the instant: the key stays the same if upstream writes more or fewer of them.
+  const time = startTime
+    .toString()
+    .replace(/\.(\d*?)0*Z$/, (_, digits) => (digits === '' ? 'Z' : `.${digits}Z`));
+  return `${encodeURIComponent(triggerId)}:${encodeURIComponent(deviceId)}:${time}`;
+}
+
+/** Null when the text is no key of a trigger. */
+export function parseTriggerKey(key: string): TriggerKey | null {
+  const [, id = '', device = '', time = ''] = /^([^:]+):([^:]+):(.+)$/.exec(key) ?? [];
+  const startTime = Instant.parse(time);
+  if (!startTime) return null;
+  try {
+    const parsed = { triggerId: decodeURIComponent(id), deviceId: decodeURIComponent(device), startTime };
+    return triggerKey(parsed) === key ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+function statusOf(status: Text): TriggerStatus {
+  const text = typeof status === 'string' ? status.trim().toLowerCase() : '';
+  if (text === 'open') return 'OPEN';
+  return text === 'closed' ? 'CLOSED' : 'UNKNOWN';
+}
+
+function instantOf(value: Text): MaybeInstant {
+  if (typeof value !== 'string') return value;
+  return Instant.parse(value) ?? new MalformedValue('Upstream sent a text that is not a time');
+}
+
+function fraction(instant: Instant): number {
+  return instant.digits === '' ? 0 : Number(`0.${instant.digits}`);
+}
+
+// Upstream's ids are integers; as text, 10 would come before 9.
+function compareIds(a: string, b: string): number {
+  if (a === b) return 0;
+  const [x, y] = [Number(a), Number(b)];
+  if (x !== y && Number.isFinite(x) && Number.isFinite(y)) return x < y ? -1 : 1;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,196 @@
+import { notConfigured } from '../errors.js';
+import type { TriggerQuery } from '../upstream/project/client.js';
+import type { WireTrigger } from '../upstream/project/wire.js';
+import type { Page, Read } from '../upstream/read.js';
+import type { UnifyContext } from './context.js';
+import { earlier, Instant, later } from './time.js';
+import {
+  behind,
+  behindSome,
+  inOrder,
+  isAhead,
+  type TriggerPosition,
+  type WalkOrder,
+} from './trigger-position.js';
+import { compareTriggers, type Trigger, triggersOf } from './trigger-record.js';
+
+export interface TriggerWalk {
+  readonly read: (query: TriggerQuery) => Promise<Read<Page<WireTrigger>>>;
+  readonly order: WalkOrder;
+  /** Both ends inclusive, to the last digit. */
+  readonly from?: Instant | undefined;
+  readonly to?: Instant | undefined;
+  readonly deviceId?: string | undefined;
+  /** Where to go on from; null to begin at the end that `order` begins with. */
+  readonly after: TriggerPosition | null;
+  /** How many to keep. */
+  readonly wanted: number;
+  /** What upstream cannot filter by. */
+  readonly keep?: ((trigger: Trigger) => boolean) | undefined;
+  /** Upstream requests at most. */
+  readonly mostRequests: number;
+}
+
+export interface WalkedTriggers {
+  /** At most `wanted`. */
+  readonly triggers: readonly PlacedTrigger[];
+  /** Whether there is more behind the last; also true when the walk ended at `mostRequests`. */
+  readonly more: boolean;
+  /**
+   * How far a walk that ended at `mostRequests` has looked: where to go on from. It is `after` where they did not get
+   * through one single moment. Else null.
+   */
+  readonly reached: TriggerPosition | null;
+  /** What upstream counts within the bounds of the first read; null where it did not say. */
+  readonly total: number | null;
+}
+
+export interface PlacedTrigger {
+  readonly trigger: Trigger;
+  readonly position: TriggerPosition;
+}
+
+/** key-scoped §4. */
+export const largestPage = 500;
+
+// So many of one moment may be named in a cursor; more, and the rest of the moment is read instead.
+const mostBesides = 16;
+
+/**
+ * Walks upstream's offset-paged list of triggers by start time (contract 6.5). An offset counts from an end that moves
+ * as triggers arrive; so each read is pinned to the time the walk has reached, and what arrives lies behind it. An
+ * offset is used only to get through a moment in which more triggers started than fit on a page. Upstream's order
+ * among triggers of one moment is not shown, so nothing follows from it.
+ */
+export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
+  const found: PlacedTrigger[] = [];
+  const seen = new Set<string>();
+  // Triggers of the furthest moment read so far: the next page may have more of them.
+  const edge: Trigger[] = [];
+  let reached = walk.after;
+  let pin = walk.after?.startTime ?? null;
+  let offset = 0;
+  let total: number | null = null;
+
+  for (let requests = 0; requests < walk.mostRequests; requests++) {
+    const bounds = boundsOf(walk, pin);
+    if (!bounds) return { triggers: [], more: false, reached: null, total: 0 };
+    const limit = pageSize(walk, found.length, offset);
+    const { value: page, readAtMs } = await walk.read({ ...bounds, order: walk.order, limit, offset });
+    if (requests === 0) total = page.total;
+    const ends = endsList(page, offset, limit);
+
+    for (const trigger of triggersOf(page.items, readAtMs)) {
+      if (seen.has(trigger.triggerId) || !isWithin(walk, trigger)) continue;
+      seen.add(trigger.triggerId);
+      edge.push(trigger);
+    }
+    edge.sort((a, b) => inOrder(walk.order, compareTriggers(a, b)));
+    const furthest = edge.at(-1)?.startTime ?? pin;
+    const whole = ends
+      ? edge.length
+      : edge.findIndex((trigger) => momentOf(trigger.startTime) === momentOf(furthest));
+    for (const trigger of edge.splice(0, Math.max(0, whole))) {
+      reached = behind(trigger, walk.after);
+      if (walk.keep?.(trigger) !== false) found.push({ trigger, position: reached });
+    }
+
+    if (ends) return { ...cut(found, walk.wanted, false), total };
+    const more = edge.some((trigger) => walk.keep?.(trigger) !== false);
+    if (found.length > walk.wanted || (found.length === walk.wanted && more)) {
+      return { ...cut(found, walk.wanted, true), total };
+    }
+    const closing = closeWithin(walk, found.length, edge, page.total !== null);
+    if (closing) return { ...cut([...found, ...closing], walk.wanted, true), total };
+
+    const stuck = momentOf(furthest) === momentOf(pin);
+    offset = stuck ? offset + page.received : 0;
+    if (!stuck) pin = furthest;
+  }
+  return { triggers: found, more: true, reached, total };
+}
+
+/** @throws NotConfigured without a project interface: the catalogue has no triggers. */
+export function projectTriggers(ctx: UnifyContext): TriggerWalk['read'] {
+  const { project } = ctx;
+  if (!project) throw notConfigured('PROJECT');
+  return (query) => project.triggers(query, ctx.scope);
+}
+
+type Bounds = Pick<TriggerQuery, 'from' | 'to' | 'deviceId'>;
+
+// Null where the pin lies outside of what was asked for: nothing can be there, and upstream would refuse the range.
+function boundsOf({ order, from, to, deviceId }: TriggerWalk, pin: Instant | null): Bounds | null {
+  const lower = order === 'asc' && pin ? later(pin, from ?? pin) : from;
+  const upper = order === 'desc' && pin ? earlier(pin, to ?? pin) : to;
+  if (lower && upper && lower.compare(upper) > 0) return null;
+  return { from: lower && atOrBefore(lower), to: upper && atOrAfter(upper), deviceId };
+}
+
+// Assumed: upstream may compare times by the millisecond, though it shows more digits. What it then gives too much is
+// sorted out by `isWithin`.
+function atOrBefore(instant: Instant): string {
+  return fitsMs(instant) ? instant.toString() : Instant.fromMs(msOf(instant)).toString();
+}
+
+function atOrAfter(instant: Instant): string {
+  return fitsMs(instant)
+    ? instant.toString()
+    : Instant.fromMs(msOf(instant) + (instant.leap ? 1000 : 1)).toString();
+}
+
+/** Whether an instant can be said in whole milliseconds; a leap second is told by its neighbours. */
+export function fitsMs(instant: Instant): boolean {
+  return instant.digits.length <= 3 && !instant.leap;
+}
+
+function msOf(instant: Instant): number {
+  return instant.unixS * 1000 + Number(instant.digits.slice(0, 3).padEnd(3, '0'));
+}
+
+// Triggers of one millisecond are one moment: upstream may order them in any way.
+function momentOf(instant: Instant | null | undefined): number | null {
+  return instant ? msOf(instant) : null;
+}
+
+function isWithin({ from, to, after, order }: TriggerWalk, trigger: Trigger): boolean {
+  if (from && trigger.startTime.compare(from) < 0) return false;
+  if (to && trigger.startTime.compare(to) > 0) return false;
+  return isAhead(after, trigger, order);
+}
+
+// The total counts; where upstream gave none, a page that is not full is the last.
+function endsList(page: Page<WireTrigger>, offset: number, limit: number): boolean {
+  if (page.received === 0) return true;
+  return page.total === null ? page.received < limit : offset + page.received >= page.total;
+}
+
+function pageSize(walk: TriggerWalk, found: number, offset: number): number {
+  if (walk.keep || offset > 0) return largestPage;
+  // The page begins with what was delivered at the pinned moment, and ends with one more, which shows that a moment is
+  // over.
+  const repeated = walk.after ? 4 + walk.after.besides.length : 0;
+  return Math.min(largestPage, walk.wanted - found + repeated + 1);
+}
+
+function cut(found: readonly PlacedTrigger[], wanted: number, more: boolean) {
+  return { triggers: found.slice(0, wanted), more: more || found.length > wanted, reached: null };
+}
+
+// The page is filled by triggers of a moment that may have more members: their cursors say which of them it had. Where
+// there are exactly as many as wanted, only upstream's count tells that there are more, and only if all of them count.
+function closeWithin(
+  walk: TriggerWalk,
+  found: number,
+  edge: readonly Trigger[],
+  counted: boolean,
+): PlacedTrigger[] | null {
+  if (edge.length + (walk.after?.besides.length ?? 0) > mostBesides) return null;
+  if (!edge.every((trigger) => fitsMs(trigger.startTime))) return null;
+  const closing = edge.flatMap((trigger, index) => {
+    const position = behindSome(edge.slice(0, index + 1), walk.after);
+    return position && walk.keep?.(trigger) !== false ? [{ trigger, position }] : [];
+  });
+  const enough = found + closing.length - walk.wanted;
+  return enough > 0 || (enough === 0 && counted && !walk.keep) ? closing : null;
+}

@@ -1,0 +1,136 @@
+import { BadUserInput, QueryTooComplex } from '../errors.js';
+import { known } from '../upstream/decode.js';
+import type { UnifyContext } from './context.js';
+import { decodeCursor, encodeCursor, type Slice, sliceOf } from './paging.js';
+import type { Instant } from './time.js';
+import { decodePosition, encodePosition } from './trigger-position.js';
+import type { Trigger, TriggerStatus } from './trigger-record.js';
+import { fitsMs, projectTriggers, type TriggerWalk, walkTriggers } from './trigger-walk.js';
+
+export { readTrigger } from './trigger-lookup.js';
+export { type Trigger, triggerOf } from './trigger-record.js';
+
+export interface TriggerFilter {
+  /** Start time, both ends inclusive. */
+  readonly from?: Instant | null | undefined;
+  readonly to?: Instant | null | undefined;
+  /** In any case. */
+  readonly deviceId?: string | null | undefined;
+  readonly status?: TriggerStatus | null | undefined;
+  /** Horizontal. */
+  readonly minPgaMg?: number | null | undefined;
+}
+
+export interface TriggerListArgs {
+  readonly filter?: TriggerFilter | null | undefined;
+  readonly orderBy?: 'START_TIME_DESC' | 'START_TIME_ASC' | undefined;
+  readonly first: number;
+  readonly after?: string | null | undefined;
+}
+
+export interface TriggerSlice extends Slice<Trigger> {
+  /** Null where the gateway filters what upstream cannot. Costs a request of its own where `after` is given. */
+  totalCount(): Promise<number | null>;
+}
+
+/** Requests that one list may need: past them it is cut, with a cursor to go on from. */
+export const mostListRequests = 10;
+
+/**
+ * Triggers in exact start-time order.
+ * @throws BadUserInput when `from` is after `to`; NotConfigured without a project interface.
+ */
+export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Promise<TriggerSlice> {
+  const walk = walkOf(ctx, args);
+  const { triggers, more, reached, total } = await walkTriggers(walk);
+  if (more && triggers.length === 0 && reached === walk.after) {
+    throw new QueryTooComplex(
+      'More triggers started at one moment than one operation may read: narrow `filter.deviceId`',
+    );
+  }
+  const list = listName(walk.order);
+  const edges = triggers.map(({ trigger, position }) => ({
+    node: trigger,
+    cursor: encodeCursor(list, encodePosition(position)),
+  }));
+  const slice = sliceOf(edges, { next: more, previous: walk.after !== null });
+  return {
+    ...slice,
+    // A filtered list that was cut goes on from where it looked last, even if it found nothing up to there.
+    pageInfo: reached
+      ? { ...slice.pageInfo, endCursor: encodeCursor(list, encodePosition(reached)) }
+      : slice.pageInfo,
+    totalCount: async () => {
+      if (!countedUpstream(walk)) return null;
+      if (walk.after === null) return total;
+      return (await walkTriggers({ ...walk, after: null, wanted: 1, mostRequests: 1 })).total;
+    },
+  };
+}
+
+/**
+ * Every trigger that started from `from` to `to`, both inclusive, oldest first.
+ * @throws QueryTooComplex when that takes more than `mostRequests`.
+ */
+export async function triggersStartedBetween(
+  ctx: UnifyContext,
+  from: Instant,
+  to: Instant,
+  options: { readonly deviceId?: string | undefined; readonly mostRequests?: number | undefined } = {},
+): Promise<readonly Trigger[]> {
+  const { triggers, more } = await walkTriggers({
+    read: projectTriggers(ctx),
+    order: 'asc',
+    from,
+    to,
+    deviceId: options.deviceId,
+    after: null,
+    wanted: Number.POSITIVE_INFINITY,
+    mostRequests: options.mostRequests ?? Number.POSITIVE_INFINITY,
+  });
+  if (more) {
+    throw new QueryTooComplex(
+      `More than ${triggers.length} triggers started between ${from} and ${to}: narrow the range`,
+    );
+  }
+  return triggers.map(({ trigger }) => trigger);
+}
+
+function walkOf(ctx: UnifyContext, args: TriggerListArgs): TriggerWalk {
+  const filter = args.filter ?? {};
+  const from = filter.from ?? undefined;
+  const to = filter.to ?? undefined;
+  if (from && to && from.compare(to) > 0) {
+    throw new BadUserInput('`filter.from` must not be after `filter.to`', { argument: 'filter.from' });
+  }
+  const order = args.orderBy === 'START_TIME_ASC' ? 'asc' : 'desc';
+  return {
+    read: projectTriggers(ctx),
+    order,
+    from,
+    to,
+    deviceId: filter.deviceId?.trim().toUpperCase(),
+    after: args.after == null ? null : decodeCursor(listName(order), args.after, 'after', decodePosition),
+    wanted: args.first,
+    keep: keepOf(filter),
+    mostRequests: mostListRequests,
+  };
+}
+
+function keepOf({ status, minPgaMg }: TriggerFilter): ((trigger: Trigger) => boolean) | undefined {
+  if (status == null && minPgaMg == null) return undefined;
+  return (trigger) => {
+    if (status != null && trigger.status !== status) return false;
+    const pgaMg = known(trigger.pgaHorizontalMg);
+    return minPgaMg == null || (pgaMg !== null && pgaMg >= minPgaMg);
+  };
+}
+
+// An end with more digits than upstream may compare by is finished here, so upstream's count would be of more.
+function countedUpstream({ keep, from, to }: TriggerWalk): boolean {
+  return !keep && (!from || fitsMs(from)) && (!to || fitsMs(to));
+}
+
+function listName(order: TriggerWalk['order']): string {
+  return `triggers:${order}`;
+}
