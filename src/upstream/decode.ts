@@ -13,25 +13,34 @@ export type Text = string | null | MalformedValue;
 export type Bool = boolean | null | MalformedValue;
 
 /** A finite JSON number. */
-export const num = z.unknown().transform((value): Num => {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  return malformed(value, 'a number');
-});
+export const num = z
+  .unknown()
+  .optional()
+  .transform((value): Num => {
+    if (value === null || value === undefined) return null;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    return malformed(value, 'a number');
+  });
 
 /** Text; a number or boolean is taken as its text, since the specs elide the type of several ids. */
-export const text = z.unknown().transform((value): Text => {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return malformed(value, 'text');
-});
+export const text = z
+  .unknown()
+  .optional()
+  .transform((value): Text => {
+    if (value === null || value === undefined) return null;
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    return malformed(value, 'text');
+  });
 
-export const bool = z.unknown().transform((value): Bool => {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'boolean') return value;
-  return malformed(value, 'true or false');
-});
+export const bool = z
+  .unknown()
+  .optional()
+  .transform((value): Bool => {
+    if (value === null || value === undefined) return null;
+    if (typeof value === 'boolean') return value;
+    return malformed(value, 'true or false');
+  });
 
 /** The identifier without which a record cannot be told from another: its absence loses the record. */
 export const identifier = z
