@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Instant } from '../../src/unify/time.js';
+import { decodePosition, encodePosition, type TriggerPosition } from '../../src/unify/trigger-position.js';
+import { type TriggerWalk, walkTriggers } from '../../src/unify/trigger-walk.js';
+import type { TriggerQuery } from '../../src/upstream/project/client.js';
+import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';
+import type { Page, Read } from '../../src/upstream/read.js';
+
+/** Upstream's list as key-scoped §4 tells it, over records that a test adds to. Ties are in an order of its own. */
+class Upstream {
+  readonly records: WireTrigger[] = [];
+  readonly queries: TriggerQuery[] = [];
+  #tieOrder = new Map<string, number>();
+
+  add(startTime: string, fields: Partial<Record<keyof WireTrigger, unknown>> = {}): string {
+    const id = this.records.length + 1;
+    this.records.push(
+      triggerShape.parse({
+        id,
+        device_id: 'A0B1C2D3E4F5',
+        start_time: startTime,
+        status: 'closed',
+        ...fields,
+      }),
+    );
+    this.#tieOrder.set(String(id), (id * 7919) % 104_729);
+    return String(id);
+  }
+
+  readonly read = (query: TriggerQuery): Promise<Read<Page<WireTrigger>>> => {
+    expect(query.limit).toBeGreaterThanOrEqual(1);
+    expect(query.limit).toBeLessThanOrEqual(500);
+    this.queries.push(query);
+    const sign = query.order === 'asc' ? 1 : -1;
+    // By the millisecond, as a service that keeps times as a Date would compare them.
+    const ms = (text: string) => Date.parse(text);
+    const matching = this.records
+      .filter(({ start_time }) => query.from === undefined || ms(start_time) >= ms(query.from))
+      .filter(({ start_time }) => query.to === undefined || ms(start_time) <= ms(query.to))
+      .sort(
+        (a, b) =>
+          sign * (ms(a.start_time) - ms(b.start_time)) ||
+          (this.#tieOrder.get(a.id) ?? 0) - (this.#tieOrder.get(b.id) ?? 0),
+      );
+    const items = matching.slice(query.offset, query.offset + query.limit);
+    return Promise.resolve({
+      value: { items, total: matching.length, received: items.length },
+      readAtMs: 0,
+    });
+  };
+}
+
+function walkOf(upstream: Upstream, parts: Partial<TriggerWalk> = {}): TriggerWalk {
+  return { read: upstream.read, order: 'desc', after: null, wanted: 100, mostRequests: 10, ...parts };
+}
+
+/** Every page of a walk, each cursor sent as JSON and back; `between` runs between two pages. */
+async function walkAll(walk: TriggerWalk, between: () => void = () => {}): Promise<string[]> {
+  const ids: string[] = [];
+  let after: TriggerPosition | null = null;
+  for (let pages = 0; pages < 1000; pages++) {
+    const page = await walkTriggers({ ...walk, after });
+    ids.push(...page.triggers.map(({ trigger }) => trigger.triggerId));
+    expect(page.triggers.length).toBeLessThanOrEqual(walk.wanted);
+    if (!page.more) return ids;
+    expect(page.reached !== null || page.triggers.length === walk.wanted).toBe(true);
+    const next = page.reached ?? page.triggers.at(-1)?.position ?? null;
+    after = decodePosition(JSON.parse(JSON.stringify(next && encodePosition(next))));
+    between();
+  }
+  throw new Error('the walk does not end');
+}
+
+const base = Date.UTC(2026, 2, 8);
+// Few seconds and few digits, so that equal and almost equal times are common.
+const startTimes = fc
+  .tuple(
+    fc.integer({ min: 0, max: 6 }),
+    fc.constantFrom('', '.5', '.500', '.5001', '.50017', '.123456', '.999999999'),
+  )
+  .map(([second, digits]) => `${new Date(base + second * 1000).toISOString().slice(0, 19)}${digits}Z`);
+const orders = fc.constantFrom('asc' as const, 'desc' as const);
+
+function inStartOrder(upstream: Upstream, ids: readonly string[], order: 'asc' | 'desc'): boolean {
+  const times = ids.map((id) => Instant.parse(upstream.records[Number(id) - 1]?.start_time ?? ''));
+  const sign = order === 'asc' ? 1 : -1;
+  return times.every((time, index) => {
+    const before = times[index - 1];
+    return !time || !before || sign * time.compare(before) >= 0;
+  });
+}
+
+describe('a walk through the triggers', () => {
+  it('has each that existed when it began once and in order, whatever arrives between its pages', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(startTimes, { maxLength: 60 }),
+        fc.array(fc.array(startTimes, { maxLength: 4 }), { maxLength: 8 }),
+        fc.integer({ min: 1, max: 12 }),
+        orders,
+        async (initial, arrivals, wanted, order) => {
+          const upstream = new Upstream();
+          const atStart = initial.map((time) => upstream.add(time));
+          const waiting = [...arrivals];
+          const ids = await walkAll(walkOf(upstream, { wanted, order, mostRequests: 50 }), () => {
+            for (const time of waiting.shift() ?? []) upstream.add(time);
+          });
+          expect(new Set(ids).size).toBe(ids.length);
+          expect(atStart.filter((id) => !ids.includes(id))).toEqual([]);
+          expect(inStartOrder(upstream, ids, order)).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps to both ends of a range to the last digit and to a filter of its own', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(startTimes, fc.boolean()), { maxLength: 50 }),
+        startTimes,
+        startTimes,
+        fc.integer({ min: 1, max: 9 }),
+        orders,
+        fc.boolean(),
+        async (records, one, other, wanted, order, filtered) => {
+          const upstream = new Upstream();
+          for (const [time, open] of records) upstream.add(time, { status: open ? 'open' : 'closed' });
+          const [a, b] = [Instant.parse(one), Instant.parse(other)];
+          if (!a || !b) throw new Error('not a time');
+          const [from, to] = a.compare(b) <= 0 ? [a, b] : [b, a];
+          const keep = filtered ? (trigger: { status: string }) => trigger.status === 'OPEN' : undefined;
+          const ids = await walkAll(walkOf(upstream, { wanted, order, from, to, keep, mostRequests: 50 }));
+          const expected = upstream.records.filter(({ start_time, status }) => {
+            const time = Instant.parse(start_time);
+            return (
+              time && time.compare(from) >= 0 && time.compare(to) <= 0 && (!filtered || status === 'open')
+            );
+          });
+          expect(new Set(ids)).toEqual(new Set(expected.map(({ id }) => id)));
+          expect(ids).toHaveLength(expected.length);
+          expect(inStartOrder(upstream, ids, order)).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
