@@ -120,7 +120,7 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
     return { ms: ms + 1000 * (60 + random.exponential(200)), index, random };
   }
 
-  /** Keeps a sandbox that runs for weeks from growing: of what was invented, three days are enough. */
+  /** Keeps a sandbox that runs for weeks from growing: of what was invented, two days are enough. */
   function forget(nowMs: number): void {
     forgottenMs = nowMs;
     const isKept = (text: string) => {
@@ -149,4 +149,4 @@ interface Noise {
 /** How long before the start the invented part of the history begins. */
 const inventedMs = 5_400_000;
 
-const keptMs = 3 * 86_400_000;
+const keptMs = 2 * 86_400_000;

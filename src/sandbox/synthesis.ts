@@ -18,7 +18,7 @@ export function synthesis(stations: readonly Station[], quakes: readonly Quake[]
     samples(sensorId, channel, firstIndex, count) {
       const station = byId.get(sensorId);
       // One sensor of the catalogue is a place without an instrument.
-      if (!station || station.index === 44) return undefined;
+      if (!station || station.index === 45) return undefined;
       const motion = noise(hashOf(`${station.deviceId} ${channel}`), firstIndex, count);
       const startMs = (firstIndex / rateHz) * 1000;
       const endMs = startMs + (count / rateHz) * 1000;
@@ -69,7 +69,7 @@ function addMotion(motion: Float64Array, shaking: Shaking, channel: string, firs
   const peak = peakMg * countsPerMg;
   // P arrives from below: it is felt most on the vertical.
   const early = peak * (channel === 'HNZ' ? 2 * pShare : pShare);
-  const phase = shaking.hypocentralKm + (channel === 'HNE' ? 1 : channel === 'HNN' ? 2 : 0);
+  const overtone = channel === 'HNZ' ? 1.9 : channel === 'HNE' ? 1.7 : 1.6;
   const fadeS = (endMs - sMs) / 4000;
   const riseS = (peakMs - sMs) / 1000;
   const first = Math.max(0, Math.ceil((pMs / 1000) * rateHz) - firstIndex);
@@ -77,13 +77,14 @@ function addMotion(motion: Float64Array, shaking: Shaking, channel: string, firs
   for (let at = first; at <= last; at++) {
     const sinceP = (firstIndex + at) / rateHz - pMs / 1000;
     const sinceS = sinceP - (sMs - pMs) / 1000;
-    const turn = 2 * Math.PI * peakHz * sinceP + phase;
+    // In phase at the strongest moment, so that the peak of the record is the peak of the trigger.
+    const turn = 2 * Math.PI * peakHz * ((firstIndex + at) / rateHz - peakMs / 1000);
     let amplitude = early * (1 - Math.exp(-sinceP / 0.1)) * Math.exp(-sinceP / fadeS);
     if (sinceS > 0) {
       const strongest = (sinceS / riseS) * Math.exp(1 - sinceS / riseS);
-      amplitude +=
-        (peak - early) * Math.max(strongest, 0.12 * Math.min(1, sinceS / riseS) * Math.exp(-sinceS / fadeS));
+      const coda = 0.12 * Math.min(1, sinceS / riseS) * Math.exp(-sinceS / fadeS);
+      amplitude = Math.max(amplitude, peak * Math.max(strongest, coda));
     }
-    motion[at] = (motion[at] ?? 0) + amplitude * (0.85 * Math.sin(turn) + 0.15 * Math.sin(1.7 * turn));
+    motion[at] = (motion[at] ?? 0) + amplitude * (0.85 * Math.cos(turn) + 0.15 * Math.cos(overtone * turn));
   }
 }

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
+import { aCatalogueEvent, aHealthReport, aSensor, aTrigger } from '../../src/sandbox/builders.js';
+import { startSandbox } from '../../src/sandbox/server.js';
+import { textOf } from '../../src/sandbox/time.js';
+import { emptyWorld } from '../../src/sandbox/world.js';
+import { ask } from './ask.js';
+
+const now = Date.UTC(2026, 0, 8);
+
+const start = () => startSandbox({ world: emptyWorld(), clock: new ManualClock(now), rateLimits: false });
+
+describe('walking a list to its end', () => {
+  it('finds every trigger once, in order, by offset', async () => {
+    await using sandbox = await start();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.constantFrom('asc' as const, 'desc' as const),
+        async (minutes, limit, order) => {
+          sandbox.world.project.triggers = minutes.map((minute, id) =>
+            aTrigger({ id, start_time: textOf(now - minute * 60_000) }),
+          );
+          const walked: { id: number; start_time: string }[] = [];
+          for (let offset = 0; ; offset += limit) {
+            const path = `/v1/triggers?order=${order}&limit=${limit}&offset=${offset}`;
+            const { body } = await ask(sandbox, 'project', path);
+            expect(body.total).toBe(minutes.length);
+            walked.push(...body.data);
+            if (body.data.length < limit) break;
+          }
+          expect(new Set(walked.map((trigger) => trigger.id)).size).toBe(minutes.length);
+          const times = walked.map((trigger) => trigger.start_time);
+          expect(times).toEqual(order === 'asc' ? times.toSorted() : times.toSorted().toReversed());
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('finds every event of the catalogue once, by page', async () => {
+    await using sandbox = await start();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 60 }),
+        fc.integer({ min: 1, max: 25 }),
+        async (count, limit) => {
+          sandbox.world.catalogue.events = Array.from({ length: count }, (_, id) =>
+            aCatalogueEvent({ id: `e${id}` }),
+          );
+          const walked: string[] = [];
+          for (let page = 1; walked.length < count; page++) {
+            const { body } = await ask(sandbox, 'catalogue', `/v1/events?page=${page}&limit=${limit}`);
+            expect(body.pagination).toEqual({ page, limit, total: count });
+            expect(body.data.length).toBe(Math.min(limit, count - walked.length));
+            walked.push(...body.data.map((event: { id: string }) => event.id));
+          }
+          expect(new Set(walked).size).toBe(count);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('finds every health report of a range once, by next_from, whatever the limit', async () => {
+    await using sandbox = await start();
+    sandbox.world.project.sensors.push(aSensor({ device_id: 'AAAAAAAAAAAA', station: 'ALFA' }));
+    const hours = fc.uniqueArray(fc.integer({ min: 0, max: 168 }), { maxLength: 40 });
+    const edge = fc.integer({ min: 0, max: 168 });
+    await fc.assert(
+      fc.asyncProperty(
+        hours,
+        edge,
+        edge,
+        fc.integer({ min: 1, max: 7 }),
+        async (reported, one, other, limit) => {
+          const timeOf = (hour: number) => textOf(now - (168 - hour) * 3_600_000);
+          sandbox.world.project.healthReports = {
+            AAAAAAAAAAAA: reported.map((hour) => aHealthReport({ timestamp: timeOf(hour) })),
+          };
+          const [fromHour, toHour] = [Math.min(one, other), Math.max(one, other)];
+          const walked: string[] = [];
+          for (let from: string | null = timeOf(fromHour); from !== null; ) {
+            const path = `/v1/sensors/ALFA/soh?from=${from}&to=${timeOf(toHour)}&limit=${limit}`;
+            const { body } = await ask(sandbox, 'project', path);
+            expect(body.data.length).toBeLessThanOrEqual(limit);
+            walked.push(...body.data.map((report: { timestamp: string }) => report.timestamp));
+            from = body.next_from;
+          }
+          const expected = reported.filter((hour) => hour > fromHour && hour <= toHour).sort((a, b) => a - b);
+          expect(walked).toEqual(expected.map(timeOf));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('a world of 200,000 triggers and as many events', () => {
+  it('serves any page of them', async () => {
+    await using sandbox = await start();
+    const { project, catalogue } = sandbox.world;
+    for (let id = 0; id < 200_000; id++) {
+      project.triggers.push(aTrigger({ id, start_time: textOf(now - ((id * 7919) % 200_000) * 1000) }));
+      catalogue.events.push(aCatalogueEvent({ id: `e${id}`, origin_time: textOf(now - id * 1000, 6) }));
+    }
+    const deep = await ask(sandbox, 'project', '/v1/triggers?limit=2&offset=150000');
+    expect(deep.body.total).toBe(200_000);
+    expect(deep.body.data.map((trigger: { start_time: string }) => trigger.start_time)).toEqual([
+      textOf(now - 150_000_000),
+      textOf(now - 150_001_000),
+    ]);
+    const from = textOf(now - 10_000);
+    expect((await ask(sandbox, 'project', `/v1/triggers?from=${from}`)).body.total).toBe(11);
+    expect((await ask(sandbox, 'catalogue', `/v1/events?start=${from}`)).body.pagination.total).toBe(11);
+  });
+});
