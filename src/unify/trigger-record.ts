@@ -1,12 +1,10 @@
 import { UpstreamUnavailable } from '../errors.js';
-import { MalformedValue, type Num, type Text } from '../upstream/decode.js';
+import type { Num, Text } from '../upstream/decode.js';
 import type { WireTrigger } from '../upstream/project/wire.js';
 import { Instant } from './time.js';
+import { instantOf, type MaybeInstant } from './wire-time.js';
 
 export type TriggerStatus = 'OPEN' | 'CLOSED' | 'UNKNOWN';
-
-/** A time that upstream may leave out, or write so that it cannot be read: the error is then shown in its place. */
-export type MaybeInstant = Instant | null | MalformedValue;
 
 /**
  * A triggered recording of the project (key-scoped §2). Peaks are in upstream's units, measured after filtering to 0.5
@@ -111,11 +109,6 @@ function statusOf(status: Text): TriggerStatus {
   const text = typeof status === 'string' ? status.trim().toLowerCase() : '';
   if (text === 'open') return 'OPEN';
   return text === 'closed' ? 'CLOSED' : 'UNKNOWN';
-}
-
-function instantOf(value: Text): MaybeInstant {
-  if (typeof value !== 'string') return value;
-  return Instant.parse(value) ?? new MalformedValue('Upstream sent a text that is not a time');
 }
 
 function fraction(instant: Instant): number {

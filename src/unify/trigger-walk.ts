@@ -3,7 +3,8 @@ import type { TriggerQuery } from '../upstream/project/client.js';
 import type { WireTrigger } from '../upstream/project/wire.js';
 import type { Page, Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
-import { earlier, Instant, later } from './time.js';
+import { atOrAfter, atOrBefore, fitsMs, floorMs } from './millisecond.js';
+import { earlier, type Instant, later } from './time.js';
 import {
   behind,
   behindSome,
@@ -127,30 +128,9 @@ function boundsOf({ order, from, to, deviceId }: TriggerWalk, pin: Instant | nul
   return { from: lower && atOrBefore(lower), to: upper && atOrAfter(upper), deviceId };
 }
 
-// Assumed: upstream may compare times by the millisecond, though it shows more digits. What it then gives too much is
-// sorted out by `isWithin`.
-function atOrBefore(instant: Instant): string {
-  return fitsMs(instant) ? instant.toString() : Instant.fromMs(msOf(instant)).toString();
-}
-
-function atOrAfter(instant: Instant): string {
-  return fitsMs(instant)
-    ? instant.toString()
-    : Instant.fromMs(msOf(instant) + (instant.leap ? 1000 : 1)).toString();
-}
-
-/** Whether an instant can be said in whole milliseconds; a leap second is told by its neighbours. */
-export function fitsMs(instant: Instant): boolean {
-  return instant.digits.length <= 3 && !instant.leap;
-}
-
-function msOf(instant: Instant): number {
-  return instant.unixS * 1000 + Number(instant.digits.slice(0, 3).padEnd(3, '0'));
-}
-
 // Triggers of one millisecond are one moment: upstream may order them in any way.
 function momentOf(instant: Instant | null | undefined): number | null {
-  return instant ? msOf(instant) : null;
+  return instant ? floorMs(instant) : null;
 }
 
 function isWithin({ from, to, after, order }: TriggerWalk, trigger: Trigger): boolean {

@@ -1,11 +1,12 @@
 import { BadUserInput, QueryTooComplex } from '../errors.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
+import { fitsMs } from './millisecond.js';
 import { decodeCursor, encodeCursor, type Slice, sliceOf } from './paging.js';
 import type { Instant } from './time.js';
 import { decodePosition, encodePosition } from './trigger-position.js';
 import type { Trigger, TriggerStatus } from './trigger-record.js';
-import { fitsMs, projectTriggers, type TriggerWalk, walkTriggers } from './trigger-walk.js';
+import { projectTriggers, type TriggerWalk, walkTriggers } from './trigger-walk.js';
 
 export { readTrigger } from './trigger-lookup.js';
 export { type Trigger, triggerOf } from './trigger-record.js';

@@ -1,0 +1,104 @@
+import { BadUserInput } from '../errors.js';
+import type { HealthQuery } from '../upstream/project/client.js';
+import type { UnifyContext } from './context.js';
+import type { HealthReport } from './health-report.js';
+import type { HealthPosition } from './health-seam.js';
+import { walkHealthReports } from './health-walk.js';
+import { decodeCursor, encodeCursor, type Slice, sliceOf } from './paging.js';
+import { Instant } from './time.js';
+
+export interface HealthListArgs {
+  /** Exclusive; 24 hours before `to` when left out. */
+  readonly from?: Instant | null | undefined;
+  /** Inclusive; now when left out. */
+  readonly to?: Instant | null | undefined;
+  readonly first: number;
+  readonly after?: string | null | undefined;
+}
+
+/** Requests that one list may need: past them it is cut, with a cursor to go on from. */
+export const mostHealthRequests = 20;
+
+/**
+ * Health reports of a sensor, oldest first. Null when the project does not have it.
+ * @throws BadUserInput when `from` is after `to`.
+ */
+export async function listHealthReports(
+  ctx: UnifyContext,
+  deviceId: string | null,
+  { from = null, to = null, first, after }: HealthListArgs,
+): Promise<Slice<HealthReport> | null> {
+  if (from && to && from.compare(to) > 0) {
+    throw new BadUserInput('`from` must not be after `to`', { argument: 'from' });
+  }
+  const position = after == null ? null : decodeCursor(listName, after, 'after', decodePosition);
+  const read = readerOf(ctx, deviceId);
+  const walked =
+    read &&
+    (await walkHealthReports({
+      read,
+      from,
+      to,
+      nowMs: ctx.clock.now(),
+      after: position,
+      wanted: first,
+      mostRequests: mostHealthRequests,
+    }));
+  if (!walked) return null;
+  const edges = walked.reports.map(({ report, position: at }) => ({ node: report, cursor: cursorOf(at) }));
+  const slice = sliceOf(edges, { next: walked.more, previous: position !== null });
+  if (!walked.reached) return slice;
+  return { ...slice, pageInfo: { ...slice.pageInfo, endCursor: cursorOf(walked.reached) } };
+}
+
+const hourMs = 3_600_000;
+
+/**
+ * The last report of a sensor: of the last 24 hours, or of the 24 hours before it was last heard of where that is longer
+ * ago. One request: upstream lists oldest first, and a shorter window that proves empty would cost another.
+ */
+export async function latestHealthReport(
+  ctx: UnifyContext,
+  deviceId: string | null,
+  lastSeenAt: Instant | null,
+): Promise<HealthReport | null> {
+  const read = readerOf(ctx, deviceId);
+  if (!read) return null;
+  const nowMs = ctx.clock.now();
+  const quietMs = lastSeenAt ? nowMs - lastSeenAt.ms : 0;
+  // Whole hours, so that the question stays the same for as long, and its answer can be kept.
+  const fromMs =
+    lastSeenAt && quietMs > 23 * hourMs ? Math.floor(lastSeenAt.ms / hourMs) * hourMs - 24 * hourMs : null;
+  const walked = await walkHealthReports({
+    read,
+    from: fromMs === null ? null : Instant.fromMs(fromMs),
+    to: fromMs === null || quietMs < 5 * 24 * hourMs ? null : Instant.fromMs(fromMs + 48 * hourMs),
+    nowMs,
+    after: null,
+    wanted: Number.POSITIVE_INFINITY,
+    mostRequests: mostHealthRequests,
+  });
+  return walked?.reports.at(-1)?.report ?? null;
+}
+
+const listName = 'health';
+
+function readerOf({ project, scope }: UnifyContext, deviceId: string | null) {
+  if (!project || deviceId === null) return null;
+  return (query: HealthQuery) => project.healthReports(deviceId, query, scope);
+}
+
+function cursorOf({ timestamp, rank }: HealthPosition): string {
+  return encodeCursor(listName, [timestamp.toString(), rank]);
+}
+
+function decodePosition(value: unknown): HealthPosition | null {
+  if (!Array.isArray(value) || value.length !== 2) return null;
+  const [time, rank] = value as unknown[];
+  const timestamp = typeof time === 'string' ? Instant.parse(time) : null;
+  if (!timestamp) return null;
+  if (rank === null) return { timestamp, rank };
+  return typeof rank === 'number' && Number.isSafeInteger(rank) && rank >= 1 && rank <= 5000
+    ? { timestamp, rank }
+    : null;
+}

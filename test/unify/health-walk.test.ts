@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UpstreamUnavailable } from '../../src/errors.js';
+import { type HealthWalk, walkHealthReports } from '../../src/unify/health-walk.js';
+import { windowEndMs } from '../../src/unify/health-windows.js';
+import { Instant } from '../../src/unify/time.js';
+import type { HealthQuery } from '../../src/upstream/project/client.js';
+import { healthReportShape, type WireHealthPage } from '../../src/upstream/project/wire.js';
+import type { Read } from '../../src/upstream/read.js';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const nowMs = Date.UTC(2026, 2, 8, 12, 0, 7);
+
+/** Health reports as key-scoped §4 tells of them, over `timestamps`; a page never ends between equal ones. */
+class Upstream {
+  readonly queries: HealthQuery[] = [];
+  readonly #timestamps: readonly Instant[];
+
+  constructor(timestamps: readonly string[]) {
+    this.#timestamps = timestamps.map(instant).sort((a, b) => a.compare(b));
+  }
+
+  readonly read = (query: HealthQuery): Promise<Read<WireHealthPage>> => {
+    this.queries.push(query);
+    const to = query.to === undefined ? Instant.fromMs(nowMs) : instant(query.to);
+    const from = query.from === undefined ? to.plusMs(-dayMs) : instant(query.from);
+    const limit = query.limit ?? 1000;
+    // What upstream would refuse with 400.
+    expect(to.ms - from.ms).toBeLessThanOrEqual(7 * dayMs);
+    expect(from.compare(to)).toBeLessThanOrEqual(0);
+    expect(limit).toBeGreaterThanOrEqual(1);
+    expect(limit).toBeLessThanOrEqual(5000);
+    const matching = this.#timestamps.filter((time) => time.compare(from) > 0 && time.compare(to) <= 0);
+    const lastTime = matching[limit - 1];
+    const page = lastTime ? matching.filter((time) => time.compare(lastTime) <= 0) : matching;
+    const reports = page.map((time) => healthReportShape.parse({ timestamp: time.toString() }));
+    const nextFrom = page.length < matching.length ? (page.at(-1)?.toString() ?? null) : null;
+    return Promise.resolve({ value: { reports, nextFrom }, readAtMs: nowMs });
+  };
+}
+
+function instant(text: string): Instant {
+  const parsed = Instant.parse(text);
+  if (!parsed) throw new Error(`not a time: ${text}`);
+  return parsed;
+}
+
+const text = (ms: number) => Instant.fromMs(ms).toString();
+
+/** Every page of a walk, first to last. */
+async function walkAll(upstream: Upstream, walk: Partial<HealthWalk>): Promise<string[]> {
+  const timestamps: string[] = [];
+  let after: HealthWalk['after'] = null;
+  for (let pages = 0; pages < 2000; pages++) {
+    const page = await walkHealthReports({
+      read: upstream.read,
+      from: null,
+      to: null,
+      nowMs,
+      wanted: 100,
+      mostRequests: 20,
+      ...walk,
+      after,
+    });
+    if (!page) throw new Error('the sensor is not there');
+    timestamps.push(...page.reports.map(({ report }) => report.timestamp.toString()));
+    if (!page.more) return timestamps;
+    after = page.reached ?? page.reports.at(-1)?.position ?? null;
+  }
+  throw new Error('the walk does not end');
+}
+
+// Around the present and in the weeks before, on whole hours and between, so that windows often meet on a report.
+const offsets = fc.oneof(
+  fc.integer({ min: -50, max: 2 }).map((halfDays) => halfDays * 12 * hourMs),
+  fc.integer({ min: -40 * dayMs, max: 0 }),
+);
+const timestamps = fc
+  .tuple(offsets, fc.constantFrom('', '123', '999'))
+  .map(
+    ([offset, digits]) => `${text(Math.floor((nowMs + offset) / hourMs) * hourMs).slice(0, -1)}${digits}Z`,
+  );
+
+describe('a walk through health reports', () => {
+  it('has each report of any range once and in order, at any page size', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(timestamps, { maxLength: 60 }),
+        offsets,
+        offsets,
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 1, max: 20 }),
+        async (reports, one, other, wanted, mostRequests) => {
+          const [from, to] = [one, other].sort((a, b) => a - b).map((offset) => text(nowMs + offset));
+          if (!from || !to) throw new Error('no range');
+          const upstream = new Upstream(reports);
+          const walked = await walkAll(upstream, {
+            from: instant(from),
+            to: instant(to),
+            wanted,
+            mostRequests,
+          });
+          const expected = reports
+            .map(instant)
+            .filter((time) => time.compare(instant(from)) > 0 && time.compare(instant(to)) <= 0)
+            .sort((a, b) => a.compare(b))
+            .map(String);
+          expect(walked).toEqual(expected);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives the report on the seam of two ranges to the earlier one', async () => {
+    const noon = text(nowMs - 7 * hourMs);
+    const upstream = new Upstream([text(nowMs - 19 * hourMs), noon, text(nowMs - hourMs)]);
+    const [start, seam, end] = [nowMs - 19 * hourMs, nowMs - 7 * hourMs, nowMs - hourMs].map((ms) =>
+      instant(text(ms)),
+    );
+    if (!start || !seam || !end) throw new Error('no range');
+    expect(await walkAll(upstream, { from: start, to: seam })).toEqual([noon]);
+    expect(await walkAll(upstream, { from: seam, to: end })).toEqual([text(nowMs - hourMs)]);
+  });
+
+  it('reads 30 days at one report per ten minutes with as few requests as 7 days each allow', async () => {
+    const from = nowMs - 30 * dayMs;
+    const reports = Array.from({ length: 30 * 144 }, (_, index) => text(from + (index + 1) * 600_000));
+    const upstream = new Upstream(reports);
+    const walked = await walkAll(upstream, {
+      from: instant(text(from)),
+      to: instant(text(nowMs)),
+      wanted: 5000,
+    });
+    expect(walked).toEqual(reports);
+    expect(upstream.queries).toHaveLength(5);
+  });
+
+  it('follows next_from with the same end', async () => {
+    const reports = Array.from({ length: 12_000 }, (_, index) => text(nowMs - dayMs + (index + 1) * 7000));
+    const upstream = new Upstream(reports);
+    const to = instant(text(nowMs));
+    const page = await walkHealthReports({
+      read: upstream.read,
+      from: instant(text(nowMs - dayMs)),
+      to,
+      nowMs,
+      after: null,
+      wanted: Number.POSITIVE_INFINITY,
+      mostRequests: 20,
+    });
+    expect(page?.reports).toHaveLength(12_000);
+    expect(upstream.queries.map((query) => query.to)).toEqual([to, to, to].map(String));
+    expect(upstream.queries.map((query) => query.from).slice(1)).toEqual([reports[4999], reports[9999]]);
+  });
+
+  it('asks the same question however often the last 24 hours are asked for', async () => {
+    const upstream = new Upstream([text(nowMs - 1000)]);
+    await walkAll(upstream, {});
+    await walkAll(upstream, { nowMs: nowMs + 777 });
+    expect(upstream.queries[0]).toEqual({ from: undefined, to: undefined, limit: 101 });
+    expect(upstream.queries[1]).toEqual(upstream.queries[0]);
+  });
+
+  it('fails when next_from stands still, rather than asking for ever', async () => {
+    const stuck = text(nowMs - hourMs);
+    const read = () => Promise.resolve({ value: { reports: [], nextFrom: stuck }, readAtMs: nowMs });
+    const walk = walkHealthReports({
+      read,
+      from: instant(stuck),
+      to: null,
+      nowMs,
+      after: null,
+      wanted: 1,
+      mostRequests: 20,
+    });
+    await expect(walk).rejects.toBeInstanceOf(UpstreamUnavailable);
+  });
+});
+
+describe('windows of a long range', () => {
+  it('meet, fit into 7 days, and are as few as possible', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: nowMs - 400 * dayMs, max: nowMs }),
+        fc.integer({ min: 1, max: 100 * dayMs }),
+        (fromMs, lengthMs) => {
+          const toMs = fromMs + lengthMs;
+          let windows = 0;
+          for (let startMs = fromMs; startMs < toMs; windows++) {
+            const endMs = windowEndMs(startMs, toMs);
+            expect(endMs).toBeGreaterThan(startMs);
+            expect(endMs - startMs).toBeLessThanOrEqual(7 * dayMs);
+            startMs = endMs;
+          }
+          expect(windows).toBe(Math.ceil(lengthMs / (7 * dayMs)));
+        },
+      ),
+    );
+  });
+
+  it('are shared by ranges that end at different times', () => {
+    const ends = (fromMs: number, toMs: number) => {
+      const all: number[] = [];
+      for (let startMs = fromMs; startMs < toMs; startMs = all.at(-1) ?? toMs)
+        all.push(windowEndMs(startMs, toMs));
+      return all.slice(0, -1);
+    };
+    const anHourLater = ends(nowMs - 30 * dayMs + hourMs, nowMs + hourMs);
+    expect(ends(nowMs - 30 * dayMs, nowMs)).toEqual(anHourLater);
+  });
+});
