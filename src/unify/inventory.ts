@@ -1,0 +1,78 @@
+import type { CatalogueClient } from '../upstream/catalogue/client.js';
+import type { WireSensor as CatalogueSensor } from '../upstream/catalogue/wire.js';
+import type { ProjectClient } from '../upstream/project/client.js';
+import type { WireSensor as ProjectSensor } from '../upstream/project/wire.js';
+import type { Tenant } from './context.js';
+import { codeKeyOf, createNetworkCodes } from './network-code.js';
+import { type CatalogueRecord, type Pairing, pairSensors, serialKey } from './sensor-identity.js';
+import { SensorListing } from './sensor-listing.js';
+import type { Listed, PageSource } from './sensor-reading.js';
+
+/** All sensors of both interfaces and which of them are the same, kept for all operations of one key. */
+export interface Inventory {
+  /** By Device ID as `serialKey` writes it. Null where the interface is not configured. */
+  readonly project: SensorListing<ProjectSensor> | null;
+  /** By catalogue id. Null where the interface is not configured. */
+  readonly catalogue: SensorListing<CatalogueSensor> | null;
+  /** Of two lists as they are at this moment, with the network codes learnt so far. */
+  pairing(project: Listed<ProjectSensor> | null, catalogue: Listed<CatalogueSensor> | null): Pairing;
+}
+
+/** For `tenant.kept`. */
+export function createInventory(tenant: Tenant): Inventory {
+  const { project, catalogue, clock, signal } = tenant;
+  const codes = tenant.kept(createNetworkCodes);
+  const codeOf = (record: CatalogueRecord) => codes.of(codeKeyOf(record.value));
+  let latest: { readonly key: readonly unknown[]; readonly pairing: Pairing } | undefined;
+  return {
+    project:
+      project &&
+      new SensorListing({
+        source: projectPages(project),
+        clock,
+        signal,
+        rateLimit: () => project.status().rateLimit,
+      }),
+    catalogue:
+      catalogue &&
+      new SensorListing({
+        source: cataloguePages(catalogue),
+        clock,
+        signal,
+        rateLimit: () => catalogue.status().rateLimit,
+      }),
+    pairing(projectList, catalogueList) {
+      // Pairing ten thousand sensors takes a while: it is done again only when something has changed.
+      const [mine, theirs] = [projectList?.records, catalogueList?.records];
+      const key = [mine, mine?.size, theirs, theirs?.size, codes.version];
+      if (!latest || latest.key.some((part, index) => part !== key[index])) {
+        latest = { key, pairing: pairSensors(mine?.values() ?? [], theirs?.values() ?? [], codeOf) };
+      }
+      return latest.pairing;
+    },
+  };
+}
+
+function projectPages(client: ProjectClient): PageSource<ProjectSensor> {
+  return {
+    // key-scoped §8.
+    pageSize: 500,
+    read: async (index, size, scope) => {
+      const page = await client.sensors({ limit: 500, offset: index * size }, scope);
+      return { ...page, appliedSize: 500 };
+    },
+    idOf: (wire) => serialKey(wire.device_id) ?? wire.device_id,
+  };
+}
+
+function cataloguePages(client: CatalogueClient): PageSource<CatalogueSensor> {
+  return {
+    // catalogue §8.
+    pageSize: 100,
+    read: async (index, _size, scope) => {
+      const page = await client.sensors({ page: index + 1, limit: 100 }, scope);
+      return { ...page, appliedSize: page.value.limit };
+    },
+    idOf: (wire) => wire.id,
+  };
+}

@@ -1,0 +1,110 @@
+import { GatewayError, UpstreamUnavailable } from '../errors.js';
+import { known } from '../upstream/decode.js';
+import type { Tenant, UnifyContext } from './context.js';
+import { createInventory } from './inventory.js';
+
+/** `unknown`: a configured project interface has not said yet, which is as good as masked (contract 6.4). */
+export type Mask = 'masked' | 'open' | 'unknown';
+
+// contract 6.4.
+export const lookEveryMs = 30_000;
+
+/** Whether the project masks its positions, as it said last. Kept for all operations of one key. */
+export class MaskSetting {
+  readonly #tenant: Tenant;
+  mask: Mask;
+  /** When the project said so. */
+  saidAtMs = Number.NEGATIVE_INFINITY;
+  /** What was read from the project before this moment may be of the other setting. */
+  changedAtMs = Number.NEGATIVE_INFINITY;
+  /** Why it is not known, or not known better. */
+  failure: unknown = null;
+  #doubtedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(tenant: Tenant) {
+    this.#tenant = tenant;
+    this.mask = tenant.project ? 'unknown' : 'open';
+  }
+
+  /** Asks the project unless it said within the last 30 seconds. Where it cannot be asked, what it said last holds. */
+  async look(ctx: UnifyContext): Promise<Mask> {
+    const now = ctx.clock.now();
+    const neededMs = Math.max(now - lookEveryMs, this.#doubtedAtMs);
+    if (!ctx.project || this.saidAtMs >= neededMs) return this.mask;
+    const looks = ctx.once(createLooks);
+    // One failure answers for the whole operation: a hundred sensors do not ask a hundred times.
+    if (looks.failed) return this.mask;
+    try {
+      const { value, readAtMs } = await ctx.project.project({
+        ...ctx.scope,
+        maxAgeMs: Math.max(0, now - neededMs),
+      });
+      const masked = known(value.location_masked);
+      if (masked === null)
+        throw new UpstreamUnavailable('The project did not say whether its positions are masked');
+      this.#said(masked ? 'masked' : 'open', readAtMs);
+    } catch (error) {
+      ctx.scope.signal.throwIfAborted();
+      looks.failed = true;
+      this.failure = error;
+    }
+    return this.mask;
+  }
+
+  /** A record read at this moment says otherwise: the next look must be later than that. */
+  doubt(readAtMs: number): void {
+    this.#doubtedAtMs = Math.max(this.#doubtedAtMs, readAtMs);
+  }
+
+  /** Nothing has been discarded yet: what another process left in a shared cache can be older than what was heard. */
+  get isFirstHeard(): boolean {
+    return this.changedAtMs === Number.NEGATIVE_INFINITY;
+  }
+
+  /** Nothing that was read before the setting was last heard is good any more. */
+  discardOlder(): void {
+    if (this.changedAtMs >= this.saidAtMs) return;
+    this.changedAtMs = this.saidAtMs;
+    this.#tenant.project?.discardCache();
+    this.#tenant.kept(createInventory).project?.discard();
+  }
+
+  #said(mask: Mask, atMs: number): void {
+    if (atMs < this.saidAtMs) return;
+    const changed = this.mask !== 'unknown' && this.mask !== mask;
+    this.mask = mask;
+    this.saidAtMs = atMs;
+    this.failure = null;
+    if (changed) this.discardOlder();
+  }
+}
+
+/** For `ctx.kept`. */
+export function createMaskSetting(tenant: Tenant): MaskSetting {
+  return new MaskSetting(tenant);
+}
+
+/** A position that may not be shown, because it is not known whether it is masked. */
+export class PositionWithheld extends GatewayError {
+  readonly code: string;
+
+  constructor(cause: GatewayError) {
+    super(`Withheld until the project has said whether positions are masked. ${cause.message}`, {
+      upstream: cause.upstream,
+      retryAfterS: cause.retryAfterS,
+      cause,
+    });
+    this.code = cause.code;
+  }
+}
+
+/** The error that tells why nothing is shown. */
+export function withheldBy(failure: unknown): Error {
+  if (failure instanceof GatewayError) return new PositionWithheld(failure);
+  if (failure instanceof Error) return failure;
+  return new PositionWithheld(
+    new UpstreamUnavailable('The record of the sensor and the project disagree on it: ask again'),
+  );
+}
+
+const createLooks = () => ({ failed: false });

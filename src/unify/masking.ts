@@ -1,0 +1,262 @@
+import { known, MalformedValue, type Num, type Text } from '../upstream/decode.js';
+import type { UnifyContext } from './context.js';
+import type { Point } from './geodesy.js';
+import { createInventory } from './inventory.js';
+import { createMaskSetting, lookEveryMs, type Mask, type MaskSetting, withheldBy } from './mask-setting.js';
+import { networkCodeOf } from './network-code-lookup.js';
+import { projectSensorAgain } from './project-sensors.js';
+import type { Sensor } from './sensor.js';
+import { sensorDetail } from './sensor-detail.js';
+import {
+  type CatalogueRecord,
+  deviceKey,
+  type Pair,
+  type ProjectRecord,
+  serialKey,
+} from './sensor-identity.js';
+
+/**
+ * The only maker of a public position or distance (contract 6.4, key-scoped §1). While the project masks its positions,
+ * nothing of where the catalogue has one of its sensors may show, however it is asked for: not as a value, nor by a filter,
+ * a distance, an arrival or a name.
+ */
+export interface PublicPosition extends Point {
+  /** Metres; while masked rounded to 100 m by upstream. */
+  readonly elevationM: Num;
+  /** Displaced by 500 to 1000 m. */
+  readonly masked: boolean;
+  /** Of the site; null while masked. The catalogue's costs a request. */
+  readonly siteName: () => Promise<Text>;
+}
+
+/**
+ * Where a sensor may be shown: the project's position whole where it has one, else the catalogue's where masking permits.
+ * Null when there is none, or it is masked away. @throws PositionWithheld as long as it is not known whether it may be shown
+ */
+export async function publicPosition(ctx: UnifyContext, sensor: Sensor): Promise<PublicPosition | null> {
+  const half = await sensor.projectHalf();
+  if ('record' in half && half.record) {
+    const own = await projectPosition(ctx, half.record);
+    if (own) return own;
+  }
+  const setting = ctx.kept(createMaskSetting);
+  const mask = await setting.look(ctx);
+  if (mask === 'unknown') throw withheldBy(setting.failure);
+  if (mask === 'masked' && 'record' in half && half.record) return null;
+  const catalogue = await sensor.catalogue();
+  if (!catalogue) {
+    if ('failure' in half) throw half.failure;
+    return null;
+  }
+  if (mask === 'masked') {
+    if ('failure' in half) throw withheldBy(half.failure);
+    if (!(await isElsewhere(ctx, catalogue))) return null;
+  }
+  return cataloguePosition(ctx, catalogue);
+}
+
+/** True also while it is not known: a position, distance or arrival time of the catalogue may not be shown then. */
+export async function isMasked(ctx: UnifyContext, sensor: Sensor): Promise<boolean> {
+  const mask = await ctx.kept(createMaskSetting).look(ctx);
+  if (mask === 'unknown') return true;
+  const half = await sensor.projectHalf();
+  if (!('record' in half)) return mask === 'masked';
+  if (half.record) return mask === 'masked' || known(half.record.value.location?.masked) === true;
+  if (mask === 'open') return false;
+  const catalogue = await sensor.catalogue();
+  return !catalogue || !(await isElsewhere(ctx, catalogue).catch(() => false));
+}
+
+/** Whether the project masks its positions, as it said within the last 30 seconds, or said last. */
+export function mask(ctx: UnifyContext): Promise<Mask> {
+  return ctx.kept(createMaskSetting).look(ctx);
+}
+
+/** Whether positions of the catalogue may be shown for sensors of the project as well. */
+export async function cataloguePositionsAllowed(ctx: UnifyContext): Promise<boolean> {
+  return (await mask(ctx)) === 'open';
+}
+
+/**
+ * What the project itself withholds while masked (a trigger's location name, a GPS position), as it was read at `readAtMs`:
+ * null while masked, also when it was read before. @throws PositionWithheld when it is not known
+ */
+export async function unlessMasked<T>(
+  ctx: UnifyContext,
+  value: T | null,
+  readAtMs: number,
+): Promise<T | null> {
+  if (value === null || !ctx.project) return value;
+  const setting = ctx.kept(createMaskSetting);
+  const isRecent = ctx.clock.now() - readAtMs <= lookEveryMs;
+  if (!isRecent) await setting.look(ctx);
+  if (setting.mask === 'masked' || readAtMs < setting.changedAtMs) return null;
+  if (setting.mask === 'unknown' && !isRecent) throw withheldBy(setting.failure);
+  return value;
+}
+
+/**
+ * Positions of many sensors at a time, for filters: as `publicPosition`, null also where it is withheld. `withheld` is why
+ * some may be, or null.
+ */
+export interface PositionView {
+  positionOf(pair: Pair): Point | null;
+  readonly withheld: unknown;
+}
+
+/** What the view needs to know of the project's list: that it is whole, and who may be at one of its stations. */
+export interface ProjectMembership {
+  readonly isWhole: boolean;
+  readonly besideProject: ReadonlySet<CatalogueRecord>;
+}
+
+export function positionView(ctx: UnifyContext, membership: ProjectMembership): PositionView {
+  const setting = ctx.kept(createMaskSetting);
+  const now = ctx.clock.now();
+  return {
+    positionOf({ project, catalogue }) {
+      if (project && pointOrNull(project.value.location)) {
+        const verdict = verdictOrNull(project, setting, now);
+        return isPosition(verdict) ? verdict : null;
+      }
+      if (!catalogue || setting.mask === 'unknown') return null;
+      if (setting.mask === 'masked') {
+        if (project || !membership.isWhole || membership.besideProject.has(catalogue)) return null;
+      }
+      return pointOrNull(catalogue.value.location);
+    },
+    withheld: setting.mask === 'unknown' ? setting.failure : null,
+  };
+}
+
+/**
+ * Before positions of a whole list are compared: looks at the setting, and says whether the list was read under another one
+ * and must be read again.
+ */
+export async function isListOutdated(ctx: UnifyContext, records: Iterable<ProjectRecord>): Promise<boolean> {
+  const setting = ctx.kept(createMaskSetting);
+  await setting.look(ctx);
+  let disagreeing: ProjectRecord | undefined;
+  for (const record of records) {
+    if (record.readAtMs < setting.changedAtMs) return true;
+    const told = known(record.value.location?.masked);
+    if (told !== null && told !== (setting.mask === 'masked')) disagreeing ??= record;
+  }
+  if (!disagreeing) return false;
+  await lookFor(ctx, setting, disagreeing);
+  const outdated = verdictOrNull(disagreeing, setting, ctx.clock.now()) === 'outdated';
+  if (outdated) setting.discardOlder();
+  return outdated;
+}
+
+async function projectPosition(ctx: UnifyContext, record: ProjectRecord): Promise<PublicPosition | null> {
+  const setting = ctx.kept(createMaskSetting);
+  await lookFor(ctx, setting, record);
+  let verdict = verdictOf(record, setting, ctx.clock.now());
+  if (verdict === 'outdated') {
+    setting.discardOlder();
+    const again = await projectSensorAgain(ctx, deviceKey(record));
+    if (!again) return null;
+    await lookFor(ctx, setting, again);
+    verdict = verdictOf(again, setting, ctx.clock.now());
+  }
+  if (verdict === null || isPosition(verdict)) return verdict;
+  throw withheldBy(setting.failure);
+}
+
+/** Looks at the setting where the record alone does not tell what may be shown of it. */
+async function lookFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectRecord): Promise<void> {
+  const told = known(record.value.location?.masked);
+  const isOld = ctx.clock.now() - record.readAtMs > lookEveryMs;
+  const disagrees = told !== null && setting.mask !== 'unknown' && told !== (setting.mask === 'masked');
+  if (disagrees) setting.doubt(record.readAtMs);
+  if (isOld || told === null || disagrees) await setting.look(ctx);
+}
+
+type Verdict = PublicPosition | 'outdated' | 'withheld' | null;
+
+/**
+ * What may be shown of the project's own position. `outdated`: it was read under another setting and must be read again;
+ * `withheld`: record and project disagree, or the project has not said.
+ */
+function verdictOf(record: ProjectRecord, setting: MaskSetting, nowMs: number): Verdict {
+  const location = record.value.location;
+  const point = pointOf(location);
+  if (!location || !point) return null;
+  if (record.readAtMs < setting.changedAtMs) return 'outdated';
+  const told = known(location.masked);
+  const position = { ...point, elevationM: location.elevation_m };
+  // contract 6.4: a record that says so is masked at once, whatever was heard before.
+  const masked: PublicPosition = { ...position, masked: true, siteName: async () => null };
+  const open: PublicPosition = { ...position, masked: false, siteName: async () => location.name };
+  if (told === true) return masked;
+  switch (setting.mask) {
+    case 'open':
+      return open;
+    case 'masked':
+      if (told === null) return masked;
+      return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
+    case 'unknown':
+      // Upstream has displaced what it masks: what it called open half a minute ago may be shown as that.
+      return told === false && nowMs - record.readAtMs <= lookEveryMs ? open : 'withheld';
+  }
+}
+
+function verdictOrNull(record: ProjectRecord, setting: MaskSetting, nowMs: number): Verdict {
+  return pointOrNull(record.value.location) && verdictOf(record, setting, nowMs);
+}
+
+function isPosition(verdict: Verdict): verdict is PublicPosition {
+  return typeof verdict === 'object' && verdict !== null;
+}
+
+/** Whether a record of the catalogue is surely of no sensor of the project. @throws when the project's list is not whole */
+async function isElsewhere(ctx: UnifyContext, { value }: CatalogueRecord): Promise<boolean> {
+  const list = ctx.kept(createInventory).project;
+  if (!list) return true;
+  const listed = await list.read(ctx);
+  if (!listed.complete || listed.dropped > 0) throw withheldBy(listed.failure);
+  if (listed.records.has(serialKey(value.serial_number) ?? '')) return false;
+  const station = known(value.station_code);
+  const networks: (string | null)[] = [];
+  for (const record of listed.records.values()) {
+    if (station && known(record.value.station) === station) networks.push(known(record.value.network));
+  }
+  if (networks.length === 0) return true;
+  const code = await networkCodeOf(ctx, value);
+  return code !== null && !networks.some((network) => network === null || network === code);
+}
+
+function cataloguePosition(ctx: UnifyContext, record: CatalogueRecord): PublicPosition | null {
+  const point = pointOf(record.value.location);
+  if (!point) return null;
+  return {
+    ...point,
+    elevationM: record.value.location?.elevation ?? null,
+    masked: false,
+    siteName: async () => (await sensorDetail(ctx, record.value.id))?.value.location?.site_name ?? null,
+  };
+}
+
+interface Degrees {
+  readonly latitude: Num;
+  readonly longitude: Num;
+}
+
+/** Null without one. @throws MalformedValue when it is none on the globe */
+function pointOf(location: Degrees | null): Point | null {
+  const { latitude, longitude } = location ?? { latitude: null, longitude: null };
+  if (latitude instanceof MalformedValue) throw latitude;
+  if (longitude instanceof MalformedValue) throw longitude;
+  if (latitude === null || longitude === null) return null;
+  if (Math.abs(latitude) > 90) throw new MalformedValue('Upstream sent a latitude beyond the pole');
+  return { latitude, longitude };
+}
+
+function pointOrNull(location: Degrees | null): Point | null {
+  try {
+    return pointOf(location);
+  } catch {
+    return null;
+  }
+}

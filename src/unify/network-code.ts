@@ -1,0 +1,44 @@
+import type { WireSensor } from '../upstream/catalogue/wire.js';
+import { known } from '../upstream/decode.js';
+import type { Tenant } from './context.js';
+
+const dayMs = 86_400_000;
+const unknownMs = 300_000;
+
+/**
+ * Seismic codes of the catalogue's networks. Only the detail of a sensor has one, so each is learnt from any of the
+ * network's sensors and then known for a day (contract 5.4, 6.1).
+ */
+export class NetworkCodes {
+  readonly #now: () => number;
+  readonly #codes = new Map<string, { readonly code: string | null; readonly untilMs: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Null: looked for and not there. Undefined: not learnt, or too long ago. */
+  of(key: string): string | null | undefined {
+    const learnt = this.#codes.get(key);
+    return learnt && learnt.untilMs > this.#now() ? learnt.code : undefined;
+  }
+
+  /** Changes whenever a code becomes known. */
+  version = 0;
+
+  learn(key: string, code: string | null): void {
+    const before = this.of(key);
+    if (code === null && before) return;
+    this.#codes.set(key, { code, untilMs: this.#now() + (code === null ? unknownMs : dayMs) });
+    if (before !== code) this.version++;
+  }
+}
+
+/** What the code of a sensor's network is kept under: its network, or itself where it is in none. */
+export function codeKeyOf(sensor: Pick<WireSensor, 'id' | 'network_id'>): string {
+  return known(sensor.network_id) ?? `sensor ${sensor.id}`;
+}
+
+export function createNetworkCodes(tenant: Tenant): NetworkCodes {
+  return new NetworkCodes(() => tenant.clock.now());
+}

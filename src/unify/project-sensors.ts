@@ -1,0 +1,94 @@
+import DataLoader from 'dataloader';
+import { known } from '../upstream/decode.js';
+import type { WireSensor as ProjectSensor } from '../upstream/project/wire.js';
+import type { UnifyContext } from './context.js';
+import { createInventory } from './inventory.js';
+import { deviceIdOf, deviceKey, type ProjectRecord, serialKey } from './sensor-identity.js';
+import type { Listed } from './sensor-reading.js';
+
+/**
+ * The project's record of a sensor by Device ID in any spelling; null when the project has none. All that one operation
+ * asks for at a time are read together, with single reads or list pages, whichever takes fewer requests (contract 5.4).
+ */
+export function projectSensor(ctx: UnifyContext, deviceId: string): Promise<ProjectRecord | null> {
+  return ctx.once(createLoader).load(serialKey(deviceId) ?? deviceId);
+}
+
+/** The same, not from what this operation has read before: for when that turned out to be outdated. */
+export function projectSensorAgain(ctx: UnifyContext, deviceId: string): Promise<ProjectRecord | null> {
+  return ctx.once(createSecondLoader).load(serialKey(deviceId) ?? deviceId);
+}
+
+/** By station code, with one request. The interface takes Device IDs in the same place: one of those is not meant. */
+export async function projectSensorAt(ctx: UnifyContext, stationCode: string): Promise<ProjectRecord | null> {
+  const record = (await ctx.project?.sensor(stationCode, ctx.scope)) ?? null;
+  return record && known(record.value.station) === stationCode ? record : null;
+}
+
+const createLoader = (ctx: UnifyContext) => loaderOf(ctx);
+const createSecondLoader = (ctx: UnifyContext) => loaderOf(ctx);
+
+function loaderOf(ctx: UnifyContext): DataLoader<string, ProjectRecord | null> {
+  return new DataLoader((keys) => readAll(ctx, keys), { maxBatchSize: Number.POSITIVE_INFINITY });
+}
+
+// contract 5.6: as fresh as that, an absence in the list is an absence.
+const freshMs = 10_000;
+// Where the list cannot be read, so many may still be had one by one.
+const fewSingleReads = 3;
+
+async function readAll(
+  ctx: UnifyContext,
+  keys: readonly string[],
+): Promise<readonly (ProjectRecord | null | Error)[]> {
+  if (!ctx.project) return keys.map(() => null);
+  const found = new Map<string, ProjectRecord | null | Error>();
+  const missing = () => keys.filter((key) => !found.has(key));
+  await fromList(ctx, missing, found);
+  await Promise.all(
+    missing().map(async (key) => found.set(key, await readOne(ctx, key).catch((error: Error) => error))),
+  );
+  return keys.map((key) => found.get(key) ?? null);
+}
+
+/** Takes from the list what it has, reading on in it as long as that is cheaper than reading sensors one by one. */
+async function fromList(
+  ctx: UnifyContext,
+  missing: () => readonly string[],
+  found: Map<string, ProjectRecord | null | Error>,
+): Promise<void> {
+  const list = ctx.kept(createInventory).project;
+  const wanted = missing().length;
+  if (!list || (!list.held && (wanted < 2 || list.expectedPages > wanted))) return;
+  const take = ({ records }: { readonly records: ReadonlyMap<string, ProjectRecord> }) => {
+    for (const key of missing()) {
+      const record = records.get(key);
+      if (record) found.set(key, record);
+    }
+    return missing().length;
+  };
+  const isDear = (listed: Listed<ProjectSensor>) => (listed.pagesLeft ?? 0) > take(listed);
+  const options = {
+    enough: (listed: Listed<ProjectSensor>) => take(listed) === 0 || isDear(listed),
+    goOn: (listed: Listed<ProjectSensor>) => !isDear(listed),
+  };
+  let listed = await list.read(ctx, options);
+  const isStale = ctx.clock.now() - listed.readAtMs > freshMs;
+  // What is not in an older list can have been added since; reading it again is under way then in any case.
+  if (take(listed) >= listed.pages && listed.complete && isStale) {
+    listed = await list.read(ctx, { ...options, maxAgeMs: freshMs });
+  }
+  const left = take(listed);
+  if (left === 0) return;
+  if (listed.complete && listed.dropped === 0 && ctx.clock.now() - listed.readAtMs <= freshMs) {
+    for (const key of missing()) found.set(key, null);
+  } else if (listed.failure instanceof Error && left > fewSingleReads) {
+    for (const key of missing()) found.set(key, listed.failure);
+  }
+}
+
+async function readOne(ctx: UnifyContext, key: string): Promise<ProjectRecord | null> {
+  const record = (await ctx.project?.sensor(deviceIdOf(key) ?? key, ctx.scope)) ?? null;
+  // A station code can look like a Device ID.
+  return record && deviceKey(record) === key ? record : null;
+}

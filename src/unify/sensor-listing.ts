@@ -1,0 +1,161 @@
+import type { Clock } from '../clock.js';
+import { Forbidden, Unauthenticated, UpstreamUnauthorized } from '../errors.js';
+import type { RateLimitStatus, ReadScope } from '../upstream/read.js';
+import type { UnifyContext } from './context.js';
+import { type Listed, type PageSource, Reading } from './sensor-reading.js';
+
+export interface ListingOptions<W> {
+  readonly source: PageSource<W>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly rateLimit: () => RateLimitStatus;
+}
+
+export interface ReadOptions<W> {
+  /** When what has been read so far will do. */
+  readonly enough?: (listed: Listed<W>) => boolean;
+  /** The oldest list that will do; as the operation has it, unless given. */
+  readonly maxAgeMs?: number | undefined;
+  /** Whether the rest is still wanted, behind, when nobody waits for it any more. */
+  readonly goOn?: (listed: Listed<W>) => boolean;
+}
+
+// contract 5.6.
+const freshMs = 10_000;
+const servedMs = 3_600_000;
+const rescueMs = 86_400_000;
+
+/**
+ * All sensors of one interface: read page by page, kept, and read again behind when asked for after they are no longer
+ * fresh. Ten thousand sensors are read less often than ten, so that they do not eat the allowance.
+ */
+export class SensorListing<W> {
+  readonly #options: ListingOptions<W>;
+  #kept: Listed<W> | null = null;
+  #reading: Reading<W> | null = null;
+  #refreshDueMs = Number.NEGATIVE_INFINITY;
+  #expectedPages = 1;
+
+  constructor(options: ListingOptions<W>) {
+    this.#options = options;
+  }
+
+  /** What is known at this moment, whole or in part, however old; without asking. */
+  get held(): Listed<W> | null {
+    return this.#usable(servedMs) ? this.#kept : this.#reading;
+  }
+
+  /** As many as there were last; most lists have one. */
+  get expectedPages(): number {
+    return this.#expectedPages;
+  }
+
+  /** Whether a reading that somebody waits for is on its way. */
+  get isBeingRead(): boolean {
+    return this.#reading !== null;
+  }
+
+  /**
+   * The whole list, or as much of it as satisfies `enough`. Where the allowance does not suffice or a page fails, what
+   * there is, with `failure`; the reading then goes on behind where that can help.
+   */
+  async read(
+    ctx: UnifyContext,
+    { enough = never, maxAgeMs = ctx.scope.maxAgeMs, goOn = always }: ReadOptions<W> = {},
+  ): Promise<Listed<W>> {
+    for (;;) {
+      const kept = this.#usable(maxAgeMs ?? servedMs);
+      if (kept) {
+        ctx.once(this.#note);
+        if (this.#ageMs(kept) > freshMs) this.#refreshBehind();
+        return kept;
+      }
+      const fresh = this.#reading === null;
+      const reading = this.#reading ?? this.#start(maxAgeMs, false);
+      const waiting = reading.wait(ctx.scope, enough, goOn);
+      if (fresh) void this.#run(reading);
+      const outcome = await waiting;
+      if (outcome === 'discarded') continue;
+      const rescue = reading.failure && maxAgeMs === undefined ? this.#usable(rescueMs) : null;
+      if (!rescue) return reading;
+      ctx.once(this.#note);
+      return rescue;
+    }
+  }
+
+  /** Nothing read before this moment is served again. */
+  discard(): void {
+    this.#kept = null;
+    this.#refreshDueMs = Number.NEGATIVE_INFINITY;
+    const reading = this.#reading;
+    this.#reading = null;
+    reading?.discard();
+  }
+
+  #usable(maxAgeMs: number): Listed<W> | null {
+    return this.#kept && this.#ageMs(this.#kept) <= maxAgeMs ? this.#kept : null;
+  }
+
+  #ageMs(listed: Listed<W>): number {
+    return this.#options.clock.now() - listed.readAtMs;
+  }
+
+  #start(maxAgeMs: number | undefined, behind: boolean): Reading<W> {
+    const { source, clock, signal } = this.#options;
+    const reading = new Reading(source, clock, {
+      signal,
+      behind,
+      maxAgeMs: Math.min(maxAgeMs ?? freshMs, freshMs),
+    });
+    this.#reading = reading;
+    return reading;
+  }
+
+  async #run(reading: Reading<W>): Promise<void> {
+    await reading.run();
+    if (this.#reading !== reading) return;
+    this.#reading = null;
+    if (reading.pages > 0) this.#expectedPages = reading.pages;
+    const { clock, rateLimit } = this.#options;
+    this.#refreshDueMs = clock.now() + refreshEveryMs(reading.pages, rateLimit());
+    if (reading.complete) this.#kept = reading;
+    // What this key may no longer see is not shown from memory either.
+    else if (isRefusal(reading.failure)) this.#kept = null;
+  }
+
+  #refreshBehind(): void {
+    if (this.#reading || this.#options.clock.now() < this.#refreshDueMs) return;
+    void this.#run(this.#start(undefined, true));
+  }
+
+  /** Answers from memory show in what the operation cost, once. */
+  readonly #note = (ctx: UnifyContext): void => {
+    if (!this.#kept) return;
+    const ageMs = this.#ageMs(this.#kept);
+    const { meter }: ReadScope = ctx.scope;
+    if (ageMs <= freshMs) meter.cacheHits += this.#kept.pages;
+    else meter.staleHits += this.#kept.pages;
+    meter.oldestAgeS = Math.max(meter.oldestAgeS, ageMs / 1000);
+  };
+}
+
+/**
+ * How often a list of so many pages may be read again: as contract 5.6 calls for, unless that takes more than a quarter
+ * of the minute's allowance, or would leave too little of the day's.
+ */
+function refreshEveryMs(pages: number, { perMinute, remainingToday }: RateLimitStatus): number {
+  const byMinute = (pages * 60_000 * 4) / Math.max(1, perMinute);
+  const byDay = remainingToday === null ? 0 : (pages * 86_400_000) / Math.max(1, remainingToday * 0.9);
+  return Math.min(servedMs, Math.max(freshMs, byMinute, byDay));
+}
+
+function isRefusal(failure: unknown): boolean {
+  return (
+    failure instanceof Forbidden ||
+    failure instanceof Unauthenticated ||
+    failure instanceof UpstreamUnauthorized
+  );
+}
+
+const never = () => false;
+const always = () => true;

@@ -1,0 +1,180 @@
+import { BadUserInput, notConfigured } from '../errors.js';
+import { known } from '../upstream/decode.js';
+import type { UnifyContext } from './context.js';
+import { createInventory } from './inventory.js';
+import { networkCodeOf } from './network-code-lookup.js';
+import { projectSensorAt } from './project-sensors.js';
+import { type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
+import { sensorDetail } from './sensor-detail.js';
+import { deviceIdOf, type Pair } from './sensor-identity.js';
+import { type UnifiedSensors, unifySensors } from './sensor-pairing.js';
+
+/** Exactly one. `key` is the part of a sensor's global id behind its type. */
+export type SensorLookup =
+  | { readonly key: string }
+  | { readonly deviceId: string }
+  | { readonly catalogueId: string }
+  | { readonly stationCode: string }
+  | { readonly station: Station };
+
+export interface Station {
+  readonly stationCode: string;
+  readonly networkCode: string;
+}
+
+/**
+ * Null when there is no such sensor. Where an interface that might know it cannot answer, its failure instead of a null
+ * that may be wrong. @throws BadUserInput when two networks have a sensor of this station code
+ */
+export async function readSensor(ctx: UnifyContext, lookup: SensorLookup): Promise<Sensor | null> {
+  if ('key' in lookup) return byKey(ctx, lookup.key);
+  if ('deviceId' in lookup) return byDeviceId(ctx, lookup.deviceId);
+  if ('catalogueId' in lookup) return byCatalogueId(ctx, lookup.catalogueId);
+  if ('stationCode' in lookup) return byStationCode(ctx, lookup.stationCode);
+  return sensorByStation(ctx, lookup.station);
+}
+
+/** By both codes, which are never two sensors' at a time. */
+export async function sensorByStation(ctx: UnifyContext, station: Station): Promise<Sensor | null> {
+  const { stationCode, networkCode } = station;
+  if (!ctx.kept(createInventory).project?.held?.complete) {
+    const record = await projectSensorAt(ctx, stationCode).catch(() => ctx.scope.signal.throwIfAborted());
+    if (record && known(record.value.network) === networkCode) return sensorOf(ctx, { project: { record } });
+  }
+  const unified = await unifySensors(ctx);
+  for (const pair of pairsAt(unified, stationCode)) {
+    if ((await codeOf(ctx, pair)) === networkCode) return pairSensor(ctx, pair, unified);
+  }
+  throwIfIncomplete(unified);
+  return null;
+}
+
+/**
+ * All sensors that either interface has under this station code, in any network: what an arrival means, whose station
+ * comes without a network. One that has moved is found under the code that the catalogue still has for it as well.
+ */
+export async function sensorsOfStationCode(
+  ctx: UnifyContext,
+  stationCode: string,
+): Promise<readonly Sensor[]> {
+  const unified = await unifySensors(ctx);
+  return unified.pairing.pairs
+    .filter(
+      ({ project, catalogue }) =>
+        known(project?.value.station) === stationCode || known(catalogue?.value.station_code) === stationCode,
+    )
+    .map((pair) => pairSensor(ctx, pair, unified));
+}
+
+/** A sensor of the two lists. A half that is missing because its list is not whole is not taken for absent. */
+export function pairSensor(
+  ctx: UnifyContext,
+  { project, catalogue }: Pair,
+  lists: Pick<UnifiedSensors, 'project' | 'catalogue'>,
+  isListed = false,
+): Sensor {
+  const projectFailure = project ? null : lists.project?.failure;
+  const catalogueFailure = catalogue ? null : lists.catalogue?.failure;
+  return sensorOf(ctx, {
+    project: projectFailure ? { failure: projectFailure } : { record: project },
+    catalogue: catalogueFailure ? { failure: catalogueFailure } : { record: catalogue },
+    isListed,
+  });
+}
+
+async function byKey(ctx: UnifyContext, key: string): Promise<Sensor | null> {
+  if (key.startsWith('c:')) return byCatalogueId(ctx, key.slice(2));
+  if (key.startsWith('p:')) return byDeviceId(ctx, key.slice(2));
+  if (deviceIdOf(key) === null) return null;
+  let failure: unknown;
+  if (ctx.project) {
+    try {
+      const sensor = await sensorByDeviceId(ctx, key);
+      if (sensor) return sensor;
+    } catch (error) {
+      ctx.scope.signal.throwIfAborted();
+      failure = error;
+    }
+  }
+  // A sensor of the catalogue alone goes by its serial number, for which its list has to be looked through.
+  const has = (records: ReadonlyMap<string, { readonly value: { readonly serial_number: unknown } }>) =>
+    [...records.values()].find(({ value }) => deviceIdOf(value.serial_number as string) === key);
+  const listed = await ctx
+    .kept(createInventory)
+    .catalogue?.read(ctx, { enough: ({ records }) => has(records) !== undefined });
+  const record = [...(listed?.records.values() ?? [])].find(
+    ({ value }) => deviceIdOf(value.serial_number) === key,
+  );
+  if (record) {
+    return sensorOf(ctx, { project: failure ? { failure } : { record: null }, catalogue: { record } });
+  }
+  if (failure) throw failure;
+  if (listed?.failure) throw listed.failure;
+  return null;
+}
+
+async function byDeviceId(ctx: UnifyContext, deviceId: string): Promise<Sensor | null> {
+  if (!ctx.project) throw notConfigured('PROJECT');
+  return sensorByDeviceId(ctx, deviceId);
+}
+
+async function byCatalogueId(ctx: UnifyContext, catalogueId: string): Promise<Sensor | null> {
+  const list = ctx.kept(createInventory).catalogue;
+  if (!list) throw notConfigured('CATALOGUE');
+  const listed = list.held?.records.get(catalogueId);
+  const record = listed ?? (await sensorDetail(ctx, catalogueId));
+  return record && sensorOf(ctx, { catalogue: { record } });
+}
+
+async function byStationCode(ctx: UnifyContext, stationCode: string): Promise<Sensor | null> {
+  const unified = await unifySensors(ctx);
+  const pairs = pairsAt(unified, stationCode);
+  if (pairs.length > 1) throw await ambiguous(ctx, stationCode, pairs);
+  const [pair] = pairs;
+  if (pair) return pairSensor(ctx, pair, unified);
+  if (unified.project?.failure) {
+    // A list that is too long for the allowance of the moment does not hide the one sensor that was asked for.
+    const record = await projectSensorAt(ctx, stationCode);
+    if (record) return sensorOf(ctx, { project: { record } });
+  }
+  throwIfIncomplete(unified);
+  return null;
+}
+
+async function ambiguous(
+  ctx: UnifyContext,
+  stationCode: string,
+  pairs: readonly Pair[],
+): Promise<BadUserInput> {
+  const networks = await Promise.all(
+    pairs.map(
+      async (pair) => (await codeOf(ctx, pair).catch(() => null)) ?? known(pair.catalogue?.value.network_id),
+    ),
+  );
+  const names = networks.map((network) => network ?? 'an unnamed one').sort();
+  return new BadUserInput(
+    `Station code ${JSON.stringify(stationCode)} is used in ${names.length} networks: ${names.join(', ')}. ` +
+      'Use `station` with the network code',
+    { argument: 'stationCode' },
+  );
+}
+
+function pairsAt({ pairing }: UnifiedSensors, stationCode: string): readonly Pair[] {
+  return pairing.pairs.filter((pair) => stationOf(pair) === stationCode);
+}
+
+/** The merged station code: the project's where it has one. */
+export function stationOf({ project, catalogue }: Pair): string {
+  return known(project?.value.station) || known(catalogue?.value.station_code) || '';
+}
+
+/** The merged network code, learnt where only the catalogue has the sensor. */
+export async function codeOf(ctx: UnifyContext, { project, catalogue }: Pair): Promise<string | null> {
+  const own = known(project?.value.network);
+  if (own !== null || !catalogue) return own;
+  return networkCodeOf(ctx, catalogue.value);
+}
+
+function throwIfIncomplete({ project, catalogue }: UnifiedSensors): void {
+  for (const listed of [project, catalogue]) if (listed?.failure) throw listed.failure;
+}

@@ -1,0 +1,277 @@
+import type { Clock } from '../clock.js';
+import { UpstreamRateLimited, UpstreamUnavailable } from '../errors.js';
+import { newCostMeter, type Page, type Priority, type Read, type ReadScope } from '../upstream/read.js';
+
+/** One of the two lists of sensors, and how it is paged. */
+export interface PageSource<W> {
+  /** The most that a page can hold. */
+  readonly pageSize: number;
+  /** Page `index` from 0 of pages of `size`; `appliedSize` is what upstream made of it. */
+  read(
+    index: number,
+    size: number,
+    scope: ReadScope,
+  ): Promise<Read<Page<W>> & { readonly appliedSize: number }>;
+  idOf(wire: W): string;
+}
+
+/** What is known of a list so far. */
+export interface Listed<W> {
+  readonly records: ReadonlyMap<string, Read<W>>;
+  /** Every page has been read, and no row slipped between two of them. */
+  readonly complete: boolean;
+  /** Rows that could not be decoded and are therefore missing. */
+  readonly dropped: number;
+  /** Pages still to be read; null before the first page has told. */
+  readonly pagesLeft: number | null;
+  readonly pages: number;
+  /** When the oldest page was read. */
+  readonly readAtMs: number;
+  /** Why it is not complete; null while it is being read, or when it is. */
+  readonly failure: unknown;
+}
+
+export type WaitOutcome = 'enough' | 'complete' | 'failed' | 'stalled' | 'discarded';
+
+interface Waiter {
+  readonly scope: ReadScope;
+  wake: () => void;
+}
+
+// Enough to have the burst in flight soon, and few enough that other operations get their turn in between.
+const atOnce = 6;
+const passes = 3;
+// Assumed: an allowance that is away for longer than this (the day's is spent) is not worth keeping the reading alive.
+const longestStallMs = 600_000;
+
+/** One reading of a whole list, shared by all who wait for it. */
+export class Reading<W> implements Listed<W> {
+  records = new Map<string, Read<W>>();
+  complete = false;
+  dropped = 0;
+  pagesLeft: number | null = null;
+  pages = 0;
+  failure: unknown = null;
+  readonly readAtMs: number;
+  #outcome: WaitOutcome | null = null;
+  readonly #source: PageSource<W>;
+  readonly #clock: Clock;
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #maxAgeMs: number;
+  readonly #waiters = new Set<Waiter>();
+  readonly #underWay = new Set<number>();
+  readonly #turn = {};
+  #size: number;
+  #behind: boolean;
+
+  constructor(
+    source: PageSource<W>,
+    clock: Clock,
+    options: { readonly signal: AbortSignal; readonly maxAgeMs: number; readonly behind: boolean },
+  ) {
+    this.#source = source;
+    this.#clock = clock;
+    this.#signal = AbortSignal.any([options.signal, this.#stop.signal]);
+    this.#maxAgeMs = options.maxAgeMs;
+    this.#behind = options.behind;
+    this.#size = source.pageSize;
+    this.readAtMs = clock.now();
+  }
+
+  /** Reads to the end, or until it fails for good; never rejects. */
+  async run(): Promise<void> {
+    try {
+      for (let pass = 1; ; pass++) {
+        const clean = await this.#pass();
+        if (clean || pass === passes) break;
+      }
+      this.complete = true;
+      this.#end('complete');
+    } catch (error) {
+      this.failure = error;
+      this.#end('failed');
+    }
+  }
+
+  /**
+   * Until the list is complete or `enough` is satisfied, until it fails or the allowance is spent for now, whichever
+   * comes first. Rejects when the caller goes away. When it was the last one, or `goOn` says that the rest is not worth
+   * reading, the reading ends with it.
+   */
+  async wait(
+    scope: ReadScope,
+    enough: (listed: Listed<W>) => boolean,
+    goOn: (listed: Listed<W>) => boolean,
+  ): Promise<WaitOutcome> {
+    const waiter: Waiter = { scope, wake: () => {} };
+    this.#waiters.add(waiter);
+    if (this.#behind) this.#raise(scope);
+    const leave = () => waiter.wake();
+    scope.signal.addEventListener('abort', leave, { once: true });
+    try {
+      for (;;) {
+        scope.signal.throwIfAborted();
+        if (this.#outcome === 'discarded') return 'discarded';
+        if (enough(this)) return 'enough';
+        if (this.#outcome) return this.#outcome;
+        await new Promise<void>((resolve) => {
+          waiter.wake = resolve;
+        });
+      }
+    } finally {
+      scope.signal.removeEventListener('abort', leave);
+      this.#waiters.delete(waiter);
+      if (this.#waiters.size === 0) {
+        if (!this.#outcome && !this.#behind && (scope.signal.aborted || !goOn(this))) this.discard();
+        this.#behind = true;
+      }
+    }
+  }
+
+  discard(): void {
+    this.#end('discarded');
+    this.#stop.abort(new Error('The list is no longer wanted'));
+  }
+
+  /** One pass over all pages; false when rows moved between pages meanwhile. */
+  async #pass(): Promise<boolean> {
+    const pass = new Pass<W>(this.#source, this.records);
+    this.dropped = 0;
+    const first = await this.#page(0, pass);
+    const { total, received } = first.value;
+    this.#size = sizeOf(first, this.#source.pageSize);
+    if (total === null) {
+      for (let index = 1, size = received; size >= this.#size && size > 0; index++) {
+        size = (await this.#page(index, pass)).value.received;
+      }
+    } else {
+      this.pages = Math.max(1, Math.ceil(total / this.#size));
+      this.pagesLeft = this.pages - 1;
+      this.#wake();
+      const rest = Array.from({ length: this.pages - 1 }, (_, index) => index + 1);
+      const worker = async () => {
+        for (let index = rest.shift(); index !== undefined; index = rest.shift())
+          await this.#page(index, pass);
+      };
+      await Promise.all(Array.from({ length: atOnce }, worker));
+    }
+    this.pagesLeft = 0;
+    if (pass.clean) {
+      this.records = pass.seen;
+      return true;
+    }
+    const missing = total === null ? 0 : total - this.records.size - this.dropped;
+    if (missing > 0) {
+      throw new UpstreamUnavailable('The list of sensors kept changing while it was read: ask again');
+    }
+    return false;
+  }
+
+  async #page(index: number, pass: Pass<W>): Promise<Awaited<ReturnType<PageSource<W>['read']>>> {
+    for (;;) {
+      this.#underWay.add(index);
+      try {
+        const page = await this.#source.read(index, this.#size, this.#scope());
+        this.#signal.throwIfAborted();
+        pass.take(page);
+        this.dropped += page.value.received - page.value.items.length;
+        if (page.value.total === null) this.pages = Math.max(this.pages, index + 1);
+        if (this.pagesLeft !== null) this.pagesLeft--;
+        this.#outcome = null;
+        this.failure = null;
+        this.#wake();
+        return page;
+      } catch (error) {
+        if (!(error instanceof UpstreamRateLimited) || this.#signal.aborted) throw error;
+        const pauseMs = Math.max(1, error.retryAfterS ?? 5) * 1000;
+        if (pauseMs > longestStallMs) throw error;
+        this.#stall(error);
+        await this.#clock.sleep(pauseMs, this.#signal);
+      } finally {
+        this.#underWay.delete(index);
+      }
+    }
+  }
+
+  /** Who waits is told; the reading goes on behind. */
+  #stall(error: UpstreamRateLimited): void {
+    this.#behind = true;
+    this.#outcome = 'stalled';
+    this.failure = error;
+    this.#wake();
+  }
+
+  #scope(): ReadScope {
+    const sponsor = this.#sponsor();
+    return {
+      signal: this.#signal,
+      priority: sponsor?.priority ?? 'background',
+      turn: sponsor?.turn ?? this.#turn,
+      meter: sponsor?.meter ?? newCostMeter(),
+      maxAgeMs: this.#maxAgeMs,
+    };
+  }
+
+  /** Of those who wait, the one who pays: the most urgent. */
+  #sponsor(): ReadScope | undefined {
+    let best: ReadScope | undefined;
+    for (const { scope } of this.#waiters) {
+      if (!best || rank[scope.priority] < rank[best.priority]) best = scope;
+    }
+    return best;
+  }
+
+  /** Requests that the background is waiting for become as urgent as the one who now waits for them too. */
+  #raise({ priority, turn }: ReadScope): void {
+    for (const index of this.#underWay) {
+      const scope = { ...this.#scope(), priority, turn, meter: newCostMeter() };
+      this.#source.read(index, this.#size, scope).catch(() => {});
+    }
+  }
+
+  #end(outcome: WaitOutcome): void {
+    if (this.#outcome === 'discarded') return;
+    this.#outcome = outcome;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters) waiter.wake();
+  }
+}
+
+const rank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };
+
+/** What one pass saw, and whether rows moved between its pages: then one can be missing. */
+class Pass<W> {
+  readonly seen = new Map<string, Read<W>>();
+  clean = true;
+  readonly #source: PageSource<W>;
+  readonly #records: Map<string, Read<W>>;
+  #total: number | null | undefined;
+
+  constructor(source: PageSource<W>, records: Map<string, Read<W>>) {
+    this.#source = source;
+    this.#records = records;
+  }
+
+  take({ value, readAtMs }: Read<Page<W>>): void {
+    const page = new Map<string, Read<W>>();
+    for (const wire of value.items) page.set(this.#source.idOf(wire), { value: wire, readAtMs });
+    if (this.#total !== undefined && this.#total !== value.total) this.clean = false;
+    this.#total = value.total;
+    for (const [id, record] of page) {
+      if (this.seen.has(id)) this.clean = false;
+      this.seen.set(id, record);
+      this.#records.set(id, record);
+    }
+  }
+}
+
+/** Upstream may give fewer than were asked for, whatever its maximum is: then it is its page size that counts. */
+function sizeOf<W>(first: Read<Page<W>> & { readonly appliedSize: number }, asked: number): number {
+  const { total, received } = first.value;
+  if (total !== null && received > 0 && received < total && received < asked) return received;
+  return Math.max(1, Math.min(asked, first.appliedSize));
+}

@@ -1,0 +1,283 @@
+import { known, MalformedValue, type Text } from '../upstream/decode.js';
+import type { UnifyContext } from './context.js';
+import { networkCodeOf } from './network-code-lookup.js';
+import { projectSensor } from './project-sensors.js';
+import { type DetailRecord, sensorDetail } from './sensor-detail.js';
+import { catalogueHalf, projectHalf } from './sensor-halves.js';
+import { type CatalogueRecord, deviceIdOf, type ProjectRecord } from './sensor-identity.js';
+import { Instant } from './time.js';
+
+export type SensorStatus = 'ONLINE' | 'OFFLINE' | 'UNKNOWN';
+
+/** What one interface says of a sensor: its record, null where it has none, or why that is not known. */
+export type Half<R> = { readonly record: R | null } | { readonly failure: unknown };
+
+export interface SensorParts {
+  /** Left out: looked up when a field needs it. */
+  readonly project?: Half<ProjectRecord> | undefined;
+  readonly catalogue?: Half<CatalogueRecord> | undefined;
+  /**
+   * An item of a list that names the missing interface already: what only that one knows is null without an error of
+   * its own, except for a position.
+   */
+  readonly isListed?: boolean | undefined;
+}
+
+/**
+ * One sensor from the records of both interfaces (contract 6.1, 6.3). Where both have a value, the project's holds: it is the
+ * operator's own and seconds old; the catalogue fills what is missing. A half that was not at hand is read when a field
+ * needs it, so that what costs a request is paid for by who asks for it. Positions are made by `masking.ts` alone.
+ */
+export class Sensor {
+  readonly #ctx: UnifyContext;
+  readonly #isListed: boolean;
+  #project: Promise<Half<ProjectRecord>> | undefined;
+  #catalogue: Promise<Half<CatalogueRecord>> | undefined;
+
+  constructor(ctx: UnifyContext, parts: SensorParts) {
+    this.#ctx = ctx;
+    this.#isListed = parts.isListed ?? false;
+    if (parts.project) this.#project = Promise.resolve(parts.project);
+    if (parts.catalogue) this.#catalogue = Promise.resolve(parts.catalogue);
+  }
+
+  /** The project's record; null for a sensor that the project does not have. */
+  async project(): Promise<ProjectRecord | null> {
+    return recordOf(await this.projectHalf());
+  }
+
+  /** The catalogue's record, as its list or its detail gave it. */
+  async catalogue(): Promise<CatalogueRecord | null> {
+    return recordOf(await this.catalogueHalf());
+  }
+
+  projectHalf(): Promise<Half<ProjectRecord>> {
+    this.#project ??= settled(async () => {
+      const record = await this.catalogue();
+      return record && projectHalf(this.#ctx, record);
+    });
+    return this.#project;
+  }
+
+  catalogueHalf(): Promise<Half<CatalogueRecord>> {
+    this.#catalogue ??= settled(async () => {
+      const record = await this.project();
+      return record && catalogueHalf(this.#ctx, record);
+    });
+    return this.#catalogue;
+  }
+
+  /** The part of the global id behind the type; the same however the sensor was reached. */
+  async key(): Promise<string> {
+    const project = heldBy(await this.projectHalf());
+    if (project) return deviceIdOf(project.value.device_id) ?? `p:${project.value.device_id}`;
+    const catalogue = heldBy(await this.catalogueHalf());
+    return deviceIdOf(catalogue?.value.serial_number ?? null) ?? `c:${catalogue?.value.id}`;
+  }
+
+  /** Null for a sensor that the project does not have. */
+  async deviceId(): Promise<string | null> {
+    const record = await this.#required(this.projectHalf());
+    return record && (deviceIdOf(record.value.device_id) ?? record.value.device_id);
+  }
+
+  async catalogueId(): Promise<string | null> {
+    return (await this.#required(this.catalogueHalf()))?.value.id ?? null;
+  }
+
+  async serialNumber(): Promise<Text> {
+    return (await this.#required(this.catalogueHalf()))?.value.serial_number ?? null;
+  }
+
+  /** Empty where neither interface gave one. */
+  async stationCode(): Promise<string> {
+    const project = heldBy(await this.projectHalf());
+    const own = project && known(project.value.station);
+    if (own) return own;
+    const catalogue = heldBy(await this.catalogueHalf());
+    return (catalogue && known(catalogue.value.station_code)) ?? '';
+  }
+
+  networkCode(): Promise<Text> {
+    return this.#pick(
+      (project) => project.value.network,
+      (catalogue) => networkCodeOf(this.#ctx, catalogue.value),
+    );
+  }
+
+  /** Of the catalogue's network; null where the catalogue does not have the sensor. */
+  async networkId(): Promise<Text> {
+    return (await this.#required(this.catalogueHalf()))?.value.network_id ?? null;
+  }
+
+  model(): Promise<Text> {
+    return this.#pick(
+      (project) => project.value.sensor_type,
+      (catalogue) => catalogue.value.type,
+    );
+  }
+
+  firmwareVersion(): Promise<Text> {
+    return this.#pick(
+      (project) => project.value.firmware,
+      async () => (await this.detail())?.value.firmware_version ?? null,
+    );
+  }
+
+  async locationCode(): Promise<Text> {
+    return (await this.detail())?.value.location_code ?? null;
+  }
+
+  async createdAt(): Promise<Instant | null | MalformedValue> {
+    return instantOf((await this.detail())?.value.created_at ?? null);
+  }
+
+  async lastSeenAt(): Promise<Instant | null | MalformedValue> {
+    return instantOf(
+      await this.#pick(
+        (project) => project.value.last_seen,
+        (catalogue) => catalogue.value.last_seen,
+      ),
+    );
+  }
+
+  /** Empty where upstream gave none. */
+  async statusText(): Promise<string> {
+    const { record } = await this.#spokesman();
+    return (record && known(record.value.status)) ?? '';
+  }
+
+  async status(): Promise<SensorStatus> {
+    const { project, record } = await this.#spokesman();
+    return statusOf(project, (record && known(record.value.status)) ?? '', this.#ctx.clock.now());
+  }
+
+  /** What only the project tells. */
+  async power() {
+    return (await this.#required(this.projectHalf()))?.value.power ?? null;
+  }
+
+  async connectivity() {
+    return (await this.#required(this.projectHalf()))?.value.connectivity ?? null;
+  }
+
+  /** One request; null where the catalogue does not have the sensor. */
+  async detail(): Promise<DetailRecord | null> {
+    const id = await this.catalogueId();
+    return id === null ? null : sensorDetail(this.#ctx, id);
+  }
+
+  /** Who is known to have it. */
+  async sources(): Promise<readonly ('PROJECT' | 'CATALOGUE')[]> {
+    const [project, catalogue] = await Promise.all([this.projectHalf(), this.catalogueHalf()]);
+    return [
+      ...(heldBy(project) ? (['PROJECT'] as const) : []),
+      ...(heldBy(catalogue) ? (['CATALOGUE'] as const) : []),
+    ];
+  }
+
+  /** When the oldest of the records was read that this answer is made of. */
+  async asOf(): Promise<Instant> {
+    // The fields beside this one have been asked for by then: what they read counts, and nothing is read for this one.
+    await null;
+    const [project, catalogue] = await Promise.all([this.#project, this.#catalogue]);
+    const records = [project && heldBy(project), catalogue && heldBy(catalogue)];
+    const times = records.flatMap((record) => record?.readAtMs ?? []);
+    return Instant.fromMs(times.length > 0 ? Math.min(...times) : this.#ctx.clock.now());
+  }
+
+  /** The record that speaks for the sensor's state: the project's where it has one. */
+  async #spokesman(): Promise<{
+    readonly project: ProjectRecord | null;
+    readonly record: ProjectRecord | CatalogueRecord | null;
+  }> {
+    const project = heldBy(await this.projectHalf());
+    return { project, record: project ?? heldBy(await this.catalogueHalf()) };
+  }
+
+  /** The project's value, else the catalogue's. An error only where the value is missing and could be behind it. */
+  async #pick(
+    fromProject: (record: ProjectRecord) => Text,
+    fromCatalogue: (record: CatalogueRecord) => Text | Promise<Text>,
+  ): Promise<Text> {
+    const projectHalf = await this.projectHalf();
+    const project = heldBy(projectHalf);
+    const own = project && fromProject(project);
+    if (own !== null && !(own instanceof MalformedValue)) return own;
+    const catalogueHalf = await this.catalogueHalf();
+    const catalogue = heldBy(catalogueHalf);
+    const other = catalogue ? await fromCatalogue(catalogue) : null;
+    if (other !== null) return other;
+    if (own) return own;
+    if (this.#isListed) return null;
+    recordOf(projectHalf);
+    recordOf(catalogueHalf);
+    return null;
+  }
+
+  async #required<R>(half: Promise<Half<R>>): Promise<R | null> {
+    return this.#isListed ? heldBy(await half) : recordOf(await half);
+  }
+}
+
+/** The project's sensor with this Device ID, in any spelling; null when the project has none. Batched. */
+export async function sensorByDeviceId(ctx: UnifyContext, deviceId: string): Promise<Sensor | null> {
+  const record = await projectSensor(ctx, deviceId);
+  return record && sensorOf(ctx, { project: { record } });
+}
+
+/** The one `Sensor` of this operation that has these records. */
+export function sensorOf(ctx: UnifyContext, parts: SensorParts): Sensor {
+  const sensors = ctx.once(createSensors);
+  const project = parts.project && heldBy(parts.project);
+  const catalogue = parts.catalogue && heldBy(parts.catalogue);
+  const key = project?.value ?? catalogue?.value;
+  if (!key) return new Sensor(ctx, parts);
+  const made = sensors.get(key) ?? new Sensor(ctx, parts);
+  sensors.set(key, made);
+  return made;
+}
+
+/** The record, where it is known. */
+export function heldBy<R>(half: Half<R>): R | null {
+  return 'record' in half ? half.record : null;
+}
+
+// key-scoped §3.
+const onlineForMs = 150_000;
+
+/**
+ * As of now, however old the record: a sensor of the project that has not been heard of for 150 seconds is not online
+ * (key-scoped §3, contract 5.6). The catalogue has no such rule: its text holds.
+ */
+function statusOf(project: ProjectRecord | null, text: string, nowMs: number): SensorStatus {
+  const word = text.trim().toLowerCase();
+  if (project) {
+    const lastSeen = Instant.parse(known(project.value.last_seen) ?? '');
+    // `online` says that it was heard of within the rule when the record was read.
+    const heardMs = lastSeen?.ms ?? (word === 'online' ? project.readAtMs : null);
+    if (heardMs !== null && nowMs - heardMs > onlineForMs) return 'OFFLINE';
+  }
+  if (word === 'online') return 'ONLINE';
+  return word === 'offline' ? 'OFFLINE' : 'UNKNOWN';
+}
+
+function instantOf(value: Text): Instant | null | MalformedValue {
+  if (typeof value !== 'string') return value;
+  return Instant.parse(value) ?? new MalformedValue('Upstream sent a text that is not a time');
+}
+
+function recordOf<R>(half: Half<R>): R | null {
+  if ('record' in half) return half.record;
+  throw half.failure;
+}
+
+async function settled<R>(find: () => Promise<R | null>): Promise<Half<R>> {
+  try {
+    return { record: await find() };
+  } catch (failure) {
+    return { failure };
+  }
+}
+
+const createSensors = () => new Map<object, Sensor>();
