@@ -1,4 +1,5 @@
 import type { Kept } from './cache.js';
+import type { Seen } from './versions.js';
 
 /** What a record is, as far as its ageing goes. */
 export type Kind = 'trigger' | 'sensor' | 'event' | 'project' | 'health' | 'network' | 'waveform';
@@ -33,12 +34,26 @@ export const triggersListedMs = 24 * hourMs;
 /** What a kept answer is good for: to be served, to be served while it is refreshed, only if upstream fails, nothing. */
 export type Use = 'serve' | 'serve and refresh' | 'rescue' | 'none';
 
-/** `maxAgeMs`: the oldest answer that will do, where the caller has an age of its own in mind. */
-export function useOf(kept: Kept, kind: Kind, maxAgeMs: number | undefined, nowMs: number): Use {
+/**
+ * `maxAgeMs`: the oldest answer that will do, where the caller has an age of its own in mind. `seen`: how a list last
+ * showed the resource.
+ */
+export function useOf(
+  kept: Kept,
+  kind: Kind,
+  { maxAgeMs, seen, nowMs }: { maxAgeMs: number | undefined; seen: Seen | undefined; nowMs: number },
+): Use {
   const ageMs = nowMs - kept.readAtMs;
+  if (kept.absent)
+    return maxAgeMs !== 0 && ageMs <= Math.min(maxAgeMs ?? freshMs[kind], notFoundMs) ? 'serve' : 'none';
   if (maxAgeMs !== undefined) return maxAgeMs > 0 && ageMs <= maxAgeMs ? 'serve' : 'none';
-  if (kept.absent) return ageMs <= Math.min(freshMs[kind], notFoundMs) ? 'serve' : 'none';
-  if (kept.final || ageMs <= freshMs[kind]) return 'serve';
-  if (ageMs <= refreshingMs) return 'serve and refresh';
+  if (kept.final) return 'serve';
+  const changed = seen !== undefined && kept.version !== null && seen.version !== kept.version;
+  if (changed && seen.atMs > kept.readAtMs) return ageMs <= rescueMs ? 'rescue' : 'none';
+  // A list that shows it unchanged is as good as having asked again.
+  const unchanged = seen !== undefined && seen.version === kept.version;
+  const sinceMs = unchanged ? Math.min(ageMs, nowMs - seen.atMs) : ageMs;
+  if (sinceMs <= freshMs[kind]) return 'serve';
+  if (sinceMs <= refreshingMs) return 'serve and refresh';
   return ageMs <= rescueMs ? 'rescue' : 'none';
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js';
+import { DayCount } from './day-count.js';
 
 /** What upstream permits one key. */
 export interface AllowanceSettings {
@@ -9,7 +10,7 @@ export interface AllowanceSettings {
   readonly perDay: number | null;
 }
 
-/** One request on its way. */
+/** One request that was taken from the allowance. */
 export interface Spent {
   /** Place in the order of sending, for `observe`. */
   readonly order: number;
@@ -31,6 +32,8 @@ export interface Observed {
 const minuteMs = 60_000;
 // Upstream's clock and arithmetic are not ours: nothing is sent on the very edge of what is permitted.
 const marginMs = 250;
+// Assumed: a request has reached upstream two seconds after its sending, even where it is answered much later.
+const latestCountMs = 2_000;
 // Assumed: a refusal that names no time is over in seconds; when it is not, the next wait is twice as long.
 const unnamedHoldMs = 5_000;
 
@@ -67,21 +70,28 @@ export class Allowance {
     return this.#perMinute;
   }
 
+  get perDay(): number | null {
+    return this.#settings.perDay;
+  }
+
   /** In the configured proportion, also when upstream named another rate. */
   get burst(): number {
     const { perMinute, burst } = this.#settings;
     return Math.max(1, Math.min(this.#perMinute, Math.round((burst * this.#perMinute) / perMinute)));
   }
 
-  /** When the `nth` request from now may be sent; infinite while that hangs on an answer that is still out. */
-  readyAtMs(nth = 1): number {
+  /**
+   * When the `nth` request from now may be sent, at the latest. `keptToday` are left of the day for others. `hopeful`
+   * looks ahead as if what is on its way were answered now.
+   */
+  readyAtMs(nth = 1, { keptToday = 0, hopeful = false } = {}): number {
     const now = this.#clock.now();
     return Math.max(
       now,
-      this.#paceReadyMs(now, nth),
+      this.#paceReadyMs(now, nth, hopeful),
       this.#calmReadyMs(now, nth),
       this.#windowReadyMs(now, nth),
-      this.#day?.readyAtMs(now, nth) ?? now,
+      this.#day?.readyAtMs(now, nth + keptToday) ?? now,
     );
   }
 
@@ -106,14 +116,13 @@ export class Allowance {
   get resetAtMs(): number | null {
     const now = this.#clock.now();
     const readyMs = this.readyAtMs(this.burst);
-    if (readyMs <= now) return null;
-    return Number.isFinite(readyMs) ? readyMs : now + minuteMs;
+    return readyMs > now ? readyMs : null;
   }
 
   /** Takes one request from the allowance, whether or not it was ready. */
   spend(): Spent {
     const now = this.#clock.now();
-    const sending: Sending = { countedByMs: Number.POSITIVE_INFINITY };
+    const sending: Sending = { countedByMs: now + latestCountMs };
     const order = ++this.#order;
     this.#forget(now);
     this.#sent.push(sending);
@@ -150,9 +159,9 @@ export class Allowance {
     return this.#heldUntilMs - now;
   }
 
-  /** Upstream has asked for silence, and it lasts. */
-  get held(): boolean {
-    return this.#clock.now() < this.#heldUntilMs;
+  /** Until when upstream has asked for silence; null when it has not, or it is over. */
+  get heldUntilMs(): number | null {
+    return this.#clock.now() < this.#heldUntilMs ? this.#heldUntilMs : null;
   }
 
   /** Upstream's own count wins over ours (contract 2), where it is about a request sent later than what we know. */
@@ -163,12 +172,13 @@ export class Allowance {
     this.#window = { order: spent.order, remaining, resetAtMs };
   }
 
-  #paceReadyMs(now: number, nth: number): number {
+  #paceReadyMs(now: number, nth: number, hopeful: boolean): number {
     let readyMs = now + this.#spanMs(nth);
     for (let back = 1; back <= this.#sent.length; back++) {
-      const sending = this.#sent[this.#sent.length - back];
+      const countedByMs = this.#sent[this.#sent.length - back]?.countedByMs ?? now;
       const spanMs = this.#spanMs(back + nth);
-      if (sending && spanMs > 0) readyMs = Math.max(readyMs, sending.countedByMs + spanMs);
+      if (spanMs > 0)
+        readyMs = Math.max(readyMs, (hopeful ? Math.min(countedByMs, now) : countedByMs) + spanMs);
     }
     return readyMs;
   }
@@ -202,55 +212,13 @@ export class Allowance {
     const horizonMs = now - minuteMs - marginMs;
     const first = this.#sent.findIndex(({ countedByMs }) => countedByMs > horizonMs);
     this.#sent.splice(0, first < 0 ? this.#sent.length : first);
+    // The machine's clock was set back: what it says of the future has been.
+    for (const sending of this.#sent)
+      sending.countedByMs = Math.min(sending.countedByMs, now + latestCountMs);
   }
 }
 
 interface Sending {
   /** Upstream has counted it by then. */
   countedByMs: number;
-}
-
-const slotMs = 10 * minuteMs;
-const slotsPerDay = 144;
-
-/** The requests of the last 24 hours, whichever day upstream means, in steps of ten minutes. */
-class DayCount {
-  readonly #perDay: number;
-  /** Slot number → requests, oldest first. */
-  readonly #slots = new Map<number, number>();
-  #sum = 0;
-
-  constructor(perDay: number) {
-    this.#perDay = perDay;
-  }
-
-  add(now: number, count: number): void {
-    const slot = Math.floor(now / slotMs);
-    this.#forget(slot);
-    this.#slots.set(slot, (this.#slots.get(slot) ?? 0) + count);
-    this.#sum += count;
-  }
-
-  remaining(now: number): number {
-    this.#forget(Math.floor(now / slotMs));
-    return Math.max(0, this.#perDay - this.#sum);
-  }
-
-  readyAtMs(now: number, nth: number): number {
-    let missing = nth - this.remaining(now);
-    for (const [slot, count] of this.#slots) {
-      if (missing <= 0) break;
-      missing -= count;
-      if (missing <= 0) return (slot + slotsPerDay + 1) * slotMs;
-    }
-    return now;
-  }
-
-  #forget(slot: number): void {
-    for (const [old, count] of this.#slots) {
-      if (old > slot - slotsPerDay - 1) return;
-      this.#slots.delete(old);
-      this.#sum -= count;
-    }
-  }
 }

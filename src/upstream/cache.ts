@@ -9,6 +9,8 @@ export interface Kept {
   readonly readAtMs: number;
   /** It will never be otherwise (contract 5.5). */
   readonly final: boolean;
+  /** As a list showed the resource when this was asked for; null where none had. */
+  readonly version: string | null;
   /** Estimate of the memory it takes. */
   readonly bytes: number;
 }

@@ -1,4 +1,5 @@
-import type { Priority, ReadScope } from './read.js';
+import { onAbort } from './abort.js';
+import { type Priority, priorityRank, type ReadScope } from './read.js';
 
 /** A request on its way, as far as those who wait for it can still change it. */
 export interface FlightControl {
@@ -45,26 +46,23 @@ export class Flight<T> {
     scope.signal.throwIfAborted();
     const joinedMs = now();
     const control = this.#control;
-    if (rank[scope.priority] < rank[control.priority]) {
+    if (priorityRank[scope.priority] < priorityRank[control.priority]) {
       control.priority = scope.priority;
       control.turn = scope.turn;
       control.raise?.(scope.priority, scope.turn);
     }
     this.#passengers++;
-    let leave = () => {};
+    let stopListening = () => {};
     const left = new Promise<never>((_, reject) => {
-      leave = () => reject(scope.signal.reason);
-      scope.signal.addEventListener('abort', leave, { once: true });
+      stopListening = onAbort(scope.signal, () => reject(scope.signal.reason));
     });
     try {
       return await Promise.race([this.#result, left]);
     } finally {
-      scope.signal.removeEventListener('abort', leave);
+      stopListening();
       scope.meter.waitedMs = Math.max(scope.meter.waitedMs, Math.min(control.waitedMs, now() - joinedMs));
       this.#passengers--;
       if (this.#passengers === 0 && !this.#landed) this.#controller.abort(scope.signal.reason);
     }
   }
 }
-
-const rank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };

@@ -5,7 +5,7 @@ import { Allowance, type AllowanceSettings } from './allowance.js';
 import { interfaceName } from './answer.js';
 import type { FlightControl } from './flight.js';
 import { observedIn, refusedForMs } from './rate-headers.js';
-import type { Priority } from './read.js';
+import type { UpstreamStatus } from './read.js';
 import { WaitingLine } from './waiting-line.js';
 
 /** An answer and, where it told everyone to wait, for how long. */
@@ -22,9 +22,9 @@ interface GateOptions {
 
 /** The one way to upstream for all that use a key: what goes through it keeps to the allowance and learns from it. */
 export class Gate {
-  readonly allowance: Allowance;
   readonly #source: Source;
   readonly #clock: Clock;
+  readonly #allowance: Allowance;
   readonly #line: WaitingLine;
   /** The last hold was for an interface that is away rather than for a limit. */
   #away = false;
@@ -32,17 +32,13 @@ export class Gate {
   constructor({ source, clock, allowance }: GateOptions) {
     this.#source = source;
     this.#clock = clock;
-    this.allowance = new Allowance(clock, allowance);
-    this.#line = new WaitingLine(clock, this.allowance, (readyInMs) => this.#refusal(readyInMs));
-  }
-
-  waiting(priority: Priority): number {
-    return this.#line.waiting(priority);
+    this.#allowance = new Allowance(clock, allowance);
+    this.#line = new WaitingLine(clock, this.#allowance, (readyInMs) => this.#refusal(readyInMs));
   }
 
   /**
    * Sends when the allowance has a request to give, or throws `UpstreamRateLimited` as soon as it is clear that it will
-   * not within `maxWaitMs`. `send` is called at once then; what it throws before it has sent costs nothing.
+   * not within `maxWaitMs`. `send` is called at once then; where `mayStillSend` throws, nothing is spent.
    */
   async pass<Answer extends { readonly status: number; readonly headers: IncomingHttpHeaders }>(
     control: FlightControl,
@@ -54,7 +50,7 @@ export class Gate {
     const { signal, priority, turn } = control;
     const place = this.#line.join({ priority, turn, signal, maxWaitMs });
     control.raise = place.raise;
-    const spent = await place.turn.finally(() => {
+    const spent = await place.granted.finally(() => {
       control.raise = undefined;
       control.waitedMs += this.#clock.now() - joinedMs;
     });
@@ -69,7 +65,7 @@ export class Gate {
       const answer = await send();
       const now = this.#clock.now();
       // catalogue §8 documents these headers; what they would mean on the other interface is not known.
-      if (this.#source === 'CATALOGUE') this.allowance.observe(spent, observedIn(answer.headers, now));
+      if (this.#source === 'CATALOGUE') this.#allowance.observe(spent, observedIn(answer.headers, now));
       return { answer, heldS: this.#hold(answer.status, answer.headers, now) };
     } finally {
       spent.answered();
@@ -77,13 +73,23 @@ export class Gate {
     }
   }
 
+  status(): Pick<UpstreamStatus, 'rateLimit' | 'heldUntilMs' | 'waiting'> {
+    const { perMinute, burst, remaining, remainingToday, resetAtMs, heldUntilMs } = this.#allowance;
+    return {
+      rateLimit: { perMinute, burst, remaining, remainingToday, resetAtMs },
+      heldUntilMs,
+      waiting: this.#line.waiting,
+    };
+  }
+
   /** contract 5.1: 429, or a `Retry-After` on any failure, stops everything on this key. */
   #hold(status: number, headers: IncomingHttpHeaders, now: number): number | undefined {
     if (status < 400) return undefined;
-    const namedMs = refusedForMs(headers, now, status === 429);
-    if (status !== 429 && namedMs === null) return undefined;
-    this.#away = status !== 429;
-    const heldMs = this.allowance.refuse(namedMs);
+    const overLimit = status === 429;
+    const namedMs = refusedForMs(headers, now, overLimit);
+    if (!overLimit && namedMs === null) return undefined;
+    this.#away = !overLimit;
+    const heldMs = this.#allowance.refuse(namedMs);
     this.#line.refuseHopeless();
     return inSeconds(heldMs);
   }
@@ -91,7 +97,7 @@ export class Gate {
   #refusal(readyInMs: number): GatewayError {
     const name = interfaceName(this.#source);
     const retryAfterS = inSeconds(readyInMs);
-    return this.#away && this.allowance.held
+    return this.#away && this.#allowance.heldUntilMs !== null
       ? new UpstreamUnavailable(`The ${name} interface asked to be left alone for ${retryAfterS} s`, {
           retryAfterS,
         })

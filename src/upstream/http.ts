@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { realClock } from '../clock.js';
 import { type Source, UpstreamTimeout, UpstreamUnavailable } from '../errors.js';
+import { onAbort } from './abort.js';
 import { interfaceName } from './answer.js';
 
 /** One GET with the key of one project or organization. */
@@ -138,14 +139,12 @@ async function collect(response: Dispatcher.ResponseData, request: HttpRequest):
 /** Real time even where tests drive the clock: sockets live in it. */
 function startDeadline({ signal, timeoutMs }: HttpRequest) {
   const controller = new AbortController();
-  const leave = () => controller.abort(signal.reason);
   const state = { expired: false };
   const timer = realClock.timer(timeoutMs, () => {
     state.expired = true;
     controller.abort();
   });
-  if (signal.aborted) leave();
-  else signal.addEventListener('abort', leave, { once: true });
+  const stopListening = onAbort(signal, () => controller.abort(signal.reason));
   return {
     signal: controller.signal,
     get expired() {
@@ -154,7 +153,7 @@ function startDeadline({ signal, timeoutMs }: HttpRequest) {
     stopTiming: () => timer.cancel(),
     clear() {
       timer.cancel();
-      signal.removeEventListener('abort', leave);
+      stopListening();
     },
   };
 }

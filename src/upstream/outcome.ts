@@ -26,20 +26,32 @@ export function canBeRescued(error: unknown): boolean {
   );
 }
 
+/** Upstream's definite no: what it said before, when it still answered, is not served any more. */
+export function isDefinite(error: unknown): boolean {
+  return error instanceof GatewayError && error.upstream !== undefined && !canBeRescued(error);
+}
+
 /** How an interface has been doing, for those who ask about it. */
 export class Condition {
-  /** Null before the first request. */
+  /** Whether the last request was answered by an interface at work; null before the first. */
   reachable: boolean | null = null;
+  /** The last request had no answer at all. */
+  silent = false;
+  /** When upstream last answered with what was asked for, and so accepted the key. */
+  acceptedAtMs = Number.NEGATIVE_INFINITY;
   lastErrorCode: string | null = null;
   lastErrorAtMs: number | null = null;
 
-  succeeded(): void {
+  succeeded(nowMs: number): void {
     this.reachable = true;
+    this.silent = false;
+    this.acceptedAtMs = nowMs;
   }
 
   failed(error: unknown, nowMs: number): void {
     if (!(error instanceof GatewayError) || !error.upstream) return;
     this.reachable = outcomeOf(error) !== 'failed';
+    this.silent = error.upstream.status === null;
     // A client's wrong argument is not the interface's trouble.
     if (error instanceof BadUserInput) return;
     this.lastErrorCode = error.code;

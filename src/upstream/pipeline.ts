@@ -1,102 +1,62 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { Clock } from '../clock.js';
-import { type Source, UpstreamUnavailable } from '../errors.js';
-import type { Log } from '../log.js';
-import { address, type Parameters } from './address.js';
-import { type Kind, useOf } from './ages.js';
-import type { AllowanceSettings } from './allowance.js';
-import { type Asked, interfaceName, type KeyOwner, notFound, readAnswer } from './answer.js';
-import { type Admission, Breaker } from './breaker.js';
-import type { CachePart, Kept, ResponseCache } from './cache.js';
-import { Flight, type FlightControl, ownControl } from './flight.js';
+import { type Source, Unauthenticated } from '../errors.js';
+import { address } from './address.js';
+import { type Use, useOf } from './ages.js';
+import { notFound, readAnswer } from './answer.js';
+import type { CachePart, Kept } from './cache.js';
+import { Exchange } from './exchange.js';
+import { Flight, ownControl } from './flight.js';
 import { freezeAndMeasure } from './freeze.js';
-import { Gate } from './gate.js';
-import type { Http, HttpAnswer, HttpRequest, HttpStream } from './http.js';
-import type { Decoding } from './list.js';
-import { Condition, canBeRescued, outcomeOf } from './outcome.js';
-import { type CostMeter, type InterfaceStatus, newCostMeter, type Read, type ReadScope } from './read.js';
-import { withOneRetry } from './retry.js';
-
-/** One interface under one key. */
-export interface UpstreamOptions {
-  /** Without `/v1`; can have a path prefix. */
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly keyOwner: KeyOwner;
-  /** Shared by all clients, as is the cache. */
-  readonly http: Http;
-  readonly cache: ResponseCache;
-  readonly allowance: AllowanceSettings;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** 0 to 1, for the jitter of retries. */
-  readonly random: () => number;
-  /** UPSTREAM_TIMEOUT_MS. */
-  readonly timeoutMs: number;
-  /** UPSTREAM_MAX_WAIT_MS. */
-  readonly maxWaitMs: number;
-}
-
-export interface Request extends Pick<Asked, 'endpoint' | 'list'> {
-  readonly path: string;
-  readonly parameters: Parameters;
-  /** Wire parameter → argument of the graph, for messages about a wrong one. */
-  readonly arguments: Readonly<Record<string, string>>;
-}
-
-export interface ReadRequest<T> extends Request {
-  readonly kind: Kind;
-  readonly decode: (body: unknown, decoding: Decoding) => T;
-  /** Whether this answer can never be otherwise (contract 5.5). */
-  readonly isFinal?: (value: T, readAtMs: number) => boolean;
-}
-
-// Nobody waits for the background: it may stand in the line for as long as the allowance takes to be whole again.
-const backgroundWaitMs = 60_000;
+import type { HttpAnswer } from './http.js';
+import { canBeRescued, isDefinite } from './outcome.js';
+import { newCostMeter, type Read, type ReadScope, type UpstreamStatus } from './read.js';
+import type { ReadRequest, Request, UpstreamOptions } from './request.js';
+import { Trust } from './trust.js';
+import { type Seen, Versions } from './versions.js';
 
 /** Every read of one interface under one key goes through here (contract 5). */
 export class Pipeline {
   readonly #source: Source;
   readonly #options: UpstreamOptions;
-  readonly #origin: string;
-  readonly #prefix: string;
+  readonly #exchange: Exchange;
   readonly #kept: CachePart;
+  readonly #versions: Versions;
+  readonly #trust: Trust;
   readonly #flights = new Map<string, Flight<Kept>>();
-  readonly #breaker: Breaker;
-  readonly #gate: Gate;
-  readonly #condition = new Condition();
   readonly #closing = new AbortController();
-  #requestCount = 0;
   #cacheHitCount = 0;
 
   constructor(source: Source, options: UpstreamOptions) {
     this.#source = source;
     this.#options = options;
-    const url = new URL(options.baseUrl);
-    this.#origin = url.origin;
-    this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.#exchange = new Exchange(source, options);
     const keyHash = createHash('sha256').update(`${options.baseUrl}\n${options.key}`).digest('base64url');
     this.#kept = options.cache.part(`${source} ${keyHash}`);
-    this.#breaker = new Breaker(options.clock);
-    this.#gate = new Gate({ source, clock: options.clock, allowance: options.allowance });
+    this.#versions = new Versions(this.#kept);
+    this.#trust = new Trust(options.keyOwner, this.#exchange.condition, options.clock);
   }
 
-  /** The steps of one read; null where upstream says that the resource is not there. */
+  /**
+   * The steps of one read: what is kept, if it will do; what is in flight already; breaker, allowance and HTTP
+   * (`Exchange`); decoding; keeping. Null where upstream says that the resource is not there.
+   */
   async read<T>(request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
     scope.signal.throwIfAborted();
     const id = address(request.path, request.parameters);
     const kept = this.#kept.get(id);
-    const use = kept ? useOf(kept, request.kind, scope.maxAgeMs, this.#now()) : 'none';
+    const use = kept ? this.#useOf(kept, request, scope) : 'none';
     if (kept && use === 'serve') return this.#hit<T>(kept, scope, 'cacheHits');
     if (kept && use === 'serve and refresh') {
       this.#refreshBehind(id, request);
       return this.#hit<T>(kept, scope, 'staleHits');
     }
     try {
-      return readOf<T>(await this.#joinOrFly(id, request, scope));
+      return await this.#joinOrFly(id, request, scope);
     } catch (error) {
-      if (kept && use === 'rescue' && canBeRescued(error)) return this.#hit<T>(kept, scope, 'staleHits');
+      if (kept && use === 'rescue' && canBeRescued(error) && this.#trust.outlasts(error)) {
+        return this.#hit<T>(kept, scope, 'staleHits');
+      }
       throw error;
     }
   }
@@ -106,30 +66,31 @@ export class Pipeline {
     scope.signal.throwIfAborted();
     const control = ownControl(scope);
     const id = address(request.path, request.parameters);
-    const opened = await this.#ask(id, request, control, scope.meter, {
-      send: (http) => this.#options.http.stream(http),
-      open: (answer, heldS) => ('stream' in answer ? answer.stream : this.#bodyOf(answer, request, heldS)),
-    });
-    scope.meter.waitedMs = Math.max(scope.meter.waitedMs, control.waitedMs);
-    return opened === notFound ? null : (opened as Readable);
+    try {
+      const stream = await this.#exchange.ask(id, request, control, scope.meter, {
+        send: (http) => this.#options.http.stream(http),
+        open: (answer, heldS) => ('stream' in answer ? answer.stream : this.#bodyOf(answer, request, heldS)),
+      });
+      return stream === notFound ? null : (stream as Readable);
+    } catch (error) {
+      this.#forgetRefused(error);
+      throw error;
+    } finally {
+      scope.meter.waitedMs = Math.max(scope.meter.waitedMs, control.waitedMs);
+    }
   }
 
-  status(): InterfaceStatus {
-    const { allowance } = this.#gate;
+  status(): UpstreamStatus {
+    const { condition, gate, breaker, requestCount } = this.#exchange;
     return {
       source: this.#source,
-      reachable: this.#condition.reachable,
-      lastErrorCode: this.#condition.lastErrorCode,
-      lastErrorAtMs: this.#condition.lastErrorAtMs,
-      requestCount: this.#requestCount,
+      reachable: condition.reachable,
+      lastErrorCode: condition.lastErrorCode,
+      lastErrorAtMs: condition.lastErrorAtMs,
+      requestCount,
       cacheHitCount: this.#cacheHitCount,
-      rateLimit: {
-        perMinute: allowance.perMinute,
-        burst: allowance.burst,
-        remaining: allowance.remaining,
-        remainingToday: allowance.remainingToday,
-        resetAtMs: allowance.resetAtMs,
-      },
+      leftAloneUntilMs: breaker.retryAtMs,
+      ...gate.status(),
     };
   }
 
@@ -144,145 +105,102 @@ export class Pipeline {
     this.discardCache();
   }
 
-  async #joinOrFly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): Promise<Kept> {
-    let flight = this.#flights.get(id);
-    if (flight && !flight.abandoned) {
-      this.#countHit(scope, 'cacheHits');
-    } else {
-      flight = this.#fly(id, request, scope);
-    }
-    return flight.join(scope, () => this.#now());
+  #useOf<T>(kept: Kept, { kind, listedAs }: ReadRequest<T>, { maxAgeMs }: ReadScope): Use {
+    const seen = this.#seen(listedAs);
+    const use = useOf(kept, kind, { maxAgeMs, seen, nowMs: this.#options.clock.now() });
+    return use === 'none' || this.#trust.holds ? use : 'rescue';
+  }
+
+  #seen(listedAs: string | undefined): Seen | undefined {
+    return listedAs === undefined ? undefined : this.#versions.seen(listedAs);
+  }
+
+  async #joinOrFly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
+    const inFlight = this.#flights.get(id);
+    const joined = inFlight !== undefined && !inFlight.abandoned;
+    const flight = joined ? inFlight : this.#fly(id, request, scope);
+    const kept = await flight.join(scope, () => this.#options.clock.now());
+    if (joined) this.#countHit(scope, 'cacheHits');
+    return readOf<T>(kept);
   }
 
   #fly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): Flight<Kept> {
+    const isCurrent = () => this.#flights.get(id) === flight;
     const flight: Flight<Kept> = new Flight(scope, async (control) => {
+      // As of before it is asked for: the answer is of this version or a later one.
+      const version = this.#seen(request.listedAs)?.version ?? null;
       try {
-        const value = await this.#ask(id, request, control, scope.meter, {
+        const value = await this.#exchange.ask(id, request, control, scope.meter, {
           send: (http) => this.#options.http.get(http),
           open: (answer, heldS) => this.#decode(request, this.#bodyOf(answer, request, heldS)),
         });
-        const kept = this.#keep(request, value);
-        if (this.#flights.get(id) === flight) this.#kept.set(id, kept);
+        const kept = this.#keep(request, value, version);
+        if (isCurrent()) this.#kept.set(id, kept);
         return kept;
+      } catch (error) {
+        if (isCurrent() && isDefinite(error)) this.#kept.delete(id);
+        this.#forgetRefused(error);
+        throw error;
       } finally {
-        if (this.#flights.get(id) === flight) this.#flights.delete(id);
+        if (isCurrent()) this.#flights.delete(id);
       }
     });
     this.#flights.set(id, flight);
     return flight;
   }
 
-  /** Breaker → allowance → HTTP → decoding, with one retry. */
-  async #ask<Answer extends HttpAnswer | HttpStream, T>(
-    id: string,
-    request: Request,
-    control: FlightControl,
-    meter: CostMeter,
-    { send, open }: { send(http: HttpRequest): Promise<Answer>; open(answer: Answer, heldS?: number): T },
-  ): Promise<T> {
-    const admission = this.#breaker.admit();
-    if (!admission) throw this.#leftAlone();
-    const background = control.priority === 'background';
-    try {
-      const result = await withOneRetry(
-        {
-          ...this.#options,
-          maxWaitMs: background ? backgroundWaitMs : this.#options.maxWaitMs,
-          signal: control.signal,
-          wanted: () => control.priority !== 'background',
-        },
-        async ({ timeoutMs, maxWaitMs }) => {
-          const { answer, heldS } = await this.#gate.pass(
-            control,
-            maxWaitMs,
-            () => this.#stillSend(admission, control.signal),
-            () => {
-              this.#requestCount++;
-              meter.requests++;
-              return send({
-                source: this.#source,
-                origin: this.#origin,
-                path: this.#prefix + id,
-                key: this.#options.key,
-                endpoint: request.endpoint,
-                timeoutMs,
-                signal: control.signal,
-              });
-            },
-          );
-          return open(answer, heldS);
-        },
-      );
-      admission.end('succeeded');
-      this.#condition.succeeded();
-      return result;
-    } catch (error) {
-      admission.end(outcomeOf(error));
-      this.#condition.failed(error, this.#now());
-      throw error;
-    }
+  #refreshBehind<T>(id: string, request: ReadRequest<T>): void {
+    if (this.#flights.has(id)) return;
+    const { signal } = this.#closing;
+    // Refreshes are one operation among themselves. When one fails, the next who asks tries again.
+    const scope: ReadScope = { signal, priority: 'background', turn: this.#flights, meter: newCostMeter() };
+    this.#joinOrFly(id, request, scope).catch(() => undefined);
   }
 
-  #stillSend(admission: Admission, signal: AbortSignal): void {
-    signal.throwIfAborted();
-    if (!admission.stands) throw this.#leftAlone();
+  #bodyOf(answer: HttpAnswer, { endpoint, list, arguments: parameters }: Request, heldS?: number): unknown {
+    const asked = { source: this.#source, endpoint, list, parameters };
+    return readAnswer(answer, asked, { text: this.#options.key, owner: this.#options.keyOwner }, heldS);
   }
 
-  #leftAlone(): UpstreamUnavailable {
-    const leftMs = (this.#breaker.retryAtMs ?? 0) - this.#now();
-    return new UpstreamUnavailable(
-      `The ${interfaceName(this.#source)} interface has failed repeatedly and is left alone for a moment`,
-      { retryAfterS: Math.max(1, Math.ceil(leftMs / 1000)) },
-    );
-  }
-
-  #bodyOf(answer: HttpAnswer, request: Request, heldS: number | undefined): unknown {
-    const asked = {
-      source: this.#source,
-      endpoint: request.endpoint,
-      list: request.list,
-      parameters: request.arguments,
-    };
-    const body = readAnswer(answer, asked, { text: this.#options.key, owner: this.#options.keyOwner }, heldS);
-    return body;
-  }
-
-  #decode<T>(request: ReadRequest<T>, body: unknown): T | typeof notFound {
+  #decode<T>({ endpoint, decode }: ReadRequest<T>, body: unknown): T | typeof notFound {
     if (body === notFound) return notFound;
-    return request.decode(body, {
-      source: this.#source,
-      endpoint: request.endpoint,
-      dropped: (count, received) => {
+    const source = this.#source;
+    return decode(body, {
+      source,
+      endpoint,
+      dropped: (dropped, received) =>
         this.#options.log.warn(
-          { source: this.#source, endpoint: request.endpoint, dropped: count, received },
+          { source, endpoint, dropped, received },
           'Elements that are not what the interface describes were left out',
-        );
-      },
+        ),
     });
   }
 
-  #keep<T>(request: ReadRequest<T>, value: T | typeof notFound): Kept {
-    const readAtMs = this.#now();
-    if (value === notFound) return { value: null, absent: true, readAtMs, final: false, bytes: 0 };
-    const final = request.isFinal?.(value, readAtMs) ?? false;
-    return { value, absent: false, readAtMs, final, bytes: freezeAndMeasure(value) };
+  #keep<T>(request: ReadRequest<T>, value: T | typeof notFound, version: string | null): Kept {
+    const readAtMs = this.#options.clock.now();
+    if (value === notFound)
+      return { value: null, absent: true, readAtMs, final: false, version: null, bytes: 0 };
+    const bytes = freezeAndMeasure(value);
+    for (const [listedAs, shown] of request.lists?.(value) ?? [])
+      this.#versions.saw(listedAs, shown, readAtMs);
+    return {
+      value,
+      absent: false,
+      readAtMs,
+      final: request.isFinal?.(value, readAtMs) ?? false,
+      version,
+      bytes,
+    };
   }
 
-  #refreshBehind<T>(id: string, request: ReadRequest<T>): void {
-    if (this.#flights.has(id)) return;
-    const scope: ReadScope = {
-      signal: this.#closing.signal,
-      priority: 'background',
-      turn: this.#flights,
-      meter: newCostMeter(),
-    };
-    // What was served stays good for its hour; the next who asks tries again.
-    this.#joinOrFly(id, request, scope).catch(() => undefined);
+  /** contract 7: a client's key that upstream refuses has nothing kept any more. */
+  #forgetRefused(error: unknown): void {
+    if (error instanceof Unauthenticated) this.discardCache();
   }
 
   #hit<T>(kept: Kept, scope: ReadScope, as: 'cacheHits' | 'staleHits'): Read<T> | null {
     this.#countHit(scope, as);
-    const ageS = Math.max(0, this.#now() - kept.readAtMs) / 1000;
+    const ageS = Math.max(0, this.#options.clock.now() - kept.readAtMs) / 1000;
     scope.meter.oldestAgeS = Math.max(scope.meter.oldestAgeS, ageS);
     return readOf<T>(kept);
   }
@@ -290,10 +208,6 @@ export class Pipeline {
   #countHit({ meter }: ReadScope, as: 'cacheHits' | 'staleHits'): void {
     meter[as]++;
     this.#cacheHitCount++;
-  }
-
-  #now(): number {
-    return this.#options.clock.now();
   }
 }
 

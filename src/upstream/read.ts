@@ -22,6 +22,9 @@ export interface ReadScope {
 
 export type Priority = 'query' | 'feed' | 'background';
 
+/** Lower is served first. */
+export const priorityRank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };
+
 /** What one operation cost (contract 5.7). The pipeline writes it, `extensions.upstream` shows it. */
 export interface CostMeter {
   requests: number;
@@ -72,4 +75,14 @@ export interface RateLimitStatus {
   readonly remainingToday: number | null;
   /** When the allowance is whole again; null when it is. */
   readonly resetAtMs: number | null;
+}
+
+/** What else operators see of an interface under one key. */
+export interface UpstreamStatus extends InterfaceStatus {
+  /** When the interface is tried again after it failed repeatedly (contract 5.9); null while it is asked freely. */
+  readonly leftAloneUntilMs: number | null;
+  /** Until when upstream has asked for silence by 429 or `Retry-After`; null while it has not. */
+  readonly heldUntilMs: number | null;
+  /** Reads in the waiting line. */
+  readonly waiting: Readonly<Record<Priority, number>>;
 }
