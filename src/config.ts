@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { LogLevel } from './log.js';
-import { type Setting, type SettingName, type Settings, settings } from './settings.js';
+import { type Setting, type SettingName, type Settings, settings, tokenList } from './settings.js';
 
 export interface Config {
   readonly host: string;
@@ -127,6 +127,11 @@ function readSettings(env: Environment): Settings {
     }
   });
   return Object.fromEntries(entries) as Settings;
+}
+
+/** The tokens of GATEWAY_TOKENS_FILE as they are now; throws `ConfigError`. */
+export function readTokenFile(file: string): readonly string[] {
+  return tokenList(contentOf('GATEWAY_TOKENS_FILE', file));
 }
 
 // A variable set to nothing is a variable not set: compose files and CI write `NAME=` for that.

@@ -1,1 +1,4 @@
-export {};
+import { afterAll } from 'vitest';
+import { cleanUp } from './clean-up.js';
+
+afterAll(cleanUp);

@@ -1,0 +1,106 @@
+import { type Clock, realClock } from './clock.js';
+import { type Config, secretsOf } from './config.js';
+import { schema } from './graph/schema.js';
+import { openKeys } from './keys.js';
+import { createLog, type Log } from './log.js';
+import { startSandbox } from './sandbox/server.js';
+import { browserPolicy } from './server/browser-safety.js';
+import { clientRate } from './server/client-rate.js';
+import { graphiqlPage } from './server/graphiql.js';
+import { createGraphQLEngine } from './server/graphql.js';
+import { sendHealth, sendReadiness } from './server/health.js';
+import { createHttpServer } from './server/http.js';
+import { listen } from './server/listen.js';
+import { readOperationFiles } from './server/operation-files.js';
+import { persistedOperations } from './server/persisted-operations.js';
+import { InterfaceWatch } from './server/readiness.js';
+import { requestLog } from './server/request-log.js';
+import { drain } from './server/shutdown.js';
+import { sendWaveform } from './server/waveforms.js';
+import { attachWebSockets } from './server/websocket.js';
+import { version } from './version.js';
+
+/** A running gateway. */
+export interface Gateway extends AsyncDisposable {
+  /** With the port that was taken, without a path. */
+  readonly url: string;
+  readonly port: number;
+  /** Leaves in order: see `drain`. */
+  close(graceMs?: number): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** From 0 to 1, for jitter. */
+  readonly random?: () => number;
+}
+
+// contract 3.
+const usualGraceMs = 10_000;
+
+/** The composition root: the only place that puts the parts together. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, clock = realClock, random = Math.random } = options;
+  const log = options.log ?? createLog({ level: config.logLevel, secrets: secretsOf(config) });
+  const sandbox = config.sandbox ? await startSandbox({ clock }) : null;
+  const keys = openKeys({ config, sandbox, clock, log, random });
+  const leaving = new AbortController();
+  const files = readOperationFiles();
+  const { limits } = config;
+  const persisted = persistedOperations({
+    mode: config.persistedOperations,
+    files,
+    maxTokens: limits.maxTokens,
+  });
+  const shared = {
+    engine: createGraphQLEngine({
+      schema,
+      limits,
+      introspection: config.introspection,
+      persisted,
+      gateway: { version, sandbox: sandbox !== null },
+      log,
+    }),
+    access: keys.access,
+    policy: browserPolicy({
+      corsOrigins: config.corsOrigins,
+      loopbackNamesOnly: config.auth.mode === 'none',
+    }),
+    clientRate: clientRate(config.clientRatePerMinute, clock),
+    onFinished: requestLog(log),
+    clock,
+    log,
+  };
+  const watches = keys.watched.map((watched) => new InterfaceWatch(watched, clock, leaving.signal));
+  const server = createHttpServer({
+    ...shared,
+    graphiql: config.graphiql ? graphiqlPage(files) : null,
+    openRoutes: {
+      '/health': (_request, response) => sendHealth(response),
+      '/ready': (_request, response) => sendReadiness(response, watches, []),
+    },
+    waveforms: (request, response, operation) => sendWaveform(request, response, operation, log),
+    leaving: leaving.signal,
+  });
+  const sockets = attachWebSockets(server, { ...shared, persisted, maxBodyBytes: limits.maxBodyBytes });
+
+  async function release(): Promise<void> {
+    sockets.close();
+    await keys.close();
+    await sandbox?.close();
+  }
+  const { port, url } = await listen(server, config.port, config.host).catch(async (error) => {
+    await release();
+    throw error;
+  });
+  log.info({ url, version, sandbox: sandbox !== null, auth: config.auth.mode }, 'Listening');
+
+  let closing: Promise<void> | null = null;
+  function close(graceMs = usualGraceMs): Promise<void> {
+    closing ??= drain({ server, sockets, leaving, graceMs }).finally(release);
+    return closing;
+  }
+  return { url, port, close, [Symbol.asyncDispose]: () => close() };
+}

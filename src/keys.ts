@@ -1,0 +1,194 @@
+import type { Clock } from './clock.js';
+import type { Config } from './config.js';
+import { type Source, UpstreamUnavailable } from './errors.js';
+import type { Log } from './log.js';
+import type { Sandbox } from './sandbox/server.js';
+import type { HeldKey } from './server/account.js';
+import { type Access, openAccess } from './server/auth.js';
+import { jwtAccess } from './server/auth-jwt.js';
+import { passthroughAccess } from './server/auth-passthrough.js';
+import { tokenAccess } from './server/auth-token.js';
+import type { Watched } from './server/readiness.js';
+import { createTenants } from './server/tenants.js';
+import { Tenant } from './unify/context.js';
+import type { AllowanceSettings } from './upstream/allowance.js';
+import { createResponseCache } from './upstream/cache.js';
+import { createCatalogueClient } from './upstream/catalogue/rest.js';
+import { createHttp, type Http } from './upstream/http.js';
+import { createProjectClient } from './upstream/project/rest.js';
+import { newCostMeter, type ReadScope } from './upstream/read.js';
+import type { UpstreamOptions } from './upstream/request.js';
+
+/** Who may read, and with whose keys (contract 7). */
+export interface Keys {
+  readonly access: Access;
+  /** The configured interfaces, for `/ready`. */
+  readonly watched: readonly Watched[];
+  close(): Promise<void>;
+}
+
+export interface KeysOptions {
+  readonly config: Config;
+  /** Used in place of what is configured. */
+  readonly sandbox: Sandbox | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+}
+
+export function openKeys(options: KeysOptions): Keys {
+  const { config, clock, log } = options;
+  const http = createHttp();
+  const { project, catalogue } = interfacesOf(options, http);
+  const stopped = new AbortController();
+
+  function close(access: Access): Promise<void> {
+    stopped.abort();
+    access.close();
+    return http.close();
+  }
+
+  if (config.auth.mode === 'passthrough') {
+    const access = passthroughAccess(
+      createTenants({
+        connectProject: project && ((key) => createProjectClient(heldBy(key, project))),
+        connectCatalogue: catalogue && ((key) => createCatalogueClient(heldBy(key, catalogue))),
+        clock,
+        log,
+      }),
+    );
+    const watched = [
+      project && anonymousWatch('PROJECT', project, '/v1/openapi.yaml'),
+      catalogue && anonymousWatch('CATALOGUE', catalogue, '/v1/networks'),
+    ];
+    return { access, watched: watched.filter((one) => one !== null), close: () => close(access) };
+  }
+
+  const tenant = new Tenant({
+    project: project && createProjectClient({ ...project, keyOwner: 'gateway' }),
+    catalogue: catalogue && createCatalogueClient({ ...catalogue, keyOwner: 'gateway' }),
+    clock,
+    log,
+    signal: stopped.signal,
+  });
+  const access = accessByOwnKeys(tenant, options);
+  return { access, watched: watchesOf(tenant), close: () => close(access) };
+}
+
+function accessByOwnKeys(tenant: Tenant, { config: { auth }, clock, log }: KeysOptions): Access {
+  if (auth.mode === 'token') return tokenAccess({ ...auth, tenant, clock, log });
+  if (auth.mode === 'jwt') return jwtAccess({ ...auth, tenant, clock, log });
+  return openAccess(tenant);
+}
+
+type Interface = Omit<UpstreamOptions, 'keyOwner'>;
+
+/** Where the interfaces are, and how they may be asked; without a key in `passthrough`. */
+function interfacesOf(
+  options: KeysOptions,
+  http: Http,
+): { project: Interface | null; catalogue: Interface | null } {
+  const { config, sandbox, clock, log, random } = options;
+  const common = {
+    http,
+    cache: createResponseCache({ maxBytes: config.cacheMaxBytes }),
+    clock,
+    log,
+    random,
+    timeoutMs: config.upstreamTimeoutMs,
+    maxWaitMs: config.upstreamMaxWaitMs,
+  };
+  const project = sandbox ? { url: sandbox.projectUrl, key: sandbox.projectKey } : config.project;
+  const catalogue = sandbox ? { url: sandbox.catalogueUrl, key: sandbox.catalogueKey } : config.catalogue;
+  return {
+    project: project && {
+      ...common,
+      baseUrl: project.url,
+      key: project.key ?? '',
+      allowance: { ...config.projectRate, perDay: null },
+    },
+    catalogue: catalogue && {
+      ...common,
+      baseUrl: catalogue.url,
+      key: catalogue.key ?? '',
+      allowance: catalogueAllowances[config.catalogueTier],
+    },
+  };
+}
+
+/** The interface with a client's key, which is read anew for each request: it may be gone by then. */
+function heldBy(key: HeldKey, upstream: Interface): UpstreamOptions {
+  return {
+    ...upstream,
+    get key() {
+      return key.value();
+    },
+    keyOwner: 'client',
+    onKeyRefused: () => key.onRefused(),
+    onRequest: () => (end) => {
+      if (end.status !== null) key.onAnswer(end.status);
+    },
+  };
+}
+
+// What /ready may spend while nobody else asks: a tenth of the project's minute, and of the catalogue's day
+// (catalogue §8: 10,000) an eighth.
+const quietForMs = { PROJECT: 10_000, CATALOGUE: 60_000 };
+
+function watchesOf({ project, catalogue }: Tenant): readonly Watched[] {
+  const scope = (signal: AbortSignal): ReadScope => {
+    return { signal, priority: 'feed', turn: {}, meter: newCostMeter(), maxAgeMs: 0 };
+  };
+  return [
+    ...(project
+      ? [
+          {
+            source: 'PROJECT' as const,
+            status: () => project.status(),
+            probe: (signal: AbortSignal) => project.project(scope(signal)),
+            quietForMs: quietForMs.PROJECT,
+          },
+        ]
+      : []),
+    ...(catalogue
+      ? [
+          {
+            source: 'CATALOGUE' as const,
+            status: () => catalogue.status(),
+            probe: (signal: AbortSignal) => catalogue.networks(scope(signal)),
+            quietForMs: quietForMs.CATALOGUE,
+          },
+        ]
+      : []),
+  ];
+}
+
+// Without a key of the gateway's own, any answer but a fault of the server shows that the interface is there.
+function anonymousWatch(source: Source, { http, baseUrl, timeoutMs }: Interface, path: string): Watched {
+  const url = new URL(`${baseUrl}${path}`);
+  return {
+    source,
+    status: () => null,
+    quietForMs: quietForMs[source],
+    async probe(signal) {
+      const request = {
+        source,
+        origin: url.origin,
+        path: url.pathname,
+        key: 'none',
+        endpoint: path,
+        timeoutMs,
+        signal,
+      };
+      const { status } = await http.get(request);
+      if (status >= 500) throw new UpstreamUnavailable(`${source} answered with ${status}`);
+    },
+  };
+}
+
+// catalogue §8. No burst is shown: as with the project's 20 of 60, a third may go at once.
+const catalogueAllowances: Readonly<Record<Config['catalogueTier'], AllowanceSettings>> = {
+  free: { perMinute: 60, burst: 20, perDay: 10_000 },
+  standard: { perMinute: 300, burst: 100, perDay: 100_000 },
+  premium: { perMinute: 1_000, burst: 333, perDay: null },
+};

@@ -1,0 +1,52 @@
+/**
+ * What the page of GraphiQL sends its operations with, as the script that the browser runs: queries by POST,
+ * subscriptions over WebSocket, both with what the headers editor holds. GraphiQL's own would leave the headers out of
+ * `connection_init`, so that nobody could subscribe where an access mode is on (contract 7).
+ */
+export const graphiqlFetcher = `
+function gatewayFetcher({ query, variables, operationName }, { headers = {}, documentAST } = {}) {
+  const operations = documentAST ? documentAST.definitions.filter((d) => d.kind === 'OperationDefinition') : [];
+  const chosen = operations.find((o) => !operationName || (o.name && o.name.value === operationName));
+  const payload = { query, variables, operationName };
+  return chosen && chosen.operation === 'subscription' ? subscribe(payload, headers) : post(payload, headers);
+}
+
+async function post(payload, headers) {
+  const response = await fetch(location.pathname, {
+    method: 'POST',
+    headers: { accept: 'application/graphql-response+json, application/json', ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(payload),
+  });
+  return response.json();
+}
+
+function subscribe(payload, headers) {
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const credentials = { authorization: given['authorization'], catalogueKey: given['x-catalogue-key'] };
+  return {
+    subscribe(observer) {
+      const socket = new WebSocket(location.origin.replace(/^http/, 'ws') + location.pathname, 'graphql-transport-ws');
+      const send = (message) => socket.send(JSON.stringify(message));
+      let isOver = false;
+      const end = (tell) => {
+        if (isOver) return;
+        isOver = true;
+        tell();
+        socket.close(1000);
+      };
+      socket.onopen = () => send({ type: 'connection_init', payload: credentials });
+      socket.onclose = ({ code, reason }) =>
+        end(() => observer.error({ message: 'The socket was closed: ' + code + ' ' + reason }));
+      socket.onmessage = ({ data }) => {
+        const message = JSON.parse(data);
+        if (message.type === 'connection_ack') send({ id: '1', type: 'subscribe', payload });
+        if (message.type === 'ping') send({ type: 'pong' });
+        if (message.type === 'next') observer.next(message.payload);
+        if (message.type === 'error') end(() => observer.error({ errors: message.payload }));
+        if (message.type === 'complete') end(() => observer.complete());
+      };
+      return { unsubscribe: () => end(() => {}) };
+    },
+  };
+}
+`;

@@ -1,0 +1,33 @@
+import { GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+
+/** INTROSPECTION=false: neither the schema nor, by "Did you mean", any name in it is told. */
+export function withoutIntrospection(): Plugin {
+  return {
+    onValidate({ addValidationRule }) {
+      addValidationRule(NoSchemaIntrospectionCustomRule);
+      return ({ result, setResult }) => {
+        if (result.length > 0) setResult((result as readonly GraphQLError[]).map(withoutSuggestion));
+      };
+    },
+    onExecute: () => ({
+      onExecuteDone({ result, setResult }) {
+        if ('errors' in result && result.errors) {
+          setResult({ ...result, errors: result.errors.map(withoutSuggestion) });
+        }
+      },
+    }),
+  };
+}
+
+function withoutSuggestion(error: GraphQLError): GraphQLError {
+  const message = error.message.replace(/\s*Did you mean .*\?$/s, '');
+  if (message === error.message) return error;
+  return new GraphQLError(message, {
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    path: error.path ?? null,
+    extensions: error.extensions,
+  });
+}

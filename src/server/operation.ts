@@ -1,0 +1,89 @@
+import { type ExecutionResult, GraphQLError, type OperationTypeNode } from 'graphql';
+import { type CostMeter, newCostMeter } from '../upstream/read.js';
+import type { Client } from './auth.js';
+
+/** One operation on its way through the gateway, over HTTP or a WebSocket. */
+export interface Operation {
+  /** Joins the log's lines; the response names it. */
+  readonly id: string;
+  readonly client: Client;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  readonly meter: CostMeter;
+  /** Whether the client asked for `extensions.upstream` (contract 5.7). */
+  readonly wantsCost: boolean;
+  /** Known once the document has been read; for the log and the metrics. */
+  name: string | null;
+  kind: OperationTypeNode | 'waveform' | null;
+  /** Codes of the errors that the client was sent. */
+  readonly errorCodes: Set<string>;
+}
+
+/** Told of every operation when it is over. */
+export type OnFinished = (operation: Operation, finished: Finished) => void;
+
+export interface Finished {
+  readonly durationMs: number;
+  /** HTTP status; null over a WebSocket. */
+  readonly status: number | null;
+}
+
+export function newOperation(given: Pick<Operation, 'id' | 'client' | 'signal' | 'wantsCost'>): Operation {
+  return { ...given, meter: newCostMeter(), name: null, kind: null, errorCodes: new Set() };
+}
+
+/** The result as the client gets it: every error with a code, the cost where it was asked for, the HTTP status. */
+export function finishResult(result: ExecutionResult, operation: Operation): ExecutionResult {
+  if (!result.errors && !operation.wantsCost) return result;
+  const errors = result.errors?.map(withCode);
+  for (const error of errors ?? []) operation.errorCodes.add(String(error.extensions.code));
+  const extensions = {
+    ...result.extensions,
+    ...(operation.wantsCost && { upstream: { ...operation.meter } }),
+    ...(errors && httpOf(result, errors)),
+  };
+  return {
+    ...(errors && { errors: errors.map((error) => withoutStatus(error, result)) }),
+    ...('data' in result && { data: result.data }),
+    ...(Object.keys(extensions).length > 0 && { extensions }),
+  };
+}
+
+// What graphql itself refuses has no code of its own: it is always something about the document or its variables.
+function withCode(error: GraphQLError): GraphQLError {
+  return error.extensions.code === undefined ? extended(error, { code: 'BAD_USER_INPUT' }) : error;
+}
+
+/** contract 4: 401 when nothing could be answered; 4xx without any data only for those who asked for the new media type. */
+function httpOf(result: ExecutionResult, errors: readonly GraphQLError[]): object {
+  const nothingAnswered = Object.values(result.data ?? {}).every((value) => value === null);
+  if (nothingAnswered && errors.every(({ extensions }) => extensions.code === 'UNAUTHENTICATED')) {
+    return { http: { status: 401, headers: { 'www-authenticate': 'Bearer' } } };
+  }
+  if ('data' in result) return {};
+  if (errors.some(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR')) {
+    return { http: { status: 500 } };
+  }
+  return {};
+}
+
+// Yoga takes the response's status from any error, however much was answered beside it.
+function withoutStatus(error: GraphQLError, result: ExecutionResult): GraphQLError {
+  if ('data' in result) return error.extensions.http ? extended(error, { http: undefined }) : error;
+  return error.extensions.http ? error : extended(error, { http: { status: 400, spec: true } });
+}
+
+function extended(error: GraphQLError, extensions: object): GraphQLError {
+  return new GraphQLError(error.message, {
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    path: error.path ?? null,
+    extensions: { ...error.extensions, ...extensions },
+  });
+}
+
+/** The errors as they go over a socket: what they say to HTTP is for HTTP alone. */
+export function withoutHttp(errors: readonly GraphQLError[]): readonly GraphQLError[] {
+  return errors.map((error) => (error.extensions.http ? extended(error, { http: undefined }) : error));
+}

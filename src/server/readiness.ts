@@ -1,0 +1,97 @@
+import type { Clock } from '../clock.js';
+import { Forbidden, type Source, UpstreamRateLimited, UpstreamUnauthorized } from '../errors.js';
+import type { InterfaceStatus } from '../upstream/read.js';
+
+/** One configured interface, as `/ready` looks at it. */
+export interface Watched {
+  readonly source: Source;
+  /** Null where clients bring the keys: then there is no status of our own. */
+  status(): InterfaceStatus | null;
+  /** A cheap read; its failure says what is wrong. */
+  probe(signal: AbortSignal): Promise<unknown>;
+  /** How long an interface that nobody asks is taken to be as it was. */
+  readonly quietForMs: number;
+}
+
+/** `refused`: it answers, but not with the gateway's key. `unknown`: it has not said anything yet. */
+export type InterfaceState = 'ok' | 'away' | 'refused' | 'unknown';
+
+// Whoever asks whether the gateway is ready has a time-out of a second or so.
+const answerWithinMs = 900;
+const probeAgainAfterMs = 2_000;
+
+/** Whether one interface can answer: from what is being read of it anyway, and by asking when that says nothing. */
+export class InterfaceWatch {
+  readonly source: Source;
+  readonly #watched: Watched;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  #state: InterfaceState = 'unknown';
+  #asOfMs = Number.NEGATIVE_INFINITY;
+  #probedAtMs = Number.NEGATIVE_INFINITY;
+  #requestCount = 0;
+  #probing: Promise<void> | null = null;
+
+  constructor(watched: Watched, clock: Clock, signal: AbortSignal) {
+    this.source = watched.source;
+    this.#watched = watched;
+    this.#clock = clock;
+    this.#signal = signal;
+  }
+
+  async look(): Promise<InterfaceState> {
+    this.#learn();
+    if (this.#isDue()) {
+      this.#probing ??= this.#probe().finally(() => {
+        this.#probing = null;
+      });
+      await Promise.race([this.#probing, after(answerWithinMs)]);
+    }
+    return this.#state;
+  }
+
+  /** What other reads have shown since the last look. */
+  #learn(): void {
+    const status = this.#watched.status();
+    if (!status || status.requestCount === this.#requestCount) return;
+    this.#requestCount = status.requestCount;
+    const failedAtMs = status.lastErrorAtMs ?? Number.NEGATIVE_INFINITY;
+    if (status.reachable === true && failedAtMs <= this.#asOfMs) {
+      this.#state = 'ok';
+      this.#asOfMs = this.#clock.now();
+    } else if (failedAtMs > this.#asOfMs) {
+      this.#asOfMs = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  #isDue(): boolean {
+    const nowMs = this.#clock.now();
+    if (nowMs - this.#probedAtMs < probeAgainAfterMs) return this.#probing !== null;
+    return this.#state !== 'ok' || nowMs - this.#asOfMs >= this.#watched.quietForMs;
+  }
+
+  async #probe(): Promise<void> {
+    this.#probedAtMs = this.#clock.now();
+    try {
+      await this.#watched.probe(this.#signal);
+      this.#state = 'ok';
+    } catch (error) {
+      this.#state = stateAfter(error);
+    }
+    this.#asOfMs = this.#clock.now();
+    this.#requestCount = this.#watched.status()?.requestCount ?? 0;
+  }
+}
+
+function stateAfter(error: unknown): InterfaceState {
+  if (error instanceof UpstreamUnauthorized) return 'refused';
+  // It is there and answers, only not this, or not so soon.
+  if (error instanceof Forbidden || error instanceof UpstreamRateLimited) return 'ok';
+  return 'away';
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

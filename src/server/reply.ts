@@ -1,0 +1,48 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+
+/** Answers with a JSON body. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    ...headers,
+  });
+  response.end(text);
+}
+
+/** Answers with one error as GraphQL clients read it, on every route. Its `http` extension may name another status. */
+export function sendError(response: ServerResponse, status: number, error: GraphQLError): void {
+  const { http, ...extensions } = error.extensions as { http?: ErrorHttp };
+  sendJson(response, http?.status ?? status, bodyOf(error.message, extensions), http?.headers);
+}
+
+/** A request that is refused before any operation is looked at. */
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers?: OutgoingHttpHeaders,
+): void {
+  sendJson(response, status, bodyOf(message, { code: refusalCodes[status] ?? 'BAD_REQUEST' }), headers);
+}
+
+const refusalCodes: Readonly<Record<number, string>> = {
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  503: 'SHUTTING_DOWN',
+};
+
+interface ErrorHttp {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+}
+
+const bodyOf = (message: string, extensions: object) => ({ errors: [{ message, extensions }] });

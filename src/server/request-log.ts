@@ -1,0 +1,25 @@
+import type { Log } from '../log.js';
+import type { OnFinished } from './operation.js';
+
+// A client chooses the name: what is longer than any real one is cut.
+const longestName = 100;
+
+/** One line for each operation. */
+export function requestLog(log: Log): OnFinished {
+  return ({ id, client, name, kind, meter, errorCodes }, { durationMs, status }) => {
+    log.info(
+      {
+        id,
+        client: client.id,
+        kind,
+        operation: name?.slice(0, longestName) ?? null,
+        durationMs: Math.round(durationMs),
+        upstreamRequests: meter.requests,
+        cacheHits: meter.cacheHits + meter.staleHits,
+        ...(status !== null && { status }),
+        ...(errorCodes.size > 0 && { errors: [...errorCodes] }),
+      },
+      'Operation',
+    );
+  };
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
+import type { Context, OperationResult, ServerOptions, SubscribePayload } from 'graphql-ws';
+import type { Clock } from '../clock.js';
+import { QueryTooComplex } from '../errors.js';
+import { clientError } from '../graph/error-codes.js';
+import type { Log } from '../log.js';
+import type { Access, Client, Credentials } from './auth.js';
+import type { ClientRate } from './client-rate.js';
+import type { GraphQLEngine } from './graphql.js';
+import { finishResult, newOperation, type OnFinished, type Operation, withoutHttp } from './operation.js';
+import type { PersistedOperations } from './persisted-operations.js';
+import type { SocketSession } from './socket-session.js';
+
+export interface ProtocolOptions {
+  readonly engine: GraphQLEngine;
+  readonly access: Access;
+  readonly clientRate: ClientRate;
+  readonly persisted: PersistedOperations;
+  readonly onFinished: OnFinished;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Running at a time on one socket. */
+  readonly operationsPerSocket?: number;
+  readonly socketsPerClient?: number;
+  readonly initTimeoutMs?: number;
+}
+
+/** The protocol's side: who is let in, and how a message becomes an operation under the same rules as over HTTP. */
+export function socketProtocol(
+  options: ProtocolOptions,
+): ServerOptions<Record<string, unknown>, SocketSession> {
+  const { engine, access, clientRate, persisted, onFinished, clock, log } = options;
+  const { operationsPerSocket = 100, initTimeoutMs = 5_000 } = options;
+  // Ten thousand screens may share one token, or the address of one proxy.
+  const { socketsPerClient = 12_000 } = options;
+  const socketCounts = new Map<string, number>();
+  const executors = new WeakMap<ExecutionArgs, Executor>();
+
+  async function connect({ extra: session, connectionParams }: SocketContext): Promise<boolean> {
+    let client: Client;
+    try {
+      client = await access.authenticate(credentialsFrom(connectionParams, session.parts.credentials));
+    } catch (error) {
+      session.parts.close(4403, clientError(error, log).message.slice(0, 100));
+      return false;
+    }
+    const count = (socketCounts.get(client.id) ?? 0) + 1;
+    if (count > socketsPerClient) {
+      client.release();
+      session.parts.close(1013, 'Too many sockets of one client');
+      return false;
+    }
+    socketCounts.set(client.id, count);
+    const leave = () => {
+      client.release();
+      const left = (socketCounts.get(client.id) ?? 1) - 1;
+      if (left > 0) socketCounts.set(client.id, left);
+      else socketCounts.delete(client.id);
+    };
+    const isGood = await client.verify();
+    if (isGood && session.admit(client, leave)) return true;
+    leave();
+    return false;
+  }
+
+  async function prepare(
+    { extra: session }: SocketContext,
+    id: string,
+    payload: SubscribePayload,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    const { client } = session;
+    if (client === null) throw new Error('An operation before its socket was acknowledged');
+    const leave = new AbortController();
+    const { wantsCost } = session.parts;
+    const operation = newOperation({ id: randomUUID(), client, signal: leave.signal, wantsCost });
+    session.running.set(id, { operation, leave, startedAtMs: clock.now() });
+    try {
+      if (session.running.size > operationsPerSocket) {
+        throw new QueryTooComplex(`A socket may have ${operationsPerSocket} operations at a time`);
+      }
+      clientRate.take(client.id);
+      return await parsed(operation, payload);
+    } catch (error) {
+      return [clientError(error, log)];
+    }
+  }
+
+  async function parsed(
+    operation: Operation,
+    payload: SubscribePayload,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    const params = { ...payload, query: persisted.textFor(payload) ?? '' };
+    const { schema, parse, validate, contextFactory, execute, subscribe } = engine.getEnveloped({
+      operation,
+      params,
+    });
+    const document = parse(params.query);
+    const errors: readonly GraphQLError[] = validate(schema, document);
+    if (errors.length > 0) return errors;
+    const args: ExecutionArgs = {
+      schema,
+      document,
+      operationName: payload.operationName,
+      variableValues: payload.variables,
+      contextValue: await contextFactory(),
+    };
+    executors.set(args, { operation, execute, subscribe });
+    return args;
+  }
+
+  async function run(
+    args: ExecutionArgs,
+    kind: 'execute' | 'subscribe',
+  ): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
+    const executor = executors.get(args);
+    if (!executor) throw new Error('An operation that was not prepared');
+    const { operation } = executor;
+    try {
+      const result = await executor[kind](args);
+      return isStream(result)
+        ? mapped(result, (one) => forSocket(one, operation))
+        : forSocket(result as ExecutionResult, operation);
+    } catch (error) {
+      return forSocket({ errors: [clientError(error, log)] }, operation);
+    }
+  }
+
+  function finish({ extra: { running } }: SocketContext, id: string): void {
+    const done = running.get(id);
+    if (!done) return;
+    running.delete(id);
+    onFinished(done.operation, { durationMs: clock.now() - done.startedAtMs, status: null });
+  }
+
+  return {
+    connectionInitWaitTimeout: initTimeoutMs,
+    onConnect: connect,
+    onSubscribe: prepare,
+    // graphql-ws awaits both, though its types say that they answer at once.
+    execute: (args) => run(args, 'execute') as unknown as OperationResult,
+    subscribe: (args) => run(args, 'subscribe') as unknown as OperationResult,
+    onComplete: finish,
+    onError(context, id, _payload, errors) {
+      const operation = context.extra.running.get(id)?.operation;
+      const shown = operation ? (finishResult({ errors }, operation).errors ?? errors) : errors;
+      finish(context, id);
+      return withoutHttp(shown).map((error) => error.toJSON());
+    },
+  };
+}
+
+type SocketContext = Context<Record<string, unknown>, SocketSession>;
+
+interface Executor {
+  readonly operation: Operation;
+  readonly execute: (args: ExecutionArgs) => unknown;
+  readonly subscribe: (args: ExecutionArgs) => unknown;
+}
+
+/** contract 7: in the `connection_init` payload, or else in the upgrade's headers. */
+function credentialsFrom(payload: Record<string, unknown> | undefined, upgrade: Credentials): Credentials {
+  return {
+    authorization:
+      textIn(payload, 'authorization') ?? textIn(payload, 'Authorization') ?? upgrade.authorization,
+    catalogueKey: textIn(payload, 'catalogueKey') ?? upgrade.catalogueKey,
+    address: upgrade.address,
+  };
+}
+
+function textIn(payload: Record<string, unknown> | undefined, name: string): string | null {
+  const value = payload?.[name];
+  return typeof value === 'string' ? value : null;
+}
+
+function forSocket(result: ExecutionResult, operation: Operation): ExecutionResult {
+  const finished = finishResult(result, operation);
+  return finished.errors ? { ...finished, errors: withoutHttp(finished.errors) } : finished;
+}
+
+function isStream(result: unknown): result is AsyncIterable<ExecutionResult> {
+  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
+}
+
+// Not an async function*: its return() would wait for the next result of a source that may be silent for hours.
+function mapped<T>(source: AsyncIterable<T>, map: (value: T) => T): AsyncIterableIterator<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  const done = { done: true, value: undefined } as const;
+  return {
+    async next() {
+      const step = await iterator.next();
+      return step.done ? done : { done: false, value: map(step.value) };
+    },
+    async return() {
+      await iterator.return?.();
+      return done;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

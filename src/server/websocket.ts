@@ -1,0 +1,136 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer } from 'graphql-ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { BrowserPolicy } from './browser-safety.js';
+import { credentialsOf, pathOf } from './http.js';
+import { type ProtocolOptions, socketProtocol } from './socket-protocol.js';
+import { SocketSession } from './socket-session.js';
+
+export interface WebSocketOptions extends ProtocolOptions {
+  readonly policy: BrowserPolicy;
+  /** Largest message, in bytes. */
+  readonly maxBodyBytes: number;
+}
+
+/** The sockets of one server: graphql-transport-ws at `/graphql`. */
+export interface Sockets {
+  readonly count: number;
+  /** Closes every socket with 1012, so that its client comes back and resumes; cuts off those that do not answer. */
+  restart(): void;
+  close(): void;
+}
+
+// Proxies give up on a silent connection after a minute or less; a peer that answers no ping for this long is gone.
+const pingEveryMs = 12_000;
+// What a client may leave unread of pongs and the like. Results wait for the client by themselves.
+const unreadMaxBytes = 8 * 1024 * 1024;
+const serviceRestart = 1012;
+
+export function attachWebSockets(server: Server, options: WebSocketOptions): Sockets {
+  const { policy, maxBodyBytes, log } = options;
+  const protocol = makeServer(socketProtocol(options));
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxBodyBytes,
+    // Any sub-protocol is taken at first, so that the wrong one can be told so: 4406, not a failed handshake.
+    handleProtocols: (asked) =>
+      asked.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : ([...asked][0] ?? false),
+  });
+  const silent = new WeakSet<WebSocket>();
+  let isLeaving = false;
+
+  server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+    connection.on('error', () => connection.destroy());
+    if (pathOf(request) !== '/graphql') return refuseUpgrade(connection, '404 Not Found');
+    if (policy.refusal(request.headers) !== null) return refuseUpgrade(connection, '403 Forbidden');
+    if (isLeaving) return refuseUpgrade(connection, '503 Service Unavailable');
+    sockets.handleUpgrade(request, connection, head, (socket) => open(socket, request));
+  });
+
+  function open(socket: WebSocket, request: IncomingMessage): void {
+    const session = new SocketSession({
+      credentials: credentialsOf(request),
+      wantsCost: request.headers['x-upstream-cost'] === '1',
+      close: (code, reason) => socket.close(code, reason),
+    });
+    const closed = protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => sent(socket, text),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (take) =>
+          socket.on('message', (data) => void receive(socket, session, String(data), take)),
+      },
+      session,
+    );
+    socket.on('pong', () => silent.delete(socket));
+    socket.on('ping', () => dropUnread(socket));
+    // A frame that breaks the protocol, or is too large: ws closes the socket with the code for it.
+    socket.on('error', (error) => log.debug({ error: error.message }, 'A socket broke the protocol'));
+    socket.once('close', (code, reason) => {
+      session.end();
+      void closed(code, String(reason));
+    });
+  }
+
+  async function receive(
+    socket: WebSocket,
+    session: SocketSession,
+    text: string,
+    take: (text: string) => Promise<void>,
+  ): Promise<void> {
+    dropUnread(socket);
+    session.seeComplete(text);
+    try {
+      await take(text);
+    } catch (error) {
+      log.error({ error: String(error) }, 'A message could not be handled');
+      socket.close(4500, 'Internal server error');
+    }
+  }
+
+  const pinging = setInterval(() => {
+    for (const socket of sockets.clients) {
+      if (silent.has(socket)) {
+        socket.terminate();
+        continue;
+      }
+      silent.add(socket);
+      socket.ping();
+    }
+  }, pingEveryMs);
+  pinging.unref();
+
+  return {
+    get count() {
+      return sockets.clients.size;
+    },
+    restart() {
+      isLeaving = true;
+      for (const socket of sockets.clients) socket.close(serviceRestart, 'Service restart');
+    },
+    close() {
+      clearInterval(pinging);
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+    },
+  };
+}
+
+/** Resolves when the text has gone to the machine's network: results wait here for a client that reads slowly. */
+function sent(socket: WebSocket, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (socket.readyState !== socket.OPEN) resolve();
+    else
+      socket.send(text, (error) => (error && socket.readyState === socket.OPEN ? reject(error) : resolve()));
+  });
+}
+
+function dropUnread(socket: WebSocket): void {
+  if (socket.bufferedAmount > unreadMaxBytes) socket.terminate();
+}
+
+function refuseUpgrade(connection: Duplex, status: string): void {
+  connection.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,141 @@
+import { type Gateway, startGateway as startApp } from '../../src/app.js';
+import type { Clock } from '../../src/clock.js';
+import { parseConfig } from '../../src/config.js';
+import { createLog } from '../../src/log.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
+import { cleanUpAfterTests } from './clean-up.js';
+
+export interface TestGatewayOptions {
+  /** Of the sandbox behind; `live: false` and the gateway's clock unless told otherwise. */
+  readonly sandbox?: SandboxOptions;
+  /** A sandbox that the test started itself: it outlives the gateway. */
+  readonly behind?: Sandbox;
+  /** Which interfaces are configured; both unless told otherwise. */
+  readonly project?: boolean;
+  readonly catalogue?: boolean;
+  /** Settings on top, as the environment would give them; `undefined` takes one away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  /** For jitter; none unless given. */
+  readonly random?: () => number;
+}
+
+export interface TestGateway extends AsyncDisposable {
+  /** Without a path. */
+  readonly url: string;
+  readonly sandbox: Sandbox;
+  /** What was logged, one parsed line each. */
+  readonly logLines: readonly Record<string, unknown>[];
+  /** The same as text, as it was written. */
+  readonly logText: string;
+  /** The answer's data; throws when the answer has errors. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers by the shape of their own query
+  query(document: string, variables?: object, options?: RequestOptions): Promise<any>;
+  queryWithErrors(document: string, variables?: object, options?: RequestOptions): Promise<Answer>;
+  /** Any request to the gateway, by path. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface RequestOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly data?: any;
+  readonly errors?: readonly AnswerError[];
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly extensions?: any;
+  readonly status: number;
+  readonly headers: Headers;
+}
+
+export interface AnswerError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly extensions: any;
+}
+
+/** A gateway on a free port, in front of a sandbox that the test holds: `await using gw = await startGateway();` */
+export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const { clock } = options;
+  const sandbox =
+    options.behind ?? (await startSandbox({ live: false, ...(clock && { clock }), ...options.sandbox }));
+  const logTexts: string[] = [];
+  const config = parseConfig(environment(sandbox, options));
+  const log = createLog({
+    level: config.logLevel,
+    secrets: [sandbox.projectKey, sandbox.maskedProjectKey, sandbox.catalogueKey],
+    write: (line) => void logTexts.push(line),
+  });
+  const gateway: Gateway = await startApp({
+    config,
+    log,
+    random: options.random ?? (() => 0.5),
+    ...(clock && { clock }),
+  });
+  let closing: Promise<void> | null = null;
+  const close = () => {
+    // A test that is over waits for nothing.
+    closing ??= gateway.close(0).then(() => (options.behind ? undefined : sandbox.close()));
+    return closing;
+  };
+  cleanUpAfterTests(close);
+
+  const send = (path: string, init?: RequestInit) => fetch(`${gateway.url}${path}`, init);
+
+  async function queryWithErrors(
+    document: string,
+    variables?: object,
+    { headers, signal }: RequestOptions = {},
+  ): Promise<Answer> {
+    const response = await send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ query: document, variables }),
+      ...(signal && { signal }),
+    });
+    const body = (await response.json()) as Omit<Answer, 'status' | 'headers'>;
+    return { ...body, status: response.status, headers: response.headers };
+  }
+
+  return {
+    url: gateway.url,
+    sandbox,
+    get logLines() {
+      return logTexts.map((line) => JSON.parse(line));
+    },
+    get logText() {
+      return logTexts.join('');
+    },
+    async query(document, variables, requestOptions) {
+      const { data, errors } = await queryWithErrors(document, variables, requestOptions);
+      if (errors) throw new Error(`The answer has errors: ${JSON.stringify(errors, null, 1)}`);
+      return data;
+    },
+    queryWithErrors,
+    fetch: send,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The environment of a gateway in front of this sandbox, on a free port. */
+export function environment(
+  sandbox: Sandbox,
+  { project = true, catalogue = true, env = {} }: TestGatewayOptions = {},
+): Record<string, string | undefined> {
+  const withKeys = env.AUTH_MODE !== 'passthrough';
+  return {
+    PORT: '0',
+    LOG_LEVEL: 'debug',
+    ...(project && { PROJECT_API_URL: sandbox.projectUrl }),
+    ...(project && withKeys && { PROJECT_API_KEY: sandbox.projectKey }),
+    ...(catalogue && { CATALOGUE_API_URL: sandbox.catalogueUrl }),
+    ...(catalogue && withKeys && { CATALOGUE_API_KEY: sandbox.catalogueKey }),
+    ...env,
+  };
+}
