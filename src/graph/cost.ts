@@ -28,9 +28,9 @@ import type { GraphContext } from './context.js';
 export interface CostHint<Args = Record<string, unknown>> {
   /**
    * Upstream requests at worst for `parents` parents together: `() => 1` where a loader answers all with one list
-   * page, `(args, parents) => parents` where each parent needs its own.
+   * page, `(args, parents) => parents` where each parent needs its own. `nowMs` for a range that ends now.
    */
-  readonly requests?: (args: Args, parents: number) => number;
+  readonly requests?: (args: Args, parents: number, nowMs: number) => number;
   /** How many items a list (or a connection) gives at most for each parent. */
   readonly items?: (args: Args) => number;
 }
@@ -63,27 +63,43 @@ interface OperationArgs {
   readonly operationName?: string | null | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: graphql's own type of raw variables
   readonly variableValues?: any;
+  /** The operation's context, whose clock says when now is. */
+  readonly contextValue?: Pick<GraphContext, 'unify'> | undefined;
 }
 
 /** Upstream requests at worst; 0 for what graphql itself will refuse (wrong variables, no such operation). */
-export function estimateCost({ schema, document, operationName, variableValues }: OperationArgs): number {
+export function estimateCost({
+  schema,
+  document,
+  operationName,
+  variableValues,
+  contextValue,
+}: OperationArgs): number {
   const operation = getOperationAST(document, operationName);
   const root = operation && schema.getRootType(operation.operation);
   if (!operation || !root) return 0;
   const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
   if (variables.errors) return 0;
-  const walk = new Walk(schema, document, variables.coerced);
+  const walk = new Walk(schema, document, variables.coerced, contextValue?.unify.clock.now());
   return walk.selection(operation.selectionSet, root, 1);
 }
 
 class Walk {
   readonly #schema: GraphQLSchema;
   readonly #variables: Record<string, unknown>;
+  readonly #nowMs: number;
   readonly #fragments = new Map<string, { typeName: string; selectionSet: SelectionSetNode }>();
 
-  constructor(schema: GraphQLSchema, document: DocumentNode, variables: Record<string, unknown>) {
+  constructor(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    variables: Record<string, unknown>,
+    nowMs?: number,
+  ) {
     this.#schema = schema;
     this.#variables = variables;
+    // A range up to a time that nobody knows is as long as can be.
+    this.#nowMs = nowMs ?? Number.POSITIVE_INFINITY;
     for (const definition of document.definitions) {
       if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
       const { name, typeCondition, selectionSet } = definition;
@@ -120,7 +136,7 @@ class Walk {
     if (!field) return 0;
     const hint = hintOf(field);
     const args = hint ? getArgumentValues(field, node, this.#variables) : {};
-    const own = hint?.requests?.(args, parents) ?? 0;
+    const own = hint?.requests?.(args, parents, this.#nowMs) ?? 0;
     if (!node.selectionSet) return own;
     const items = hint?.items?.(args) ?? 1;
     const named = getNamedType(field.type);

@@ -1,6 +1,11 @@
 /** Every object ref in one place, so that types can point at each other without import cycles. */
 
+import type { HealthReport, SignalStrength } from '../unify/health-report.js';
+import type { Sensor } from '../unify/sensor.js';
 import type { Trigger } from '../unify/trigger.js';
 import { builder } from './builder.js';
 
+export const SensorRef = builder.objectRef<Sensor>('Sensor');
 export const TriggerRef = builder.objectRef<Trigger>('Trigger');
+export const HealthReportRef = builder.objectRef<HealthReport>('HealthReport');
+export const SignalStrengthRef = builder.objectRef<SignalStrength>('SignalStrength');

@@ -26,8 +26,9 @@ export interface HealthReport {
   readonly temperatureC: Num;
   readonly freeHeapBytes: Num;
   readonly bufferUsagePct: Num;
-  /** As upstream wrote it: whoever shows it asks first whether the sensor is masked. */
+  /** As upstream wrote it: whoever shows it asks `masking.ts` first. */
   readonly gps: unknown;
+  readonly readAtMs: number;
 }
 
 export interface SignalStrength {
@@ -36,7 +37,7 @@ export interface SignalStrength {
 }
 
 /** Null when the time cannot be read: without it a report has no place in the list. */
-export function healthReportOf(record: WireHealthReport): HealthReport | null {
+export function healthReportOf(record: WireHealthReport, readAtMs: number): HealthReport | null {
   const timestamp = Instant.parse(record.timestamp);
   if (!timestamp) return null;
   return {
@@ -58,6 +59,7 @@ export function healthReportOf(record: WireHealthReport): HealthReport | null {
     freeHeapBytes: record.free_heap_bytes,
     bufferUsagePct: record.buffer_usage_pct,
     gps: positionOf(record),
+    readAtMs,
   };
 }
 

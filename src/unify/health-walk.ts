@@ -66,7 +66,7 @@ export async function walkHealthReports(walk: HealthWalk): Promise<WalkedReports
       requests++;
       seam.turn();
       for (const record of page.value.reports) {
-        const report = healthReportOf(record);
+        const report = healthReportOf(record, page.readAtMs);
         const position = report && isWithin(walk, report.timestamp) ? seam.pass(report) : null;
         if (report && position) found.push({ report, position });
       }

@@ -5,9 +5,6 @@ import { earlier, later } from './time.js';
 import { parseTriggerKey, type Trigger, type TriggerKey } from './trigger-record.js';
 import { largestPage, projectTriggers, walkTriggers } from './trigger-walk.js';
 
-// Assumed: upstream may correct a start time by some seconds; an id that was given before still finds the trigger.
-const toleranceMs = 10_000;
-
 /** The trigger of a key (`Trigger.key`); null when it is not there, or the text is no key. One upstream request. */
 export function readTrigger(ctx: UnifyContext, key: string): Promise<Trigger | null> {
   const parsed = parseTriggerKey(key);
@@ -46,8 +43,8 @@ async function readTogether(
   const walk = {
     read: projectTriggers(ctx),
     order: 'asc' as const,
-    from: times.reduce(earlier).plusMs(-toleranceMs),
-    to: times.reduce(later).plusMs(toleranceMs),
+    from: times.reduce(earlier),
+    to: times.reduce(later),
     deviceId: oneDevice ? keys[0]?.deviceId : undefined,
     wanted: Number.POSITIVE_INFINITY,
   };
@@ -68,8 +65,9 @@ async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | 
     const { triggers } = await walkTriggers({
       read: projectTriggers(ctx),
       order: 'asc',
-      from: key.startTime.plusMs(-toleranceMs),
-      to: key.startTime.plusMs(toleranceMs),
+      // One moment of one sensor: what came closed is final (contract 5.5) and not asked for again.
+      from: key.startTime,
+      to: key.startTime,
       deviceId,
       after: null,
       wanted: largestPage,
