@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Pool } from 'undici';
+import { startSandbox } from '../src/sandbox/server.js';
+
+const operations = {
+  // The baseline: what HTTP, parsing and an empty execution cost by themselves.
+  __typename: '{ __typename }',
+  'sensors(first: 100), 10 fields': `{ sensors(first: 100) { nodes {
+    id deviceId stationCode networkCode model firmwareVersion status lastSeenAt
+    power { batteryVolts } connectivity { type }
+  } } }`,
+  'triggers(first: 100) with sensors': `{ triggers(first: 100) { nodes {
+    id startTime status pgaHorizontal sensor { stationCode firmwareVersion }
+  } } }`,
+};
+
+const inFlight = 16;
+const secondsEach = 5;
+
+/** Cold start to the first answer, then requests per second, p99 and upstream requests of ready operations. */
+export async function run(): Promise<void> {
+  await using sandbox = await startSandbox({ live: false, rateLimits: false });
+  const startedMs = performance.now();
+  const gateway = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
+    env: {
+      ...process.env,
+      PORT: '0',
+      PROJECT_API_URL: sandbox.projectUrl,
+      PROJECT_API_KEY: sandbox.projectKey,
+      CATALOGUE_API_URL: sandbox.catalogueUrl,
+      CATALOGUE_API_KEY: sandbox.catalogueKey,
+      PROJECT_RATE_PER_MINUTE: '1000000',
+      PROJECT_RATE_BURST: '1000000',
+      CATALOGUE_TIER: 'premium',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const url = await urlOf(gateway.stdout);
+    await using pool = disposable(new Pool(url, { connections: inFlight }));
+    await ask(pool.it, operations['sensors(first: 100), 10 fields']);
+    console.log(`cold start to the first answer: ${((performance.now() - startedMs) / 1000).toFixed(2)} s`);
+    console.log(`resident memory after it: ${residentMiB(gateway.pid)} MiB\n`);
+    const rows: Record<string, object> = {};
+    let baseline = 0;
+    for (const [name, query] of Object.entries(operations)) {
+      await load(pool.it, query, 1);
+      sandbox.forget();
+      const { answered, p50Ms, p99Ms } = await load(pool.it, query, secondsEach);
+      baseline ||= answered;
+      rows[name] = {
+        'per s': Math.round(answered / secondsEach),
+        'of baseline': (answered / baseline).toFixed(2),
+        'p50 ms': p50Ms.toFixed(1),
+        'p99 ms': p99Ms.toFixed(1),
+        'upstream per operation': (sandbox.requests.length / answered).toFixed(4),
+      };
+    }
+    console.table(rows);
+    console.log(`resident memory after: ${residentMiB(gateway.pid)} MiB`);
+  } finally {
+    gateway.kill('SIGKILL');
+  }
+}
+
+async function load(pool: Pool, query: string, seconds: number) {
+  const untilMs = performance.now() + seconds * 1000;
+  const tookMs: number[] = [];
+  const one = async () => {
+    while (performance.now() < untilMs) {
+      const startedMs = performance.now();
+      await ask(pool, query);
+      tookMs.push(performance.now() - startedMs);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, one));
+  tookMs.sort((a, b) => a - b);
+  const at = (part: number) => tookMs[Math.floor(tookMs.length * part)] ?? Number.NaN;
+  return { answered: tookMs.length, p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+async function ask(pool: Pool, query: string): Promise<void> {
+  const { body } = await pool.request({
+    path: '/graphql',
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  const text = await body.text();
+  if (text.includes('"errors"')) throw new Error(`The gateway answered with errors: ${text.slice(0, 500)}`);
+}
+
+/** From the start's log line; what is logged after it is read and dropped, or the pipe would fill. */
+function urlOf(log: NodeJS.ReadableStream): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let seen = '';
+    const look = (chunk: Buffer) => {
+      seen += chunk;
+      const url = /"url":"([^"]+)"/.exec(seen)?.[1];
+      if (!url) return;
+      log.off('data', look).resume();
+      resolve(new URL(url).origin);
+    };
+    log.on('data', look);
+    log.once('end', () => reject(new Error(`The gateway did not start: ${seen}`)));
+  });
+}
+
+function residentMiB(pid: number | undefined): number {
+  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kib) / 1024);
+}
+
+function disposable(it: Pool) {
+  return { it, [Symbol.asyncDispose]: () => it.destroy() };
+}
