@@ -79,9 +79,9 @@ function operationRecord(): Plugin<OperationHolder, OperationHolder> {
     onSubscribe({ args }) {
       Object.assign(args, { signal: args.contextValue.operation.signal });
     },
-    onExecutionResult({ result, setResult, context }) {
-      if (result && !(Symbol.asyncIterator in result)) {
-        setResult(finishResult(result as ExecutionResult, context.operation));
+    onResultProcess({ result, setResult, serverContext: { operation } }) {
+      if (!Array.isArray(result) && !(Symbol.asyncIterator in result)) {
+        setResult(finishResult(result as ExecutionResult, operation));
       }
     },
   };

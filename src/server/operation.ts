@@ -49,9 +49,13 @@ export function finishResult(result: ExecutionResult, operation: Operation): Exe
   };
 }
 
-// What graphql itself refuses has no code of its own: it is always something about the document or its variables.
 function withCode(error: GraphQLError): GraphQLError {
-  return error.extensions.code === undefined ? extended(error, { code: 'BAD_USER_INPUT' }) : error;
+  const { code, http } = error.extensions;
+  // What graphql itself refuses has no code of its own: it is always something about the document or its variables.
+  if (code === undefined) return extended(error, { code: 'BAD_USER_INPUT' });
+  if (code === 'REQUEST_ENTITY_TOO_LARGE') return extended(error, { code: 'QUERY_TOO_COMPLEX' });
+  // No GraphQL request at all is a 400 for whatever media type.
+  return code === 'BAD_REQUEST' && http?.spec ? extended(error, { http: { ...http, spec: false } }) : error;
 }
 
 /** contract 4: 401 when nothing could be answered; 4xx without any data only for those who asked for the new media type. */

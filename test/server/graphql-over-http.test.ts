@@ -1,0 +1,153 @@
+import { serverAudits } from 'graphql-http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+let gw: TestGateway;
+beforeAll(async () => {
+  gw = await startGateway();
+});
+afterAll(() => gw.close());
+
+describe('the GraphQL-over-HTTP audit', () => {
+  const audits = serverAudits({ url: () => `${gw.url}/graphql`, fetchFn: fetch });
+  it.each(audits.map((audit) => [`${audit.id} ${audit.name}`, audit] as const))('%s', async (_, audit) => {
+    const result = await audit.fn();
+    expect(result.status === 'ok' ? 'ok' : result.reason).toBe('ok');
+  });
+});
+
+describe('POST and GET', () => {
+  const json = { 'content-type': 'application/json' };
+
+  it('answer the same, whatever the parameters come in', async () => {
+    const query = 'query Named($skip: Boolean!) { __typename @skip(if: $skip) }';
+    const search = new URLSearchParams({
+      query,
+      operationName: 'Named',
+      variables: JSON.stringify({ skip: false }),
+    });
+    const got = await gw.fetch(`/graphql?${search}`);
+    const posted = await gw.fetch('/graphql', {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify({ query, operationName: 'Named', variables: { skip: false } }),
+    });
+    expect(await got.json()).toEqual({ data: { __typename: 'Query' } });
+    expect(await posted.json()).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  it('refuse a content type that a form can send', async () => {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+    ]) {
+      const response = await gw.fetch('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: '{"query":"{__typename}"}',
+      });
+      expect([type, response.status]).toEqual([type, 415]);
+      expect((await response.json()).errors[0].extensions.code).toBe('BAD_REQUEST');
+    }
+    const without = await gw.fetch('/graphql', { method: 'POST', body: new Uint8Array([123, 125]) });
+    expect(without.status).toBe(415);
+  });
+
+  it.each(['PUT', 'DELETE', 'PATCH', 'HEAD'])('leave %s to others, and say so', async (method) => {
+    const response = await gw.fetch('/graphql', { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, POST');
+  });
+
+  it('refuse batches', async () => {
+    const response = await gw.fetch('/graphql', {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify([{ query: '{__typename}' }, { query: '{__typename}' }]),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] });
+  });
+
+  it.each([
+    ['variables that are not JSON', '/graphql?query={__typename}&variables={'],
+    ['extensions that are not JSON', '/graphql?query={__typename}&extensions=['],
+    ['no query', '/graphql'],
+    ['variables that are a list', '/graphql?query={__typename}&variables=[1]'],
+  ])('say 400 to %s', async (_, path) => {
+    const response = await gw.fetch(path, { headers: { accept: 'application/json' } });
+    expect(response.status).toBe(400);
+    expect((await response.json()).errors[0].extensions.code).toBe('BAD_REQUEST');
+  });
+
+  it('refuse a body over MAX_BODY_BYTES, announced or not', async () => {
+    const body = JSON.stringify({ query: `{ __typename } #${'x'.repeat(300_000)}` });
+    const announced = await gw.fetch('/graphql', { method: 'POST', headers: json, body });
+    expect(announced.status).toBe(413);
+    expect((await announced.json()).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
+    const chunked = await gw.fetch('/graphql', {
+      method: 'POST',
+      headers: json,
+      body: new Blob([body]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(chunked.status).toBe(413);
+    expect((await chunked.json()).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
+  });
+
+  it('give every error a code, also what graphql itself refuses', async () => {
+    const cases: [string, object | undefined, string][] = [
+      ['{', undefined, 'GRAPHQL_PARSE_FAILED'],
+      ['{ nothingOfThisName }', undefined, 'GRAPHQL_VALIDATION_FAILED'],
+      ['query ($n: Int!) { triggers(first: $n) { nodes { id } } }', { n: 'three' }, 'BAD_USER_INPUT'],
+      ['query A { __typename } query B { __typename }', undefined, 'OPERATION_RESOLUTION_FAILURE'],
+    ];
+    for (const [document, variables, code] of cases) {
+      const { errors, data } = await gw.queryWithErrors(document, variables);
+      expect([document, errors?.map(({ extensions }) => extensions.code)]).toEqual([document, [code]]);
+      expect(data).toBeUndefined();
+    }
+  });
+
+  it('say 4xx without data only to those who asked for the newer media type', async () => {
+    const send = (accept: string) =>
+      gw.fetch('/graphql', {
+        method: 'POST',
+        headers: { ...json, accept },
+        body: JSON.stringify({ query: `{ ${'a: __typename '.repeat(3000)} }` }),
+      });
+    const older = await send('application/json');
+    const newer = await send('application/graphql-response+json');
+    expect([older.status, newer.status]).toEqual([200, 400]);
+    for (const response of [older, newer]) {
+      expect((await response.json()).errors[0].extensions).toEqual({ code: 'QUERY_TOO_COMPLEX' });
+    }
+  });
+
+  it('answer for no path but their own', async () => {
+    for (const path of [
+      '/graphql/',
+      '/graphql/x',
+      '/x/graphql',
+      '/anything/health',
+      '/health/',
+      '/ready/x',
+      '/x',
+    ]) {
+      const response = await gw.fetch(path, { redirect: 'manual' });
+      expect([path, response.status]).toEqual([path, 404]);
+      expect((await response.json()).errors[0].extensions.code).toBe('NOT_FOUND');
+    }
+    const root = await gw.fetch('/', { redirect: 'manual' });
+    expect([root.status, root.headers.get('location')]).toEqual([308, '/graphql']);
+  });
+
+  it('tell what an operation cost when asked to', async () => {
+    const with1 = await gw.queryWithErrors('{ __typename }', {}, { headers: { 'x-upstream-cost': '1' } });
+    expect(with1.extensions).toEqual({
+      upstream: { requests: 0, cacheHits: 0, staleHits: 0, waitedMs: 0, oldestAgeS: 0 },
+    });
+    expect((await gw.queryWithErrors('{ __typename }')).extensions).toBeUndefined();
+  });
+});
