@@ -14,9 +14,12 @@ export interface Pair {
 }
 
 export interface Pairing {
+  /** By station code, network code as far as it is known, and `sensorKey`. */
   readonly pairs: readonly Pair[];
   readonly byDevice: ReadonlyMap<string, Pair>;
   readonly byCatalogueId: ReadonlyMap<string, Pair>;
+  /** Catalogue-only records that share a station code with another sensor: their network's code decides on the order. */
+  readonly unordered: readonly CatalogueRecord[];
   /** Catalogue records that would be a sensor of the project if their network's code, not learnt yet, were the same. */
   readonly undecided: readonly CatalogueRecord[];
   /**
@@ -41,6 +44,15 @@ export function serialKey(text: Text): string | null {
   if (value === null) return null;
   const key = value.replace(/[\s:._\-/]/g, '').toUpperCase();
   return key === '' ? null : key;
+}
+
+/**
+ * What tells a sensor from all others, the same whichever interface it was reached by: its Device ID, or the serial number
+ * where that has the form of one; else the one identifier that it has.
+ */
+export function sensorKey({ project, catalogue }: Pair): string {
+  if (project) return deviceIdOf(project.value.device_id) ?? `p:${project.value.device_id}`;
+  return deviceIdOf(catalogue?.value.serial_number ?? null) ?? `c:${catalogue?.value.id ?? ''}`;
 }
 
 /** What a project's sensor is known by here. Device IDs of another shape than the documented one are kept apart too. */
@@ -95,7 +107,7 @@ export function pairSensors(
   }
   const free = new Map<string, ProjectRecord[]>();
   for (const [, sensor] of [...devices].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const place = placeOf(sensor);
+    const place = siteOf(sensor);
     if (place && !partners.has(sensor)) push(free, place, sensor);
   }
   for (const [place, records] of candidates) {
@@ -109,7 +121,8 @@ export function pairSensors(
     }
   }
 
-  return collect(devices, partners, owner, others, { undecided, besideProject: beside });
+  const collected = collect(devices, partners, owner, others);
+  return { ...collected, ...ordered(collected.pairs, codeOf), undecided, besideProject: beside };
 }
 
 function collect(
@@ -117,8 +130,7 @@ function collect(
   partners: ReadonlyMap<ProjectRecord, CatalogueRecord>,
   owner: ReadonlyMap<CatalogueRecord, ProjectRecord>,
   others: readonly CatalogueRecord[],
-  open: Pick<Pairing, 'undecided' | 'besideProject'>,
-): Pairing {
+): Pick<Pairing, 'pairs' | 'byDevice' | 'byCatalogueId'> {
   const byDevice = new Map<string, Pair>();
   const byCatalogueId = new Map<string, Pair>();
   const pairs: Pair[] = [];
@@ -137,7 +149,57 @@ function collect(
     byCatalogueId.set(record.value.id, pair);
     pairs.push(pair);
   }
-  return { pairs, byDevice, byCatalogueId, ...open };
+  return { pairs, byDevice, byCatalogueId };
+}
+
+/** The place of a sensor in every list. */
+export interface SensorPlace {
+  readonly stationCode: string;
+  /** Empty where it is not known, or there is none. */
+  readonly networkCode: string;
+  readonly key: string;
+}
+
+/** By code units, so that no locale changes the order. */
+export function comparePlaces(a: SensorPlace, b: SensorPlace): number {
+  return (
+    compareText(a.stationCode, b.stationCode) ||
+    compareText(a.networkCode, b.networkCode) ||
+    compareText(a.key, b.key)
+  );
+}
+
+export function placeOf(pair: Pair, codeOf: CodeOf): SensorPlace {
+  const { project, catalogue } = pair;
+  const own = known(project?.value.network);
+  return {
+    stationCode: stationOf(pair),
+    networkCode: own ?? (catalogue && codeOf(catalogue)) ?? '',
+    key: sensorKey(pair),
+  };
+}
+
+/** The merged station code: the project's where it has one; empty where neither has. */
+export function stationOf({ project, catalogue }: Pair): string {
+  return known(project?.value.station) || known(catalogue?.value.station_code) || '';
+}
+
+function ordered(pairs: readonly Pair[], codeOf: CodeOf): Pick<Pairing, 'pairs' | 'unordered'> {
+  const placed = pairs.map((pair) => ({ pair, place: placeOf(pair, codeOf) }));
+  placed.sort((a, b) => comparePlaces(a.place, b.place));
+  const unordered = placed.flatMap(({ pair: { project, catalogue }, place }, index) => {
+    const isAlone = [placed[index - 1], placed[index + 1]].every(
+      (neighbour) => neighbour?.place.stationCode !== place.stationCode,
+    );
+    if (isAlone || !catalogue || known(project?.value.network) || codeOf(catalogue) !== undefined) return [];
+    return [catalogue];
+  });
+  return { pairs: placed.map(({ pair }) => pair), unordered };
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 /** At the project's station, then heard of last, then a fixed order. */
@@ -166,7 +228,7 @@ function byStation(records: Iterable<ProjectRecord>): ReadonlyMap<string, readon
 // A network code that upstream left out may be any.
 const sameNetwork = (mine: string | null, theirs: string | null) => !mine || !theirs || mine === theirs;
 
-function placeOf(record: ProjectRecord): string | null {
+function siteOf(record: ProjectRecord): string | null {
   const station = known(record.value.station);
   const network = known(record.value.network);
   return station && network ? placeKey(station, network) : null;

@@ -4,10 +4,11 @@ import type { UnifyContext } from './context.js';
 import { createInventory } from './inventory.js';
 import { networkCodeOf } from './network-code-lookup.js';
 import { projectSensorAt } from './project-sensors.js';
-import { type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
+import { type Half, type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
 import { sensorDetail } from './sensor-detail.js';
-import { deviceIdOf, type Pair } from './sensor-identity.js';
+import { deviceIdOf, type Pair, stationOf } from './sensor-identity.js';
 import { type UnifiedSensors, unifySensors } from './sensor-pairing.js';
+import type { Listed } from './sensor-reading.js';
 
 /** Exactly one. `key` is the part of a sensor's global id behind its type. */
 export type SensorLookup =
@@ -73,13 +74,16 @@ export function pairSensor(
   lists: Pick<UnifiedSensors, 'project' | 'catalogue'>,
   isListed = false,
 ): Sensor {
-  const projectFailure = project ? null : lists.project?.failure;
-  const catalogueFailure = catalogue ? null : lists.catalogue?.failure;
   return sensorOf(ctx, {
-    project: projectFailure ? { failure: projectFailure } : { record: project },
-    catalogue: catalogueFailure ? { failure: catalogueFailure } : { record: catalogue },
+    project: ctx.project ? halfOf(project, lists.project) : { record: null },
+    catalogue: ctx.catalogue ? halfOf(catalogue, lists.catalogue) : { record: null },
     isListed,
   });
+}
+
+function halfOf<R>(record: R | null, list: Listed<unknown> | null): Half<R> | undefined {
+  if (record || list?.complete) return { record };
+  return list?.failure ? { failure: list.failure } : undefined;
 }
 
 async function byKey(ctx: UnifyContext, key: string): Promise<Sensor | null> {
@@ -161,11 +165,6 @@ async function ambiguous(
 
 function pairsAt({ pairing }: UnifiedSensors, stationCode: string): readonly Pair[] {
   return pairing.pairs.filter((pair) => stationOf(pair) === stationCode);
-}
-
-/** The merged station code: the project's where it has one. */
-export function stationOf({ project, catalogue }: Pair): string {
-  return known(project?.value.station) || known(catalogue?.value.station_code) || '';
 }
 
 /** The merged network code, learnt where only the catalogue has the sensor. */

@@ -25,8 +25,8 @@ export interface Wanted {
 }
 
 /**
- * All sensors, paired by contract 6.1. A network's code is learnt where it decides whether two records are the same sensor,
- * and only there; one that cannot be learnt leaves them apart.
+ * All sensors, paired by contract 6.1, in order. A network's code is learnt where it decides whether two records are the same
+ * sensor, or which of two comes first, and only there; records whose network's code cannot be learnt stay apart.
  */
 export async function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Promise<UnifiedSensors> {
   const inventory = ctx.kept(createInventory);
@@ -39,7 +39,9 @@ export async function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Prom
   const codes = ctx.kept(createNetworkCodes);
   let pairing = inventory.pairing(project, catalogue);
   const before = codes.version;
-  const networks = new Map(pairing.undecided.map(({ value }) => [codeKeyOf(value), value]));
+  const networks = new Map(
+    [...pairing.undecided, ...pairing.unordered].map(({ value }) => [codeKeyOf(value), value]),
+  );
   await Promise.all(
     [...networks.values()]
       .slice(0, mostLearnt)

@@ -4,8 +4,15 @@ import { networkCodeOf } from './network-code-lookup.js';
 import { projectSensor } from './project-sensors.js';
 import { type DetailRecord, sensorDetail } from './sensor-detail.js';
 import { catalogueHalf, projectHalf } from './sensor-halves.js';
-import { type CatalogueRecord, deviceIdOf, type ProjectRecord } from './sensor-identity.js';
+import {
+  type CatalogueRecord,
+  deviceIdOf,
+  type Pair,
+  type ProjectRecord,
+  sensorKey,
+} from './sensor-identity.js';
 import { Instant } from './time.js';
+import { instantOf, type MaybeInstant } from './wire-time.js';
 
 export type SensorStatus = 'ONLINE' | 'OFFLINE' | 'UNKNOWN';
 
@@ -70,9 +77,7 @@ export class Sensor {
   /** The part of the global id behind the type; the same however the sensor was reached. */
   async key(): Promise<string> {
     const project = heldBy(await this.projectHalf());
-    if (project) return deviceIdOf(project.value.device_id) ?? `p:${project.value.device_id}`;
-    const catalogue = heldBy(await this.catalogueHalf());
-    return deviceIdOf(catalogue?.value.serial_number ?? null) ?? `c:${catalogue?.value.id}`;
+    return sensorKey({ project, catalogue: project ? null : heldBy(await this.catalogueHalf()) });
   }
 
   /** Null for a sensor that the project does not have. */
@@ -128,11 +133,11 @@ export class Sensor {
     return (await this.detail())?.value.location_code ?? null;
   }
 
-  async createdAt(): Promise<Instant | null | MalformedValue> {
+  async createdAt(): Promise<MaybeInstant> {
     return instantOf((await this.detail())?.value.created_at ?? null);
   }
 
-  async lastSeenAt(): Promise<Instant | null | MalformedValue> {
+  async lastSeenAt(): Promise<MaybeInstant> {
     return instantOf(
       await this.#pick(
         (project) => project.value.last_seen,
@@ -143,13 +148,12 @@ export class Sensor {
 
   /** Empty where upstream gave none. */
   async statusText(): Promise<string> {
-    const { record } = await this.#spokesman();
-    return (record && known(record.value.status)) ?? '';
+    const { project, catalogue } = await this.#spokesman();
+    return known((project ?? catalogue)?.value.status) ?? '';
   }
 
   async status(): Promise<SensorStatus> {
-    const { project, record } = await this.#spokesman();
-    return statusOf(project, (record && known(record.value.status)) ?? '', this.#ctx.clock.now());
+    return statusOf(await this.#spokesman(), this.#ctx.clock.now());
   }
 
   /** What only the project tells. */
@@ -187,12 +191,9 @@ export class Sensor {
   }
 
   /** The record that speaks for the sensor's state: the project's where it has one. */
-  async #spokesman(): Promise<{
-    readonly project: ProjectRecord | null;
-    readonly record: ProjectRecord | CatalogueRecord | null;
-  }> {
+  async #spokesman(): Promise<Pair> {
     const project = heldBy(await this.projectHalf());
-    return { project, record: project ?? heldBy(await this.catalogueHalf()) };
+    return { project, catalogue: project ? null : heldBy(await this.catalogueHalf()) };
   }
 
   /** The project's value, else the catalogue's. An error only where the value is missing and could be behind it. */
@@ -250,8 +251,8 @@ const onlineForMs = 150_000;
  * As of now, however old the record: a sensor of the project that has not been heard of for 150 seconds is not online
  * (key-scoped §3, contract 5.6). The catalogue has no such rule: its text holds.
  */
-function statusOf(project: ProjectRecord | null, text: string, nowMs: number): SensorStatus {
-  const word = text.trim().toLowerCase();
+export function statusOf({ project, catalogue }: Pair, nowMs: number): SensorStatus {
+  const word = (known((project ?? catalogue)?.value.status) ?? '').trim().toLowerCase();
   if (project) {
     const lastSeen = Instant.parse(known(project.value.last_seen) ?? '');
     // `online` says that it was heard of within the rule when the record was read.
@@ -260,11 +261,6 @@ function statusOf(project: ProjectRecord | null, text: string, nowMs: number): S
   }
   if (word === 'online') return 'ONLINE';
   return word === 'offline' ? 'OFFLINE' : 'UNKNOWN';
-}
-
-function instantOf(value: Text): Instant | null | MalformedValue {
-  if (typeof value !== 'string') return value;
-  return Instant.parse(value) ?? new MalformedValue('Upstream sent a text that is not a time');
 }
 
 function recordOf<R>(half: Half<R>): R | null {

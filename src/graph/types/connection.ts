@@ -50,7 +50,7 @@ export const SourceEnum = builder.enumType('Source', {
   values: {
     PROJECT: { value: 'PROJECT', description: 'The key-scoped, read-only project interface.' },
     CATALOGUE: { value: 'CATALOGUE', description: 'The catalogue interface.' },
-  } satisfies Record<Source, object>,
+  } as const satisfies Record<Source, object>,
 });
 
 export const UnavailableSourceRef = builder.objectRef<UnavailableSource>('UnavailableSource').implement({
