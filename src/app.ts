@@ -2,6 +2,7 @@ import { type Clock, realClock } from './clock.js';
 import { type Config, secretsOf } from './config.js';
 import { schema } from './graph/schema.js';
 import { openKeys } from './keys.js';
+import { createFeeds } from './live/feeds.js';
 import { createLog, type Log } from './log.js';
 import { startSandbox } from './sandbox/server.js';
 import { browserPolicy } from './server/browser-safety.js';
@@ -18,6 +19,7 @@ import { requestLog } from './server/request-log.js';
 import { drain } from './server/shutdown.js';
 import { sendWaveform } from './server/waveforms.js';
 import { attachWebSockets } from './server/websocket.js';
+import type { Tenant } from './unify/context.js';
 import { version } from './version.js';
 
 /** A running gateway. */
@@ -54,6 +56,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     files,
     maxTokens: limits.maxTokens,
   });
+  const makeFeeds = (tenant: Tenant) => createFeeds({ tenant, settings: config.feeds, random });
   const shared = {
     engine: createGraphQLEngine({
       schema,
@@ -61,6 +64,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       introspection: config.introspection,
       persisted,
       gateway: { version, sandbox: sandbox !== null },
+      feedsOf: (tenant) => tenant.kept(makeFeeds),
       log,
     }),
     access: keys.access,
@@ -79,7 +83,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     graphiql: config.graphiql ? graphiqlPage(files) : null,
     openRoutes: {
       '/health': (_request, response) => sendHealth(response),
-      '/ready': (_request, response) => sendReadiness(response, watches, []),
+      '/ready': (_request, response) => sendReadiness(response, watches, keys.feeds()),
     },
     waveforms: (request, response, operation) => sendWaveform(request, response, operation, log),
     leaving: leaving.signal,

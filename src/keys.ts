@@ -1,10 +1,12 @@
 import type { Clock } from './clock.js';
 import type { Config } from './config.js';
 import { type Source, UpstreamUnavailable } from './errors.js';
+import type { FeedStatus } from './live/feed.js';
+import { createFeeds } from './live/feeds.js';
 import type { Log } from './log.js';
 import type { Sandbox } from './sandbox/server.js';
 import type { HeldKey } from './server/account.js';
-import { type Access, openAccess } from './server/auth.js';
+import { type Access, type Own, openAccess } from './server/auth.js';
 import { jwtAccess } from './server/auth-jwt.js';
 import { passthroughAccess } from './server/auth-passthrough.js';
 import { tokenAccess } from './server/auth-token.js';
@@ -24,6 +26,8 @@ export interface Keys {
   readonly access: Access;
   /** The configured interfaces, for `/ready`. */
   readonly watched: readonly Watched[];
+  /** The live feeds with the gateway's own keys; none in `passthrough`, where they are the clients' affair. */
+  feeds(): readonly FeedStatus[];
   close(): Promise<void>;
 }
 
@@ -37,7 +41,7 @@ export interface KeysOptions {
 }
 
 export function openKeys(options: KeysOptions): Keys {
-  const { config, clock, log } = options;
+  const { config, clock, log, random } = options;
   const http = createHttp();
   const { project, catalogue } = interfacesOf(options, http);
   const stopped = new AbortController();
@@ -48,11 +52,14 @@ export function openKeys(options: KeysOptions): Keys {
     return http.close();
   }
 
+  const feedsOf = (tenant: Tenant) => createFeeds({ tenant, settings: config.feeds, random });
+
   if (config.auth.mode === 'passthrough') {
     const access = passthroughAccess(
       createTenants({
         connectProject: project && ((key) => createProjectClient(heldBy(key, project))),
         connectCatalogue: catalogue && ((key) => createCatalogueClient(heldBy(key, catalogue))),
+        feedsOf,
         clock,
         log,
       }),
@@ -61,7 +68,12 @@ export function openKeys(options: KeysOptions): Keys {
       project && anonymousWatch('PROJECT', project, '/v1/openapi.yaml'),
       catalogue && anonymousWatch('CATALOGUE', catalogue, '/v1/networks'),
     ];
-    return { access, watched: watched.filter((one) => one !== null), close: () => close(access) };
+    return {
+      access,
+      watched: watched.filter((one) => one !== null),
+      feeds: () => [],
+      close: () => close(access),
+    };
   }
 
   const tenant = new Tenant({
@@ -71,14 +83,23 @@ export function openKeys(options: KeysOptions): Keys {
     log,
     signal: stopped.signal,
   });
-  const access = accessByOwnKeys(tenant, options);
-  return { access, watched: watchesOf(tenant), close: () => close(access) };
+  const feeds = feedsOf(tenant);
+  const access = accessByOwnKeys({ tenant, feeds }, options);
+  return {
+    access,
+    watched: watchesOf(tenant),
+    feeds: () => feeds.status(),
+    close() {
+      feeds.close();
+      return close(access);
+    },
+  };
 }
 
-function accessByOwnKeys(tenant: Tenant, { config: { auth }, clock, log }: KeysOptions): Access {
-  if (auth.mode === 'token') return tokenAccess({ ...auth, tenant, clock, log });
-  if (auth.mode === 'jwt') return jwtAccess({ ...auth, tenant, clock, log });
-  return openAccess(tenant);
+function accessByOwnKeys(own: Own, { config: { auth }, clock, log }: KeysOptions): Access {
+  if (auth.mode === 'token') return tokenAccess({ ...auth, own, clock, log });
+  if (auth.mode === 'jwt') return jwtAccess({ ...auth, own, clock, log });
+  return openAccess(own);
 }
 
 type Interface = Omit<UpstreamOptions, 'keyOwner'>;

@@ -3,14 +3,13 @@ import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { Clock, Timer } from '../clock.js';
 import { Unauthenticated } from '../errors.js';
 import type { Log } from '../log.js';
-import type { Tenant } from '../unify/context.js';
-import { type Access, bearerToken } from './auth.js';
+import { type Access, bearerToken, type Own } from './auth.js';
 
 export interface JwtAccessOptions {
   readonly jwksUrl: string;
   readonly issuer: string;
   readonly audience: string;
-  readonly tenant: Tenant;
+  readonly own: Own;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -21,7 +20,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const clockToleranceS = 5;
 
 /** AUTH_MODE=jwt. The issuer's keys are cached, and asked for again when a token names one that is not among them. */
-export function jwtAccess({ jwksUrl, issuer, audience, tenant, clock, log }: JwtAccessOptions): Access {
+export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAccessOptions): Access {
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 5_000 });
 
   async function verified(token: string): Promise<JWTPayload> {
@@ -48,7 +47,7 @@ export function jwtAccess({ jwksUrl, issuer, audience, tenant, clock, log }: Jwt
       const { sub, exp = 0 } = await verified(token);
       return {
         id: sub === undefined ? `jwt ${hashOf(token)}` : `subject ${sub}`,
-        tenant,
+        ...own,
         verify: async () => true,
         whenEnded: (run) => runAt((exp + clockToleranceS) * 1000, run, clock),
         release: () => {},

@@ -3,14 +3,13 @@ import type { Clock, Timer } from '../clock.js';
 import { readTokenFile } from '../config.js';
 import { Unauthenticated } from '../errors.js';
 import type { Log } from '../log.js';
-import type { Tenant } from '../unify/context.js';
-import { type Access, bearerToken } from './auth.js';
+import { type Access, bearerToken, type Own } from './auth.js';
 
 export interface TokenAccessOptions {
   readonly tokens: readonly string[];
   /** Read again while the gateway runs, so that tokens can be rotated. */
   readonly file: string | null;
-  readonly tenant: Tenant;
+  readonly own: Own;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -18,7 +17,7 @@ export interface TokenAccessOptions {
 const reloadEveryMs = 1_000;
 
 /** AUTH_MODE=token: any of several tokens. One that is taken out of the file ends the sockets that came with it. */
-export function tokenAccess({ tokens, file, tenant, clock, log }: TokenAccessOptions): Access {
+export function tokenAccess({ tokens, file, own, clock, log }: TokenAccessOptions): Access {
   let accepted = tokens.map(digestOf);
   let current = tokens;
   let isReadable = true;
@@ -58,7 +57,7 @@ export function tokenAccess({ tokens, file, tenant, clock, log }: TokenAccessOpt
       if (!isAccepted(digest)) throw new Unauthenticated('This token is not one that the gateway knows');
       return {
         id: `token ${digest.toString('hex').slice(0, 12)}`,
-        tenant,
+        ...own,
         verify: async () => isAccepted(digest),
         whenEnded: (run) => {
           const once = () => {

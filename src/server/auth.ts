@@ -1,4 +1,5 @@
 import { Unauthenticated } from '../errors.js';
+import type { Feeds } from '../live/feeds.js';
 import type { Tenant } from '../unify/context.js';
 
 /** What a request says of who asks, however it arrived: by headers, or in `connection_init`. */
@@ -15,6 +16,7 @@ export interface Client {
   /** Tells clients apart in limits and in the log. Never a secret. */
   readonly id: string;
   readonly tenant: Tenant;
+  readonly feeds: Feeds;
   /** False when the access has been withdrawn; in `passthrough` upstream is asked. For what lasts: sockets. */
   verify(): Promise<boolean>;
   /** Runs `run` when the access ends while it is in use: expired, withdrawn, or refused by upstream. */
@@ -29,12 +31,18 @@ export interface Access {
   close(): void;
 }
 
+/** What clients read with the gateway's own keys. */
+export interface Own {
+  readonly tenant: Tenant;
+  readonly feeds: Feeds;
+}
+
 /** AUTH_MODE=none: anyone who can reach the gateway. */
-export function openAccess(tenant: Tenant): Access {
+export function openAccess(own: Own): Access {
   return {
     authenticate: async ({ address }) => ({
       id: `address ${networkOf(address)}`,
-      tenant,
+      ...own,
       verify: async () => true,
       whenEnded: () => () => {},
       release: () => {},

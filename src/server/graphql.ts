@@ -7,8 +7,10 @@ import { costLimit } from '../graph/cost.js';
 import { clientError } from '../graph/error-codes.js';
 import { inputErrors } from '../graph/input-errors.js';
 import { queryLimits } from '../graph/limits.js';
+import { sharedSubscriptions, sharedSubscriptions } from '../graph/shared-subscriptions.js';
+import type { Feeds } from '../live/feeds.js';
 import type { Log } from '../log.js';
-import { UnifyContext } from '../unify/context.js';
+import { type Tenant, UnifyContext } from '../unify/context.js';
 import { getParameters } from './get-parameters.js';
 import { withoutIntrospection } from './introspection.js';
 import { finishResult, type Operation } from './operation.js';
@@ -20,6 +22,8 @@ export interface GraphQLOptions {
   readonly introspection: boolean;
   readonly persisted: PersistedOperations;
   readonly gateway: GatewayFacts;
+  /** The one set of feeds of a tenant. */
+  readonly feedsOf: (tenant: Tenant) => Feeds;
   readonly log: Log;
 }
 
@@ -31,10 +35,14 @@ export interface OperationHolder {
 export type GraphQLEngine = YogaServerInstance<OperationHolder, GraphContext>;
 
 export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
-  const { schema, limits, introspection, persisted, gateway, log } = options;
+  const { schema, limits, introspection, persisted, gateway, feedsOf, log } = options;
   return createYoga<OperationHolder, GraphContext>({
     schema,
-    context: ({ operation }) => ({ unify: unifyContext(operation), gateway }),
+    context: ({ operation }) => ({
+      unify: unifyContext(operation),
+      gateway,
+      feeds: feedsOf(operation.client.tenant),
+    }),
     maskedErrors: { errorMessage: 'Unexpected fault', maskError: (error) => clientError(error, log) },
     maxRequestBodySize: limits.maxBodyBytes,
     parserAndValidationCache: { documentCache: smallTexts(), errorCache: smallTexts() },
@@ -54,6 +62,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       ...(introspection ? [] : [withoutIntrospection()]),
       costLimit(limits.maxCost),
       operationRecord(),
+      sharedSubscriptions(log),
     ],
   });
 }

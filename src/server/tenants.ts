@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../clock.js';
-import { ClientRateLimited } from '../errors.js';
+import { ClientRateLimited, Unauthenticated } from '../errors.js';
+import type { Feeds } from '../live/feeds.js';
 import type { Log } from '../log.js';
 import { Tenant } from '../unify/context.js';
 import type { CatalogueClient } from '../upstream/catalogue/client.js';
@@ -25,6 +26,7 @@ export interface Lease {
   /** Tells tenants apart in limits and in the log. */
   readonly id: string;
   readonly tenant: Tenant;
+  readonly feeds: Feeds;
   /** False when upstream refuses one of the keys. Asks upstream, unless it accepted them a moment ago. */
   verify(): Promise<boolean>;
   /** Runs `run` once upstream refuses a key. While someone waits for that, upstream is asked now and then. */
@@ -36,6 +38,7 @@ export interface TenantsOptions {
   /** Null where the interface is not configured. */
   readonly connectProject: ((key: HeldKey) => ProjectClient) | null;
   readonly connectCatalogue: ((key: HeldKey) => CatalogueClient) | null;
+  readonly feedsOf: (tenant: Tenant) => Feeds;
   readonly clock: Clock;
   readonly log: Log;
   readonly maxTenants?: number;
@@ -48,7 +51,7 @@ const sweepEveryMs = 30_000;
 const verifiedForMs = 5_000;
 
 export function createTenants(options: TenantsOptions): Tenants {
-  const { connectProject, connectCatalogue, clock, log, maxTenants = 200 } = options;
+  const { connectProject, connectCatalogue, feedsOf, clock, log, maxTenants = 200 } = options;
   const stop = new AbortController();
   const shared = { clock, signal: stop.signal, maxAccounts: 2 * maxTenants };
   const projects =
@@ -72,18 +75,25 @@ export function createTenants(options: TenantsOptions): Tenants {
       clock,
       log,
       signal: controller.signal,
+      scope: id,
     });
     // What has been learnt with a refused key goes with it: whoever comes next starts afresh.
-    const refused = () => remove(id, entry);
+    const feeds = feedsOf(tenant);
+    const refused = () => {
+      feeds.close(new Unauthenticated('Upstream refused this key'));
+      remove(id, entry);
+    };
     const listening = [project?.whenRefused(refused), catalogue?.whenRefused(refused)];
     const entry: Entry = {
       tenant,
+      feeds,
       project,
       catalogue,
       users: 0,
       usedAtMs: clock.now(),
       end() {
         for (const stopListening of listening) stopListening?.();
+        feeds.close();
         if (project) projects?.leave(project);
         if (catalogue) catalogues?.leave(catalogue);
         controller.abort();
@@ -140,6 +150,7 @@ export function createTenants(options: TenantsOptions): Tenants {
 
 interface Entry {
   readonly tenant: Tenant;
+  readonly feeds: Feeds;
   readonly project: Account<ProjectClient> | null;
   readonly catalogue: Account<CatalogueClient> | null;
   users: number;
@@ -148,7 +159,7 @@ interface Entry {
 }
 
 function leaseOf(entry: Entry, keys: SentKeys, clock: Clock): Lease {
-  const { project, catalogue, tenant } = entry;
+  const { project, catalogue, tenant, feeds } = entry;
   const accounts = [project, catalogue].filter((account) => account !== null);
   if (keys.project !== null) project?.hold(keys.project);
   if (keys.catalogue !== null) catalogue?.hold(keys.catalogue);
@@ -157,6 +168,7 @@ function leaseOf(entry: Entry, keys: SentKeys, clock: Clock): Lease {
   return {
     id: accounts.map(({ hash }) => hash.slice(0, 12)).join('+'),
     tenant,
+    feeds,
     async verify() {
       await Promise.all(accounts.map((account) => account.verify(verifiedForMs)));
       return !accounts.some(({ isRefused }) => isRefused);
