@@ -1,5 +1,6 @@
 /** Every object ref in one place, so that types can point at each other without import cycles. */
 
+import type { Event } from '../unify/event.js';
 import type { HealthReport, SignalStrength } from '../unify/health-report.js';
 import type { Network } from '../unify/network.js';
 import type { Project } from '../unify/project.js';
@@ -7,6 +8,7 @@ import type { Sensor } from '../unify/sensor.js';
 import type { Trigger } from '../unify/trigger.js';
 import { builder } from './builder.js';
 
+export const EventRef = builder.objectRef<Event>('Event');
 export const NetworkRef = builder.objectRef<Network>('Network');
 export const ProjectRef = builder.objectRef<Project>('Project');
 export const SensorRef = builder.objectRef<Sensor>('Sensor');

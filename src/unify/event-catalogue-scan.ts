@@ -1,0 +1,157 @@
+import type { WireEvent } from '../upstream/catalogue/wire.js';
+import type { Read } from '../upstream/read.js';
+import type { UnifyContext } from './context.js';
+import type { CatalogueReader, OpenedWindow, Window } from './event-catalogue-window.js';
+import type { Scan } from './event-project-reader.js';
+import { knownInstant } from './event-solution.js';
+import { createWindowBook, type WindowBook } from './event-window-book.js';
+import { instantOf } from './wire-time.js';
+
+export interface CatalogueScanOptions {
+  readonly order: 'DESC' | 'ASC';
+  /** Places along the list (`sign × milliseconds`) where it begins and ends; infinite where it is open. */
+  readonly start: number;
+  readonly end: number;
+  /** What else the windows are narrowed by: those of the same place can be used again. */
+  readonly place: string;
+}
+
+/**
+ * The catalogue's events in order of origin time, window by window. Each window is as long as one request can fill, by
+ * the density of those before; one that turns out to hold much more than is wanted is given up for a shorter one.
+ */
+export class CatalogueScan implements Scan {
+  readonly records = new Map<string, Read<WireEvent>>();
+  frontier: number;
+  readonly isAssumed = false;
+  readonly #reader: CatalogueReader;
+  readonly #options: CatalogueScanOptions;
+  readonly #sign: 1 | -1;
+  readonly #book: WindowBook;
+  /** Where the list begins at the earliest, if its beginning is open. */
+  readonly #opening: number;
+  /** Milliseconds from event to event; null before anything is known of it. */
+  #gapMs: number | null;
+  #wasEmpty = false;
+
+  constructor(context: UnifyContext, reader: CatalogueReader, options: CatalogueScanOptions) {
+    this.#reader = reader;
+    this.#options = options;
+    this.#sign = options.order === 'DESC' ? -1 : 1;
+    this.frontier = options.start;
+    this.#opening = options.order === 'DESC' ? -context.clock.now() : Number.NEGATIVE_INFINITY;
+    this.#book = context.kept(createWindowBook);
+    this.#gapMs = this.#book.gapMs(options.place);
+  }
+
+  get canAdvance(): boolean {
+    return this.#reader.left > 0;
+  }
+
+  /** Whether the length of the next window need not be guessed. */
+  get knowsDensity(): boolean {
+    return this.#gapMs !== null;
+  }
+
+  /** A window is read whole, so that nothing slips through. */
+  settle(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  /**
+   * Reads the next window.
+   * @param target how far along the list the page is thought to reach; null when nobody knows
+   * @param wanted how many more events the page needs
+   */
+  async advance(target: number | null, wanted: number): Promise<void> {
+    let until = this.#known() ?? this.#proposed(target, wanted);
+    for (;;) {
+      const window = this.#window(until);
+      const opened = await this.#reader.open(window);
+      const shorter = this.#shorter(opened, until, wanted);
+      if (opened.pages <= 1 + Math.ceil(wanted / opened.limit) || shorter === null) {
+        return this.#take(opened, window, until);
+      }
+      if (this.#reader.left <= 0) return;
+      until = shorter;
+    }
+  }
+
+  async #take(opened: OpenedWindow, window: Window, until: number): Promise<void> {
+    const reads = opened.pages > 1 ? await opened.whole() : opened.reads;
+    for (const read of reads) this.records.set(read.value.id, read);
+    const places = this.#placesOf(reads);
+    const start = this.#start(places);
+    const end = Number.isFinite(until) ? until : Math.max(...places);
+    const isKnown = Number.isFinite(start) && Number.isFinite(end);
+    if (isKnown) this.#gapMs = Math.max(1, end - start) / Math.max(1, reads.length);
+    if (this.#gapMs !== null) this.#book.note({ ...window, place: this.#options.place, gapMs: this.#gapMs });
+    this.#wasEmpty = reads.length === 0;
+    this.frontier = until >= this.#options.end ? Number.POSITIVE_INFINITY : until;
+  }
+
+  /** The end of a window that the cache still has. */
+  #known(): number | null {
+    const ms = this.#sign * this.frontier;
+    const { place } = this.#options;
+    const window = this.#sign < 0 ? this.#book.before(place, ms) : this.#book.after(place, ms);
+    return window && (this.#sign < 0 ? -window.fromMs : window.toMs);
+  }
+
+  #proposed(target: number | null, wanted: number): number {
+    const start = Math.max(this.frontier, this.#opening);
+    // Behind an empty window there may be nothing at all.
+    if (this.#wasEmpty || (this.#gapMs === null && target === null)) return this.#options.end;
+    if (this.#gapMs === null || !Number.isFinite(start))
+      return this.#bounded(start, target ?? this.#options.end);
+    const oneRequest = start + this.#gapMs * pageLimit * fill;
+    const most = start + this.#gapMs * Math.max(wanted, pageLimit) * fill;
+    return this.#bounded(start, target === null ? oneRequest : Math.min(most, Math.max(target, oneRequest)));
+  }
+
+  /** A shorter window that should hold what is wanted; null when there is none worth trying. */
+  #shorter(opened: OpenedWindow, until: number, wanted: number): number | null {
+    const places = this.#placesOf(opened.reads);
+    const start = this.#start(places);
+    const end = Number.isFinite(until) ? until : Math.max(...places);
+    if (!Number.isFinite(start) || !Number.isFinite(end) || !Number.isFinite(opened.total)) return null;
+    const share = (Math.max(wanted, opened.limit) * fill) / opened.total;
+    // A list that comes in this very order shows the density at its beginning, else only the average.
+    const isSorted =
+      places.length > 1 && places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0));
+    const shorter =
+      isSorted && !Number.isFinite(until) ? start + (end - start) * fill : start + (end - start) * share;
+    const bounded = this.#bounded(start, shorter);
+    return bounded < until && bounded > start ? bounded : null;
+  }
+
+  /** On a grid that follows from the length, so that the same window is asked for until it has to be another. */
+  #bounded(start: number, until: number): number {
+    const length = until - start;
+    if (!Number.isFinite(length)) return Math.min(until, this.#options.end);
+    const gridMs = 1000 * 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, length / 16_000))));
+    return Math.min(Math.max(start + 1000, Math.ceil(until / gridMs) * gridMs), this.#options.end);
+  }
+
+  #start(places: readonly number[]): number {
+    if (Number.isFinite(this.frontier)) return this.frontier;
+    return Number.isFinite(this.#opening) ? this.#opening : Math.min(...places);
+  }
+
+  #window(until: number): Window {
+    const [near, far] = [this.#sign * this.frontier, this.#sign * until];
+    return this.#sign < 0 ? { fromMs: far, toMs: near } : { fromMs: near, toMs: far };
+  }
+
+  #placesOf(reads: readonly Read<WireEvent>[]): number[] {
+    return reads.flatMap(({ value }) => {
+      const time = knownInstant(instantOf(value.origin_time));
+      return time ? [this.#sign * time.ms] : [];
+    });
+  }
+}
+
+const pageLimit = 100;
+
+// Windows are made a little shorter than would fill a page, so that most of them do not spill over.
+const fill = 0.85;

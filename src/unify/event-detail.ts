@@ -1,0 +1,100 @@
+import type { WireEventDetail as CatalogueDetail } from '../upstream/catalogue/wire.js';
+import { known, type Num } from '../upstream/decode.js';
+import type { WireEventDetail as ProjectDetail } from '../upstream/project/wire.js';
+import type { UnifyContext } from './context.js';
+import type { Event } from './event-merge.js';
+import { isMasked, mask } from './masking.js';
+import type { Sensor } from './sensor.js';
+import { sensorsOfStationCode } from './sensor-lookup.js';
+import { instantOf, type MaybeInstant } from './wire-time.js';
+
+/** What only the catalogue's detail has; null for an event that it does not have. One request for each event. */
+export async function catalogueDetail(ctx: UnifyContext, event: Event): Promise<CatalogueDetail | null> {
+  const id = event.catalogueEventId;
+  if (id === null || !ctx.catalogue) {
+    if (event.failures.catalogue) throw event.failures.catalogue;
+    return null;
+  }
+  return ctx
+    .once(createDetails)
+    .catalogue(id, async () => (await ctx.catalogue?.event(id, ctx.scope))?.value ?? null);
+}
+
+/** Every solution that the project issued, as upstream wrote them; null for an event that it does not have. */
+export async function projectDetail(ctx: UnifyContext, event: Event): Promise<ProjectDetail | null> {
+  if (event.failures.project) throw event.failures.project;
+  const id = event.projectEventId;
+  if (id === null || !ctx.project) return null;
+  return ctx
+    .once(createDetails)
+    .project(id, async () => (await ctx.project?.event(id, ctx.scope))?.value ?? null);
+}
+
+/** When the waves of an earthquake reached a station, by the catalogue's solution. */
+export interface Arrival {
+  readonly stationCode: string;
+  /** Null for a masked sensor, as are the times: S minus P is a distance (contract 6.4). */
+  readonly distanceKm: Num;
+  readonly pArrival: MaybeInstant;
+  readonly sArrival: MaybeInstant;
+}
+
+/** Null where the catalogue has none. Costs the catalogue's detail. */
+export async function arrivalsOf(ctx: UnifyContext, event: Event): Promise<readonly Arrival[] | null> {
+  const stations = (await catalogueDetail(ctx, event))?.stations ?? null;
+  if (!stations) return null;
+  const setting = await mask(ctx);
+  return Promise.all(
+    stations.map(async (station) => {
+      const stationCode = station.station_code;
+      const shows = setting === 'open' || (setting === 'masked' && (await mayBeLocated(ctx, stationCode)));
+      if (!shows) return { stationCode, distanceKm: null, pArrival: null, sArrival: null };
+      return {
+        stationCode,
+        distanceKm: station.distance_km,
+        pArrival: instantOf(station.p_arrival),
+        sArrival: instantOf(station.s_arrival),
+      };
+    }),
+  );
+}
+
+/** The sensor that an arrival was read at: of several with its station code, the one in the event's network. */
+export async function sensorOfArrival(
+  ctx: UnifyContext,
+  event: Event,
+  { stationCode }: Arrival,
+): Promise<Sensor | null> {
+  const sensors = await sensorsOfStationCode(ctx, stationCode);
+  if (sensors.length <= 1) return sensors[0] ?? null;
+  const networkId = known(event.networkId);
+  for (const sensor of sensors) {
+    const record = await sensor.catalogue();
+    if (networkId !== null && known(record?.value.network_id) === networkId) return sensor;
+  }
+  return null;
+}
+
+// An arrival names its station without a network: while the project is masked, each sensor it may mean must be known to
+// be none of the project's, and there must be one at all.
+async function mayBeLocated(ctx: UnifyContext, stationCode: string): Promise<boolean> {
+  const sensors = await sensorsOfStationCode(ctx, stationCode);
+  const masked = await Promise.all(sensors.map((sensor) => isMasked(ctx, sensor)));
+  return sensors.length > 0 && masked.every((isOne) => !isOne);
+}
+
+function createDetails() {
+  const catalogue = new Map<string, Promise<CatalogueDetail | null>>();
+  const project = new Map<string, Promise<ProjectDetail | null>>();
+  return {
+    catalogue: (id: string, read: () => Promise<CatalogueDetail | null>) => shared(catalogue, id, read),
+    project: (id: string, read: () => Promise<ProjectDetail | null>) => shared(project, id, read),
+  };
+}
+
+/** One read however many fields of an operation ask. */
+function shared<T>(reads: Map<string, Promise<T>>, id: string, read: () => Promise<T>): Promise<T> {
+  const known = reads.get(id) ?? read();
+  reads.set(id, known);
+  return known;
+}

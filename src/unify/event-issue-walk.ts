@@ -1,0 +1,88 @@
+import type { EventQuery } from '../upstream/project/client.js';
+import type { WireEvent } from '../upstream/project/wire.js';
+import type { Page, Read } from '../upstream/read.js';
+import { issuedMs } from './event-merge.js';
+import { textBound } from './event-time-bounds.js';
+
+export interface IssueWalkOptions {
+  readonly read: (query: EventQuery) => Promise<Read<Page<WireEvent>>>;
+  readonly order: 'asc' | 'desc';
+  /** Issued at or after, at or before, in milliseconds; infinite for no bound. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly bbox: readonly [number, number, number, number] | undefined;
+  readonly limit: number;
+}
+
+/**
+ * Walks the project's list by issue time (key-scoped §4). An offset counts from an end that moves as events are issued,
+ * so each page is pinned to the issue time that the walk has reached; offsets are used only within one moment that fills
+ * a page by itself. Neighbouring pages overlap by up to two seconds: whether upstream compares all digits of a time
+ * that it wrote is not shown.
+ */
+export class IssueWalk {
+  /** All issued beyond this, from the end where the walk began, is known. Infinite at the end of the walk. */
+  reachedMs: number;
+  isDone = false;
+  /** Of the first page: how many events lie within the bounds; null where upstream did not say. */
+  total: number | null = null;
+  /** When the last page was read. */
+  readAtMs = Number.NEGATIVE_INFINITY;
+  /** The bound that each page was pinned to, in the order of the walk. */
+  readonly pins: number[] = [];
+  readonly #options: IssueWalkOptions;
+  #fromMs: number;
+  #toMs: number;
+  #offset = 0;
+
+  constructor(options: IssueWalkOptions) {
+    this.#options = options;
+    this.#fromMs = options.fromMs;
+    this.#toMs = options.toMs;
+    this.reachedMs = options.order === 'desc' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  }
+
+  /** Reads one page. */
+  async next(): Promise<readonly Read<WireEvent>[]> {
+    const { order, limit, bbox } = this.#options;
+    const pin = order === 'desc' ? this.#toMs : this.#fromMs;
+    const { value: page, readAtMs } = await this.#options.read({
+      order,
+      limit,
+      offset: this.#offset,
+      from: textBound(this.#fromMs),
+      to: textBound(this.#toMs),
+      bbox,
+    });
+    if (this.pins.length === 0) this.total = page.total;
+    if (this.pins.at(-1) !== pin) this.pins.push(pin);
+    this.readAtMs = readAtMs;
+    this.#moveOn(page);
+    return page.items.map((value) => ({ value, readAtMs }));
+  }
+
+  #moveOn(page: Page<WireEvent>): void {
+    const { order, limit } = this.#options;
+    const end = this.#offset + page.received;
+    this.isDone = page.received === 0 || (page.total === null ? page.received < limit : end >= page.total);
+    if (this.isDone) {
+      this.reachedMs = order === 'desc' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+      return;
+    }
+    this.#offset = end;
+    const issues = page.items.map(issuedMs).filter((ms) => ms !== null);
+    const last = issues.at(-1);
+    if (last === undefined) return;
+    this.reachedMs = last;
+    if (order === 'desc') {
+      const pin = (Math.floor(last / 1000) + 2) * 1000;
+      if (pin >= this.#toMs) return;
+      this.#toMs = pin;
+    } else {
+      const pin = (Math.floor(last / 1000) - 1) * 1000;
+      if (pin <= this.#fromMs) return;
+      this.#fromMs = pin;
+    }
+    this.#offset = 0;
+  }
+}

@@ -1,0 +1,163 @@
+import { QueryTooComplex } from '../errors.js';
+import type { ProjectClient } from '../upstream/project/client.js';
+import type { WireEvent } from '../upstream/project/wire.js';
+import type { Read, ReadScope } from '../upstream/read.js';
+import type { UnifyContext } from './context.js';
+import { IssueWalk } from './event-issue-walk.js';
+import { issuedMs } from './event-merge.js';
+import type { Narrowing } from './event-narrowing.js';
+
+/** A source of one page: what it has read, and how far along the list that is all there is. */
+export interface Scan {
+  /** Everything nearer along the list is known. Places along it are `sign × milliseconds`: they grow in either order. */
+  readonly frontier: number;
+  readonly canAdvance: boolean;
+  /** True when that rests on an assumption, since proof would take too many requests. */
+  readonly isAssumed: boolean;
+  /** Makes sure that nothing slipped through between two reads. True when it had to read for that. */
+  settle(): Promise<boolean>;
+}
+
+/** What a cursor carries so that the project's list is gone on with, rather than begun again. */
+export interface ProjectResume {
+  /** Issue time up to which the list was known when the walk began; what has been issued since is read anew. */
+  readonly horizonMs: number;
+  /** When that was. Nothing read before may be used: a solution could be in neither place. */
+  readonly atMs: number;
+  /** Where the walk by issue time goes on; null at its beginning. */
+  readonly pinMs: number | null;
+  /** Issue and origin times of solutions that the pin leaves out and the list has not come to yet. */
+  readonly stragglers: readonly (readonly [issuedMs: number, originMs: number])[];
+  /** Oldest first: no other solution comes later than this after its earthquake. Null when nobody knows. */
+  readonly lagMs: number | null;
+  /** Whether that is only assumed. */
+  readonly isAssumed: boolean;
+}
+
+/** Reads pages of the project's events for one page of the graph, within a number of requests. */
+export class ProjectReader {
+  readonly records = new Map<string, Read<WireEvent>>();
+  requests = 0;
+  horizonMs: number;
+  atMs: number;
+  readonly #context: UnifyContext;
+  readonly #client: ProjectClient;
+  readonly #narrowing: Narrowing;
+  readonly #mostRequests: number;
+  /** Of the latest read other than of the news. */
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #newsAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    context: UnifyContext,
+    client: ProjectClient,
+    options: { narrowing: Narrowing; mostRequests: number; resume: ProjectResume | null },
+  ) {
+    this.#context = context;
+    this.#client = client;
+    this.#narrowing = options.narrowing;
+    this.#mostRequests = options.mostRequests;
+    this.horizonMs = options.resume?.horizonMs ?? Number.NEGATIVE_INFINITY;
+    this.atMs = options.resume?.atMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  get left(): number {
+    return this.#mostRequests - this.requests;
+  }
+
+  /** One for each region that the list is narrowed to. */
+  walks(order: 'asc' | 'desc', fromMs: number, toMs: number): IssueWalk[] {
+    return this.#narrowing.boxes.map((bbox) => this.#walk(order, fromMs, toMs, bbox, this.atMs));
+  }
+
+  /**
+   * The next page of each, side by side.
+   * @param areNews whether they begin with the latest that has been issued
+   */
+  async advance(walks: readonly IssueWalk[], areNews = false): Promise<void> {
+    const pages = await Promise.all(walks.map((walk) => walk.next()));
+    this.#add(pages.flat());
+    this.#readAtMs = Math.max(this.#readAtMs, ...walks.map((walk) => walk.readAtMs));
+    if (areNews) this.#newsAtMs = Math.min(...walks.map((walk) => walk.readAtMs));
+    if (this.horizonMs !== Number.NEGATIVE_INFINITY) return;
+    // Assumed: whatever is issued from now on is issued after the newest that the first page shows.
+    this.horizonMs = Math.max(...[...this.records.values()].map(({ value }) => issuedMs(value) ?? -Infinity));
+    this.atMs = Math.min(...walks.map((walk) => walk.readAtMs));
+  }
+
+  /**
+   * Reads what has been issued since the walk began: a solution that was replaced between two pages is in neither of
+   * them, but here. False where that has been read after everything else.
+   */
+  async readNews(): Promise<boolean> {
+    if (this.#newsAtMs >= this.#readAtMs || this.horizonMs === Number.NEGATIVE_INFINITY) return false;
+    const fromMs = Math.floor(this.horizonMs / 1000 - 1) * 1000;
+    const walks = this.#narrowing.boxes.map((bbox) =>
+      this.#walk('desc', fromMs, Number.POSITIVE_INFINITY, bbox, this.#readAtMs),
+    );
+    for (const walk of walks) await this.#readAll(walk);
+    this.#newsAtMs = Math.min(...walks.map((walk) => walk.readAtMs));
+    return true;
+  }
+
+  /** Everything issued at about this moment, wherever it is. */
+  async readMoment(ms: number): Promise<void> {
+    const second = Math.floor(ms / 1000);
+    await this.#readAll(this.#walk('desc', (second - 1) * 1000, (second + 2) * 1000, undefined, this.atMs));
+  }
+
+  async #readAll(walk: IssueWalk): Promise<void> {
+    while (!walk.isDone) {
+      this.#add(await walk.next());
+      if (!walk.isDone && this.left <= 0) throw tooManyRequests('PROJECT', this.#mostRequests);
+    }
+  }
+
+  #walk(
+    order: 'asc' | 'desc',
+    fromMs: number,
+    toMs: number,
+    bbox: Narrowing['boxes'][number],
+    notBeforeMs: number,
+  ): IssueWalk {
+    return new IssueWalk({
+      order,
+      fromMs,
+      toMs,
+      bbox,
+      limit: pageLimit,
+      read: (query) => {
+        this.requests++;
+        return this.#client.events(query, this.#scope(notBeforeMs));
+      },
+    });
+  }
+
+  #scope(notBeforeMs: number): ReadScope {
+    const { scope, clock } = this.#context;
+    if (notBeforeMs === Number.NEGATIVE_INFINITY) return scope;
+    const maxAgeMs = Math.max(0, clock.now() - notBeforeMs);
+    return { ...scope, maxAgeMs: Math.min(maxAgeMs, scope.maxAgeMs ?? Number.POSITIVE_INFINITY) };
+  }
+
+  // Of two versions of an event, the one issued later stands, whichever page came first.
+  #add(reads: readonly Read<WireEvent>[]): void {
+    for (const read of reads) {
+      const known = this.records.get(read.value.id);
+      if (known && (issuedMs(known.value) ?? 0) > (issuedMs(read.value) ?? 0)) continue;
+      this.records.set(read.value.id, read);
+    }
+  }
+}
+
+// key-scoped §8: at most 500. Requests are scarcer than bytes.
+const pageLimit = 500;
+
+export function tooManyRequests(source: 'PROJECT' | 'CATALOGUE', most: number): QueryTooComplex {
+  const name = source === 'PROJECT' ? 'project' : 'catalogue';
+  return new QueryTooComplex(
+    `Reading on would take more than ${most} requests to the ${name} interface: narrow \`filter.from\` and ` +
+      '`filter.to`, or `filter.boundingBox` or `filter.within`',
+    { argument: 'filter.from' },
+  );
+}

@@ -1,0 +1,48 @@
+import type { WireEvent as WireCatalogueEvent } from '../upstream/catalogue/wire.js';
+import { known, MalformedValue, type Num } from '../upstream/decode.js';
+import type { WireEvent as WireProjectEvent } from '../upstream/project/wire.js';
+import type { Point } from './geodesy.js';
+import { Instant } from './time.js';
+import { instantOf, type MaybeInstant } from './wire-time.js';
+
+/** Where and when an earthquake began, by one and the same location: time and place are never mixed (contract 6.3). */
+export interface Solution extends Point {
+  readonly originTime: Instant;
+}
+
+/** Null when the project has not located the event: there is no origin, or its time or place cannot be read. */
+export function projectSolution({ origin }: Pick<WireProjectEvent, 'origin'>): Solution | null {
+  return origin && solutionOf(unixInstant(origin.origin_time), origin.latitude, origin.longitude);
+}
+
+/** Null when the catalogue has not located the event. */
+export function catalogueSolution(event: WireCatalogueEvent): Solution | null {
+  return solutionOf(instantOf(event.origin_time), event.latitude, event.longitude);
+}
+
+/** When the latest solution was issued: of the event, else of its origin (key-scoped §2 has both). */
+export function issueTime(event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): MaybeInstant {
+  const issuedAt = instantOf(event.issued_at);
+  if (issuedAt instanceof Instant) return issuedAt;
+  const ofOrigin = event.origin ? unixInstant(event.origin.issued_at) : null;
+  return ofOrigin instanceof Instant ? ofOrigin : (issuedAt ?? ofOrigin);
+}
+
+/** Unix seconds (key-scoped §2). */
+export function unixInstant(value: Num): MaybeInstant {
+  if (typeof value !== 'number') return value;
+  return Instant.fromUnixSeconds(value) ?? new MalformedValue('Upstream sent a number that is not a time');
+}
+
+/** The instant, or null where there is none that can be read: for comparisons. */
+export function knownInstant(value: MaybeInstant): Instant | null {
+  return value instanceof Instant ? value : null;
+}
+
+function solutionOf(time: MaybeInstant, latitude: Num, longitude: Num): Solution | null {
+  const [north, east] = [known(latitude), known(longitude)];
+  if (!(time instanceof Instant) || north === null || east === null) return null;
+  // No place has such a latitude: what is said of it is not a location.
+  if (Math.abs(north) > 90) return null;
+  return { originTime: time, latitude: north, longitude: east };
+}

@@ -1,0 +1,27 @@
+import type { UnifyContext } from './context.js';
+import { unavailable } from './event-list.js';
+import type { LocatedEvent } from './event-merge.js';
+import { readStream } from './event-stream.js';
+import type { UnavailableSource } from './paging.js';
+import type { Instant } from './time.js';
+
+/** Earthquakes: the unified type and its reads. */
+export { arrivalsOf } from './event-detail.js';
+export { listEvents } from './event-list.js';
+export { eventOfProjectRecord, readEvent } from './event-lookup.js';
+export { type Event, mergeEvent } from './event-merge.js';
+
+/** All earthquakes of a span of origin times, both ends inclusive, oldest first, and whose answer they lack. */
+export async function eventsBetween(
+  ctx: UnifyContext,
+  from: Instant,
+  to: Instant,
+): Promise<{ events: readonly LocatedEvent[]; unavailableSources: readonly UnavailableSource[] }> {
+  const page = await readStream(ctx, {
+    filter: { from, to },
+    order: 'DESC',
+    after: null,
+    first: Number.POSITIVE_INFINITY,
+  });
+  return { events: [...page.events].reverse(), unavailableSources: unavailable(page.failures) };
+}
