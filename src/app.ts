@@ -2,7 +2,6 @@ import { type Clock, realClock } from './clock.js';
 import { type Config, secretsOf } from './config.js';
 import { schema } from './graph/schema.js';
 import { openKeys } from './keys.js';
-import { createFeeds } from './live/feeds.js';
 import { createLog, type Log } from './log.js';
 import { startSandbox } from './sandbox/server.js';
 import { browserPolicy } from './server/browser-safety.js';
@@ -19,7 +18,6 @@ import { requestLog } from './server/request-log.js';
 import { drain } from './server/shutdown.js';
 import { sendWaveform } from './server/waveforms.js';
 import { attachWebSockets } from './server/websocket.js';
-import type { Tenant } from './unify/context.js';
 import { version } from './version.js';
 
 /** A running gateway. */
@@ -56,7 +54,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     files,
     maxTokens: limits.maxTokens,
   });
-  const makeFeeds = (tenant: Tenant) => createFeeds({ tenant, settings: config.feeds, random });
   const shared = {
     engine: createGraphQLEngine({
       schema,
@@ -64,7 +61,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       introspection: config.introspection,
       persisted,
       gateway: { version, sandbox: sandbox !== null },
-      feedsOf: (tenant) => tenant.kept(makeFeeds),
       log,
     }),
     access: keys.access,

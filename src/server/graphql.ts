@@ -7,10 +7,9 @@ import { costLimit } from '../graph/cost.js';
 import { clientError } from '../graph/error-codes.js';
 import { inputErrors } from '../graph/input-errors.js';
 import { queryLimits } from '../graph/limits.js';
-import { sharedSubscriptions, sharedSubscriptions } from '../graph/shared-subscriptions.js';
-import type { Feeds } from '../live/feeds.js';
+import { sharedSubscriptions } from '../graph/shared-subscriptions.js';
 import type { Log } from '../log.js';
-import { type Tenant, UnifyContext } from '../unify/context.js';
+import { UnifyContext } from '../unify/context.js';
 import { getParameters } from './get-parameters.js';
 import { withoutIntrospection } from './introspection.js';
 import { finishResult, type Operation } from './operation.js';
@@ -22,8 +21,6 @@ export interface GraphQLOptions {
   readonly introspection: boolean;
   readonly persisted: PersistedOperations;
   readonly gateway: GatewayFacts;
-  /** The one set of feeds of a tenant. */
-  readonly feedsOf: (tenant: Tenant) => Feeds;
   readonly log: Log;
 }
 
@@ -35,13 +32,13 @@ export interface OperationHolder {
 export type GraphQLEngine = YogaServerInstance<OperationHolder, GraphContext>;
 
 export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
-  const { schema, limits, introspection, persisted, gateway, feedsOf, log } = options;
+  const { schema, limits, introspection, persisted, gateway, log } = options;
   return createYoga<OperationHolder, GraphContext>({
     schema,
     context: ({ operation }) => ({
       unify: unifyContext(operation),
       gateway,
-      feeds: feedsOf(operation.client.tenant),
+      feeds: operation.client.feeds,
     }),
     maskedErrors: { errorMessage: 'Unexpected fault', maskError: (error) => clientError(error, log) },
     maxRequestBodySize: limits.maxBodyBytes,
