@@ -32,6 +32,7 @@ export function createInventory(tenant: Tenant): Inventory {
         clock,
         signal,
         rateLimit: () => project.status().rateLimit,
+        mayShowKept: () => project.mayShowKept(),
       }),
     catalogue:
       catalogue &&
@@ -40,6 +41,7 @@ export function createInventory(tenant: Tenant): Inventory {
         clock,
         signal,
         rateLimit: () => catalogue.status().rateLimit,
+        mayShowKept: () => catalogue.mayShowKept(),
       }),
     pairing(projectList, catalogueList) {
       // Pairing ten thousand sensors takes a while: it is done again only when something has changed.

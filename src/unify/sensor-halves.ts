@@ -39,9 +39,9 @@ export async function projectHalf(
 }
 
 async function hasStation(ctx: UnifyContext, station: string): Promise<boolean> {
-  const held = ctx.kept(createInventory).project?.held;
-  if (!held?.complete) return (await projectSensorAt(ctx, station)) !== null;
-  for (const { value } of held.records.values()) if (value.station === station) return true;
+  const listed = await ctx.kept(createInventory).project?.known(ctx);
+  if (!listed) return (await projectSensorAt(ctx, station)) !== null;
+  for (const { value } of listed.records.values()) if (value.station === station) return true;
   return false;
 }
 

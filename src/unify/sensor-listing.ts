@@ -9,6 +9,8 @@ export interface ListingOptions<W> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly rateLimit: () => RateLimitStatus;
+  /** False when upstream must accept the key again before anything kept is shown (contract 7). */
+  readonly mayShowKept: () => boolean;
 }
 
 export interface ReadOptions<W> {
@@ -40,9 +42,14 @@ export class SensorListing<W> {
     this.#options = options;
   }
 
-  /** What is known at this moment, whole or in part, however old; without asking. */
-  get held(): Listed<W> | null {
+  /** How far the list is known, for deciding what to ask; what it holds is for `read` to give. */
+  get held(): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
     return this.#usable(servedMs) ? this.#kept : this.#reading;
+  }
+
+  /** The list as it is known whole, however old; null where it is not. Asks nothing. */
+  async known(ctx: UnifyContext): Promise<Listed<W> | null> {
+    return this.#usable(servedMs) ? this.read(ctx) : null;
   }
 
   /** As many as there were last; most lists have one. */
@@ -65,7 +72,7 @@ export class SensorListing<W> {
   ): Promise<Listed<W>> {
     for (;;) {
       const kept = this.#usable(maxAgeMs ?? servedMs);
-      if (kept) {
+      if (kept && (await this.#mayShow(ctx))) {
         ctx.once(this.#note);
         if (this.#ageMs(kept) > freshMs) this.#refreshBehind();
         return kept;
@@ -77,7 +84,7 @@ export class SensorListing<W> {
       const outcome = await waiting;
       if (outcome === 'discarded') continue;
       const rescue = reading.failure && maxAgeMs === undefined ? this.#usable(rescueMs) : null;
-      if (!rescue) return reading;
+      if (!rescue || !(await this.#mayShow(ctx))) return reading;
       ctx.once(this.#note);
       return rescue;
     }
@@ -94,6 +101,19 @@ export class SensorListing<W> {
 
   #usable(maxAgeMs: number): Listed<W> | null {
     return this.#kept && this.#ageMs(this.#kept) <= maxAgeMs ? this.#kept : null;
+  }
+
+  /** Where the key has not been accepted lately, by asking for the first page: upstream's word on that is on all of it. */
+  async #mayShow(ctx: UnifyContext): Promise<boolean> {
+    const { source, mayShowKept } = this.#options;
+    if (mayShowKept()) return true;
+    try {
+      await source.read(0, source.pageSize, { ...ctx.scope, maxAgeMs: undefined });
+      return true;
+    } catch {
+      ctx.scope.signal.throwIfAborted();
+      return false;
+    }
   }
 
   #ageMs(listed: Listed<W>): number {

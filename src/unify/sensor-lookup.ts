@@ -125,8 +125,7 @@ async function byDeviceId(ctx: UnifyContext, deviceId: string): Promise<Sensor |
 async function byCatalogueId(ctx: UnifyContext, catalogueId: string): Promise<Sensor | null> {
   const list = ctx.kept(createInventory).catalogue;
   if (!list) throw notConfigured('CATALOGUE');
-  const listed = list.held?.records.get(catalogueId);
-  const record = listed ?? (await sensorDetail(ctx, catalogueId));
+  const record = (await list.known(ctx))?.records.get(catalogueId) ?? (await sensorDetail(ctx, catalogueId));
   return record && sensorOf(ctx, { catalogue: { record } });
 }
 

@@ -5,6 +5,7 @@ import { createInventory } from './inventory.js';
 import { codeKeyOf, createNetworkCodes } from './network-code.js';
 import { networkCodeOf } from './network-code-lookup.js';
 import type { Pairing } from './sensor-identity.js';
+import type { SensorListing } from './sensor-listing.js';
 import type { Listed } from './sensor-reading.js';
 
 // A code costs a request or two: the rest is learnt by the operations after this one.
@@ -31,10 +32,8 @@ export interface Wanted {
 export async function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Promise<UnifiedSensors> {
   const inventory = ctx.kept(createInventory);
   const [project, catalogue] = await Promise.all([
-    wanted.project === false ? (inventory.project?.held ?? null) : (inventory.project?.read(ctx) ?? null),
-    wanted.catalogue === false
-      ? (inventory.catalogue?.held ?? null)
-      : (inventory.catalogue?.read(ctx) ?? null),
+    read(ctx, inventory.project, wanted.project),
+    read(ctx, inventory.catalogue, wanted.catalogue),
   ]);
   const codes = ctx.kept(createNetworkCodes);
   let pairing = inventory.pairing(project, catalogue);
@@ -49,4 +48,13 @@ export async function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Prom
   );
   if (codes.version !== before) pairing = inventory.pairing(project, catalogue);
   return { pairing, project, catalogue };
+}
+
+async function read<W>(
+  ctx: UnifyContext,
+  list: SensorListing<W> | null,
+  isWanted = true,
+): Promise<Listed<W> | null> {
+  if (!list) return null;
+  return isWanted ? list.read(ctx) : list.known(ctx);
 }

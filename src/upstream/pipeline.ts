@@ -94,6 +94,11 @@ export class Pipeline {
     };
   }
 
+  /** What others keep of the answers is under the same rule as what is kept here. */
+  get mayShowKept(): boolean {
+    return this.#trust.holds;
+  }
+
   discardCache(): void {
     // Those on their way land for those who wait for them already, and for nobody else.
     this.#flights.clear();

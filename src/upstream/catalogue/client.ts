@@ -65,6 +65,8 @@ export interface CatalogueClient {
   network(id: string, scope: ReadScope): Promise<Read<WireNetwork> | null>;
   networkStatistics(id: string, scope: ReadScope): Promise<Read<WireNetworkStatistics> | null>;
   status(): UpstreamStatus;
+  /** Whether what was read with this key before may be shown without asking upstream again (contract 7). */
+  mayShowKept(): boolean;
   /** Nothing read before this moment, finished or in flight, is served from the cache again. */
   discardCache(): void;
   /** Ends what is in flight and forgets what was read: whoever the key belongs to has gone. */

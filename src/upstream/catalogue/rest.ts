@@ -130,6 +130,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
       );
     },
     status: () => pipeline.status(),
+    mayShowKept: () => pipeline.mayShowKept,
     discardCache: () => pipeline.discardCache(),
     close: () => pipeline.close(),
   };

@@ -62,6 +62,8 @@ export interface ProjectClient {
   /** Ordered by start time. */
   triggers(query: TriggerQuery, scope: ReadScope): Promise<Read<Page<WireTrigger>>>;
   status(): UpstreamStatus;
+  /** Whether what was read with this key before may be shown without asking upstream again (contract 7). */
+  mayShowKept(): boolean;
   /** Nothing read before this moment, finished or in flight, is served from the cache again. */
   discardCache(): void;
   /** Ends what is in flight and forgets what was read: whoever the key belongs to has gone. */

@@ -112,6 +112,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       );
     },
     status: () => pipeline.status(),
+    mayShowKept: () => pipeline.mayShowKept,
     discardCache: () => pipeline.discardCache(),
     close: () => pipeline.close(),
   };
