@@ -35,6 +35,7 @@ const modelError = 0.01;
 // The slowest of P and of surface waves: what a kilometre of error costs at the two ends of the window.
 const pSlownessSPerKm = 1 / 5.8;
 const surfaceSlownessSPerKm = 1 / 2.5;
+const earliestErrorS = timeErrorS + locationErrorKm * pSlownessSPerKm;
 
 /**
  * How an earthquake explains a trigger (contract 6.7); null when it does not: the station must lie at a distance whose
@@ -43,12 +44,11 @@ const surfaceSlownessSPerKm = 1 / 2.5;
 export function explain(quake: Quake, listener: Listener): Explanation | null {
   const afterOriginS = (listener.startTime.ms - quake.originTime.ms) / 1000;
   // Most pairs are ruled out by time alone, without a geodesic.
-  if (afterOriginS < -timeErrorS - locationErrorKm * pSlownessSPerKm || afterOriginS > longestWindowS(quake))
-    return null;
+  if (afterOriginS < -earliestErrorS || afterOriginS > longestWindowS(quake)) return null;
   const km = distanceKm(quake, listener.position);
   if (km > farthestKm(quake.magnitude)) return null;
   const { pS, sS, surfaceS } = travelTimes(km, quake.depthKm);
-  const earliestS = pS * (1 - modelError) - timeErrorS - locationErrorKm * pSlownessSPerKm;
+  const earliestS = pS * (1 - modelError) - earliestErrorS;
   const latestS = surfaceS * (1 + modelError) + timeErrorS + locationErrorKm * surfaceSlownessSPerKm;
   if (afterOriginS < earliestS || afterOriginS > latestS) return null;
   const residualS = Math.min(Math.abs(afterOriginS - pS), Math.abs(afterOriginS - sS));
@@ -85,18 +85,32 @@ export function bestExplanation<Q extends Quake>(
 const antipodeKm = 20_040;
 
 /**
- * Assumed: an earthquake opens no trigger farther away than some ten times the distance at which it is felt: magnitude 1
- * within 100 km, 3 within 1,000 km, 5 within 10,000 km. Without a bound, every small one would explain noise on the other
+ * Assumed: an earthquake opens no trigger farther away than twice as far as a small geophone tells it from noise: magnitude
+ * 1 within 60 km, 2 within 200 km, 4 within 2,000 km. Without a bound, every small one would explain noise on the other
  * side of the Earth. An unknown magnitude has none.
  */
 function farthestKm(magnitude: number | null): number {
-  return magnitude === null ? antipodeKm : Math.min(antipodeKm, 10 ** (0.5 * magnitude + 1.5));
+  return magnitude === null ? antipodeKm : Math.min(antipodeKm, 10 ** (0.5 * magnitude + 1.3));
 }
 
 /** Seconds after its origin up to which an earthquake can explain a trigger anywhere. */
 export function longestWindowS({ magnitude }: Pick<Quake, 'magnitude'>): number {
   const km = farthestKm(magnitude) + locationErrorKm;
   return km * surfaceSlownessSPerKm * (1 + modelError) + timeErrorS + slowestFromBelowS;
+}
+
+/** Origin times, in Unix milliseconds, of all earthquakes that could explain a trigger that started then. */
+export function originsThatMayExplain(startMs: number): { readonly fromMs: number; readonly toMs: number } {
+  return {
+    fromMs: startMs - longestWindowS({ magnitude: null }) * 1000,
+    toMs: startMs + earliestErrorS * 1000,
+  };
+}
+
+/** Start times, in Unix milliseconds, of all triggers that an earthquake could explain. */
+export function startsThatMayBeExplained(quake: Quake): { readonly fromMs: number; readonly toMs: number } {
+  const originMs = quake.originTime.ms;
+  return { fromMs: originMs - earliestErrorS * 1000, toMs: originMs + longestWindowS(quake) * 1000 };
 }
 
 // S from 700 km right below: later than the surface waves of a shallow source next to it.

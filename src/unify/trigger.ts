@@ -3,6 +3,7 @@ import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import { fitsMs } from './millisecond.js';
 import { decodeCursor, encodeCursor, type Slice, sliceOf } from './paging.js';
+import { deviceIdOf, serialKey } from './sensor-identity.js';
 import type { Instant } from './time.js';
 import { decodePosition, encodePosition } from './trigger-position.js';
 import type { Trigger, TriggerStatus } from './trigger-record.js';
@@ -69,6 +70,21 @@ export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Pr
   };
 }
 
+/** Those of one sensor; null for a sensor that the project does not have. A filter by another sensor leaves none. */
+export async function listTriggersOf(
+  ctx: UnifyContext,
+  deviceId: string | null,
+  args: TriggerListArgs,
+): Promise<TriggerSlice | null> {
+  if (deviceId === null) return null;
+  const asked = args.filter?.deviceId;
+  const contradicts = asked != null && serialKey(asked) !== serialKey(deviceId);
+  const list = { ...args, filter: { ...args.filter, deviceId } };
+  if (!contradicts) return listTriggers(ctx, list);
+  walkOf(ctx, list);
+  return { ...sliceOf([], { next: false, previous: false }), totalCount: () => Promise.resolve(0) };
+}
+
 /**
  * Every trigger that started from `from` to `to`, both inclusive, oldest first.
  * @throws QueryTooComplex when that takes more than `mostRequests`.
@@ -110,12 +126,19 @@ function walkOf(ctx: UnifyContext, args: TriggerListArgs): TriggerWalk {
     order,
     from,
     to,
-    deviceId: filter.deviceId?.trim().toUpperCase(),
+    deviceId: deviceIdAsked(filter.deviceId),
     after: args.after == null ? null : decodeCursor(listName(order), args.after, 'after', decodePosition),
     wanted: args.first,
     keep: keepOf(filter),
     mostRequests: mostListRequests,
   };
+}
+
+// As upstream shows Device IDs (key-scoped §2); what is none is asked for as it is.
+function deviceIdAsked(text: string | null | undefined): string | undefined {
+  if (text?.trim() === '')
+    throw new BadUserInput('`filter.deviceId` is empty', { argument: 'filter.deviceId' });
+  return text == null ? undefined : (deviceIdOf(text) ?? text);
 }
 
 function keepOf({ status, minPgaMg }: TriggerFilter): ((trigger: Trigger) => boolean) | undefined {

@@ -1,12 +1,13 @@
 import {
   listTriggers,
+  listTriggersOf,
   mostListRequests,
   type TriggerFilter,
   type TriggerSlice,
 } from '../../unify/trigger.js';
 import { builder } from '../builder.js';
 import { cost } from '../cost.js';
-import { TriggerRef } from '../refs.js';
+import { SensorRef, TriggerRef } from '../refs.js';
 import { defaultFirst, forwardArgs } from './connection.js';
 import { TriggerStatusEnum } from './trigger.js';
 
@@ -89,3 +90,24 @@ builder.queryField('triggers', (t) =>
       listTriggers(unify, { filter, orderBy, first: first ?? defaultFirst, after }),
   }),
 );
+
+builder.objectFields(SensorRef, (t) => ({
+  triggers: t.field({
+    type: TriggerConnection,
+    description:
+      'What this sensor recorded, in exact start-time order. Null for a sensor that the project does not have. One ' +
+      'upstream request for each sensor, or more as for `Query.triggers`.',
+    args: triggerListArgs(),
+    extensions: cost<TriggerListInput>({
+      requests: (args, parents) => triggerListCost(args) * parents,
+      items: ({ first }) => first ?? defaultFirst,
+    }),
+    resolve: async (sensor, { filter, orderBy, first, after }, { unify }) =>
+      listTriggersOf(unify, await sensor.deviceId(), {
+        filter,
+        orderBy,
+        first: first ?? defaultFirst,
+        after,
+      }),
+  }),
+}));

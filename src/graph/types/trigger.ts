@@ -1,13 +1,16 @@
 import { estimateIntensity } from '../../unify/intensity.js';
 import { readTrigger } from '../../unify/trigger.js';
+import { eventOfTrigger } from '../../unify/trigger-event.js';
 import { durationS } from '../../unify/trigger-record.js';
+import { locationNameOf, sensorOfTrigger } from '../../unify/trigger-sensor.js';
 import { accelerationIn, velocityIn } from '../../unify/units.js';
 import { known } from '../../upstream/decode.js';
 import { builder } from '../builder.js';
 import { cost } from '../cost.js';
+import { loadEach } from '../load-nodes.js';
 import { shown } from '../malformed.js';
 import { idOf } from '../node-id.js';
-import { TriggerRef } from '../refs.js';
+import { EventRef, SensorRef, TriggerRef } from '../refs.js';
 import { AccelerationUnitEnum, IntensityRef, VelocityUnitEnum } from './intensity.js';
 
 export const TriggerStatusEnum = builder.enumType('TriggerStatus', {
@@ -23,7 +26,7 @@ builder.node(TriggerRef, {
   description:
     'A triggered recording of the project. Peaks are measured after filtering to 0.5 to 25 Hz (key-scoped §2).',
   id: { resolve: (trigger) => trigger.key },
-  loadManyWithoutCache: (keys, { unify }) => Promise.all(keys.map((key) => readTrigger(unify, key))),
+  loadManyWithoutCache: (keys, { unify }) => loadEach(keys, (key) => readTrigger(unify, key)),
   fields: (t) => ({
     triggerId: t.exposeString('triggerId', {
       nullable: false,
@@ -36,6 +39,16 @@ builder.node(TriggerRef, {
     stationCode: t.string({
       description: 'Station code of the sensor; null when the sensor has since moved to another project.',
       resolve: (trigger) => shown(trigger.stationCode),
+    }),
+    locationName: t.string({
+      description: "Name of the sensor's location; null when withheld by location masking.",
+      resolve: async (trigger, _, { unify }) => shown(await locationNameOf(unify, trigger)),
+    }),
+    sensor: t.field({
+      type: SensorRef,
+      description: 'The sensor that recorded it; null when it has since moved to another project.',
+      extensions: cost({ requests: () => 1 }),
+      resolve: (trigger, _, { unify }) => sensorOfTrigger(unify, trigger),
     }),
     status: t.expose('status', {
       type: TriggerStatusEnum,
@@ -111,6 +124,14 @@ builder.node(TriggerRef, {
           pgaMg: known(trigger.pgaHorizontalMg),
           pgvMmPerS: known(trigger.pgvEhzMmPerS),
         }),
+    }),
+    event: t.field({
+      type: EventRef,
+      description:
+        'The earthquake that explains this recording best, if one is known: the sensor lies where its waves were due when ' +
+        'the recording started.',
+      extensions: cost({ requests: () => 4 }),
+      resolve: (trigger, _, { unify }) => eventOfTrigger(unify, trigger),
     }),
     asOf: t.expose('asOf', {
       type: 'DateTime',

@@ -1,0 +1,43 @@
+/** A span of time in Unix milliseconds, both ends inclusive. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The spans in order, those that lie within `gapMs` of each other taken together. */
+export function mergeSpans(spans: readonly Span[], gapMs: number): Span[] {
+  const merged: Span[] = [];
+  for (const span of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
+    const last = merged.at(-1);
+    if (last && span.fromMs <= last.toMs + gapMs) {
+      merged[merged.length - 1] = { fromMs: last.fromMs, toMs: Math.max(last.toMs, span.toMs) };
+    } else {
+      merged.push(span);
+    }
+  }
+  return merged;
+}
+
+/** The part of a list, sorted by a time in milliseconds, that lies in a span. */
+export function within<T>(
+  sorted: readonly T[],
+  msOf: (item: T) => number,
+  { fromMs, toMs }: Span,
+): readonly T[] {
+  return sorted.slice(
+    firstAt(sorted, (item) => msOf(item) >= fromMs),
+    firstAt(sorted, (item) => msOf(item) > toMs),
+  );
+}
+
+// The index of the first that fulfils a condition which all behind it fulfil too.
+function firstAt<T>(sorted: readonly T[], isReached: (item: T) => boolean): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isReached(sorted[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
