@@ -1,4 +1,4 @@
-import { type ExecutionResult, type GraphQLSchema, getOperationAST } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { LimitConfig } from '../config.js';
@@ -74,6 +74,7 @@ function operationRecord(): Plugin<OperationHolder, OperationHolder> {
     onParse:
       () =>
       ({ result, context }) => {
+        if (result instanceof GraphQLError) result.extensions.code ??= 'GRAPHQL_PARSE_FAILED';
         if (!result || result instanceof Error) return;
         const ast = getOperationAST(result, context.params?.operationName);
         context.operation.name = ast?.name?.value ?? null;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
 import type { Context, OperationResult, ServerOptions, SubscribePayload } from 'graphql-ws';
 import type { Clock } from '../clock.js';
 import { QueryTooComplex } from '../errors.js';
@@ -90,7 +90,9 @@ export function socketProtocol(
     operation: Operation,
     payload: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const params = { ...payload, query: persisted.textFor(payload) ?? '' };
+    const query = persisted.textFor(payload);
+    if (query === undefined) throw noQuery();
+    const params = { ...payload, query };
     const { schema, parse, validate, contextFactory, execute, subscribe } = engine.getEnveloped({
       operation,
       params,
@@ -172,6 +174,8 @@ function textIn(payload: Record<string, unknown> | undefined, name: string): str
   const value = payload?.[name];
   return typeof value === 'string' ? value : null;
 }
+
+const noQuery = () => new GraphQLError('Must provide query string', { extensions: { code: 'BAD_REQUEST' } });
 
 function forSocket(result: ExecutionResult, operation: Operation): ExecutionResult {
   const finished = finishResult(result, operation);

@@ -1,0 +1,182 @@
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { openSocket } from '../support/raw-socket.js';
+
+let shared: TestGateway;
+beforeAll(async () => {
+  shared = await startGateway();
+});
+afterAll(() => shared.close());
+
+const subscribe = (id: string, query: string, more: object = {}) => ({
+  id,
+  type: 'subscribe',
+  payload: { query, ...more },
+});
+
+describe('graphql-transport-ws', () => {
+  it('runs queries, and names their errors like HTTP does', async () => {
+    await using socket = await openSocket(shared, { init: {} });
+    socket.send(subscribe('1', '{ __typename }'));
+    expect(await socket.next()).toEqual({
+      id: '1',
+      type: 'next',
+      payload: { data: { __typename: 'Query' } },
+    });
+    expect(await socket.next()).toEqual({ id: '1', type: 'complete' });
+    const cases = [
+      ['{', 'GRAPHQL_PARSE_FAILED'],
+      ['{ nothing }', 'GRAPHQL_VALIDATION_FAILED'],
+      ['', 'BAD_REQUEST'],
+      [`{ ${'a: __typename '.repeat(40)} }`, 'QUERY_TOO_COMPLEX'],
+      [`{ ${'__typename '.repeat(3000)} }`, 'QUERY_TOO_COMPLEX'],
+    ] as const;
+    for (const [query, code] of cases) {
+      socket.send(subscribe('2', query));
+      const { type, payload } = await socket.next();
+      expect([query.slice(0, 20), type, payload[0].extensions]).toEqual([
+        query.slice(0, 20),
+        'error',
+        { code },
+      ]);
+    }
+    // The socket has outlived them all.
+    socket.send(subscribe('3', '{ __typename }'));
+    expect((await socket.next()).payload.data).toEqual({ __typename: 'Query' });
+  });
+
+  it('serves the client of graphql-ws', async () => {
+    const client = createClient({
+      url: `${shared.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+    });
+    const results = client.iterate({ query: '{ gateway { version } }' });
+    expect((await results.next()).value.data.gateway.version).toMatch(/^\d/);
+    expect((await results.next()).done).toBe(true);
+    await client.dispose();
+  });
+
+  it('answers a ping', async () => {
+    await using socket = await openSocket(shared, { init: {} });
+    socket.send({ type: 'ping', payload: { n: 1 } });
+    expect(await socket.next()).toEqual({ type: 'pong', payload: { n: 1 } });
+  });
+
+  it('has the same rules for persisted operations', async () => {
+    await using gw = await startGateway({ env: { PERSISTED_OPERATIONS: 'only' } });
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('1', '{ __typename }'));
+    expect((await socket.next()).payload[0].extensions).toEqual({ code: 'PERSISTED_QUERY_ONLY' });
+    const sha256Hash = 'a'.repeat(64);
+    socket.send(subscribe('2', '', { extensions: { persistedQuery: { version: 1, sha256Hash } } }));
+    expect((await socket.next()).payload[0].extensions).toEqual({ code: 'PERSISTED_QUERY_NOT_FOUND' });
+  });
+});
+
+describe('a socket that breaks the rules', () => {
+  it('is told at once when it asks for the legacy protocol', async () => {
+    await using socket = await openSocket(shared, { protocol: 'graphql-ws' });
+    expect((await socket.closed).code).toBe(4406);
+  });
+
+  it('is closed when it never says who it is', async () => {
+    await using socket = await openSocket(shared);
+    expect((await socket.closed).code).toBe(4408);
+  });
+
+  it('is closed when it subscribes before that', async () => {
+    await using socket = await openSocket(shared);
+    socket.send(subscribe('1', '{ __typename }'));
+    expect((await socket.closed).code).toBe(4401);
+  });
+
+  it('is closed when it says so twice', async () => {
+    await using socket = await openSocket(shared, { init: {} });
+    socket.send({ type: 'connection_init' });
+    expect((await socket.closed).code).toBe(4429);
+  });
+
+  it('is closed when two of its operations have one id', async () => {
+    await using gw = await startGateway();
+    gw.sandbox.faults.add({ source: 'project', hang: true });
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('1', '{ project { name } }'));
+    socket.send(subscribe('1', '{ project { name } }'));
+    expect((await socket.closed).code).toBe(4409);
+  });
+
+  it.each(['no JSON', '[]', '{"type":"nothing"}', '{"id":1,"type":"subscribe"}', 'null', '"x"'])(
+    'is closed when it sends %s',
+    async (text) => {
+      await using socket = await openSocket(shared, { init: {} });
+      socket.send(text);
+      expect((await socket.closed).code).toBe(4400);
+    },
+  );
+
+  it('is closed when a message is larger than MAX_BODY_BYTES', async () => {
+    await using gw = await startGateway({ env: { MAX_BODY_BYTES: '1000' } });
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('1', `{ __typename } #${'x'.repeat(1000)}`));
+    expect((await socket.closed).code).toBe(1009);
+  });
+
+  it('gets a 404 anywhere but at /graphql', async () => {
+    const socket = new WebSocket(`${shared.url.replace('http', 'ws')}/graphql/x`, 'graphql-transport-ws');
+    const status = await new Promise((resolve) => {
+      socket.on('unexpected-response', (_, response) => resolve(response.statusCode));
+      socket.on('error', () => {});
+    });
+    expect(status).toBe(404);
+  });
+});
+
+describe('operations of a socket', () => {
+  it('are at most 100 at a time', async () => {
+    await using gw = await startGateway();
+    gw.sandbox.faults.add({ source: 'project', hang: true, times: 1000 });
+    await using socket = await openSocket(gw, { init: {} });
+    for (let n = 0; n <= 100; n++) socket.send(subscribe(`${n}`, '{ project { name } }'));
+    const refused = await socket.next();
+    expect(refused).toMatchObject({ id: '100', type: 'error' });
+    expect(refused.payload[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
+  });
+
+  it('end upstream too when the client no longer wants them', async () => {
+    await using gw = await startGateway();
+    gw.sandbox.faults.add({ source: 'project', hang: true, times: 1000 });
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('1', '{ project { name } }'));
+    await vi.waitFor(() => expect(gw.sandbox.inFlight('project')).toBe(1));
+    socket.send({ id: '1', type: 'complete' });
+    await vi.waitFor(() => expect(gw.sandbox.inFlight('project')).toBe(0));
+    expect(socket.socket.readyState).toBe(WebSocket.OPEN);
+  });
+
+  it('end upstream too when the socket is gone', async () => {
+    await using gw = await startGateway();
+    gw.sandbox.faults.add({ source: 'project', hang: true, times: 1000 });
+    const socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('1', '{ project { name } }'));
+    await vi.waitFor(() => expect(gw.sandbox.inFlight('project')).toBe(1));
+    socket.socket.terminate();
+    await vi.waitFor(() => expect(gw.sandbox.inFlight('project')).toBe(0));
+  });
+
+  it('leave one line each in the log', async () => {
+    await using gw = await startGateway();
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('1', 'query Good { __typename }'));
+    await socket.next();
+    await socket.next();
+    socket.send(subscribe('2', '{ nothing }'));
+    await socket.next();
+    const lines = gw.logLines.filter((line) => line.msg === 'Operation');
+    expect(lines).toMatchObject([
+      { kind: 'query', operation: 'Good', upstreamRequests: 0 },
+      { kind: 'query', operation: null, errors: ['GRAPHQL_VALIDATION_FAILED'] },
+    ]);
+  });
+});
