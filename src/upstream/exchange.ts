@@ -17,9 +17,6 @@ export interface Means<Answer, T> {
   open(answer: Answer, heldS: number | undefined): T;
 }
 
-// Nobody waits for the background: it may stand in line until the allowance is whole again.
-const backgroundWaitMs = 60_000;
-
 /** One interface under one key, as far as it is asked: breaker → allowance → HTTP → reading, with one retry. */
 export class Exchange {
   readonly condition = new Condition();
@@ -38,7 +35,7 @@ export class Exchange {
     this.#origin = url.origin;
     this.#prefix = url.pathname.replace(/\/+$/, '');
     this.breaker = new Breaker(options.clock);
-    this.gate = new Gate({ source, clock: options.clock, allowance: options.allowance });
+    this.gate = new Gate({ source, ...options });
   }
 
   /** `address`: path and query below the base URL. */
@@ -55,18 +52,17 @@ export class Exchange {
     const patience = {
       clock,
       random,
-      timeoutMs,
-      maxWaitMs: control.priority === 'background' ? backgroundWaitMs : maxWaitMs,
+      budgetMs: timeoutMs + maxWaitMs,
       signal: control.signal,
       wanted: () => control.priority !== 'background',
     };
     try {
-      const result = await withOneRetry(patience, async (attempt) => {
+      const result = await withOneRetry(patience, async (leftMs) => {
         const { answer, heldS } = await this.gate.pass(
           control,
-          attempt.maxWaitMs,
+          leftMs,
           () => this.#stillSend(admission, control.signal),
-          () => this.#send(address, request, control, meter, attempt.timeoutMs, means.send),
+          () => this.#send(address, request, control, meter, Math.min(timeoutMs, leftMs), means.send),
         );
         return means.open(answer, heldS);
       });

@@ -5,7 +5,7 @@ import { Allowance, type AllowanceSettings } from './allowance.js';
 import { interfaceName } from './answer.js';
 import type { FlightControl } from './flight.js';
 import { observedIn, refusedForMs } from './rate-headers.js';
-import type { UpstreamStatus } from './read.js';
+import type { Priority, UpstreamStatus } from './read.js';
 import { WaitingLine } from './waiting-line.js';
 
 /** An answer and, where it told everyone to wait, for how long. */
@@ -18,6 +18,8 @@ interface GateOptions {
   readonly source: Source;
   readonly clock: Clock;
   readonly allowance: AllowanceSettings;
+  /** UPSTREAM_MAX_WAIT_MS: for how long a client's read waits. */
+  readonly maxWaitMs: number;
 }
 
 /** The one way to upstream for all that use a key: what goes through it keeps to the allowance and learns from it. */
@@ -28,28 +30,36 @@ export class Gate {
   readonly #line: WaitingLine;
   /** The last hold was for an interface that is away rather than for a limit. */
   #away = false;
+  readonly #patienceMs: Readonly<Record<Priority, number>>;
 
-  constructor({ source, clock, allowance }: GateOptions) {
+  constructor({ source, clock, allowance, maxWaitMs }: GateOptions) {
     this.#source = source;
     this.#clock = clock;
+    // No client waits for a feed's poll or for the background: they rather wait than fail.
+    this.#patienceMs = {
+      query: maxWaitMs,
+      feed: Math.max(maxWaitMs, 30_000),
+      background: Math.max(maxWaitMs, 60_000),
+    };
     this.#allowance = new Allowance(clock, allowance);
     this.#line = new WaitingLine(clock, this.#allowance, (readyInMs) => this.#refusal(readyInMs));
   }
 
   /**
    * Sends when the allowance has a request to give, or throws `UpstreamRateLimited` as soon as it is clear that it will
-   * not within `maxWaitMs`. `send` is called at once then; where `mayStillSend` throws, nothing is spent.
+   * not in time, which is `leftMs` at most. `send` is called at once then; where `mayStillSend` throws, nothing is spent.
    */
   async pass<Answer extends { readonly status: number; readonly headers: IncomingHttpHeaders }>(
     control: FlightControl,
-    maxWaitMs: number,
+    leftMs: number,
     mayStillSend: () => void,
     send: () => Promise<Answer>,
   ): Promise<Passed<Answer>> {
     const joinedMs = this.#clock.now();
     const { signal, priority, turn } = control;
+    const maxWaitMs = Math.min(leftMs, this.#patienceMs[priority]);
     const place = this.#line.join({ priority, turn, signal, maxWaitMs });
-    control.raise = place.raise;
+    control.raise = (raised, by) => place.raise(raised, by, this.#patienceMs[raised]);
     const spent = await place.granted.finally(() => {
       control.raise = undefined;
       control.waitedMs += this.#clock.now() - joinedMs;

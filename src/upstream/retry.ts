@@ -1,40 +1,34 @@
 import type { Clock } from '../clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../errors.js';
 
-/** What one attempt may still take. */
-export interface Attempt {
-  readonly timeoutMs: number;
-  readonly maxWaitMs: number;
-}
-
 export interface RetryOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  readonly timeoutMs: number;
-  readonly maxWaitMs: number;
+  /** After so long from the beginning there is no second attempt, and one that is under way ends. */
+  readonly budgetMs: number;
   readonly signal: AbortSignal;
   /** Asked when the first attempt has failed: whether anyone waits for a second. */
   readonly wanted: () => boolean;
 }
 
 /**
- * One more attempt where it can help (contract 5.9), after a pause that is different for each, within the time that the
- * first one had. The second attempt pays allowance like the first; when it cannot, the first one's failure stands.
+ * One more attempt where it can help (contract 5.9), after a pause that is different for each, in what the first one left
+ * of the time (`leftMs`). The second attempt pays allowance like the first; when it cannot, the first one's failure stands.
  */
 export async function withOneRetry<T>(
-  { clock, random, timeoutMs, maxWaitMs, signal, wanted }: RetryOptions,
-  run: (attempt: Attempt) => Promise<T>,
+  { clock, random, budgetMs, signal, wanted }: RetryOptions,
+  run: (leftMs: number) => Promise<T>,
 ): Promise<T> {
-  const startMs = clock.now();
+  const untilMs = clock.now() + budgetMs;
   try {
-    return await run({ timeoutMs, maxWaitMs });
+    return await run(Number.POSITIVE_INFINITY);
   } catch (error) {
     if (signal.aborted || !wanted() || !worthRetrying(error)) throw error;
     if (!isRefusal(error)) await clock.sleep(100 + random() * 400, signal);
-    const leftMs = startMs + timeoutMs + maxWaitMs - clock.now();
+    const leftMs = untilMs - clock.now();
     if (leftMs < leastAttemptMs) throw error;
     try {
-      return await run({ timeoutMs: Math.min(timeoutMs, leftMs), maxWaitMs: Math.min(maxWaitMs, leftMs) });
+      return await run(leftMs);
     } catch (again) {
       // Without an answer of its own the second attempt knows less than the first.
       throw again instanceof UpstreamRateLimited && again.upstream === undefined ? error : again;

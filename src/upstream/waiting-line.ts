@@ -8,8 +8,8 @@ import { type Priority, priorityRank } from './read.js';
 export interface Place {
   /** Resolves when the request may be sent: it must be sent at once, or given back. */
   readonly granted: Promise<Spent>;
-  /** Someone more urgent waits for the same request. */
-  raise(priority: Priority, turn: object): void;
+  /** Someone more urgent waits for the same request, and not for longer than this. */
+  raise(priority: Priority, turn: object, maxWaitMs: number): void;
 }
 
 export interface Asking {
@@ -65,10 +65,14 @@ export class WaitingLine {
     const readyInMs = this.#readyInMs(asking);
     if (readyInMs > maxWaitMs) return refused(this.#refusal(readyInMs));
     const { promise, resolve, reject } = withResolvers<Spent>();
+    const settle = () => {
+      waiter.timer.cancel();
+      stopListening();
+    };
     const waiter: Waiter = {
       priority: asking.priority,
       turn: asking.turn,
-      deadlineMs: this.#clock.now() + maxWaitMs,
+      ...this.#deadline(maxWaitMs, () => waiter),
       grant: (spent) => {
         settle();
         resolve(spent);
@@ -78,20 +82,13 @@ export class WaitingLine {
         reject(error);
       },
     };
-    const leave = (error: unknown) => {
-      this.#lanes[waiter.priority].remove(waiter);
-      waiter.refuse(error);
-      this.serve();
-    };
-    const timer = this.#clock.timer(maxWaitMs, () => leave(this.#refusal(this.#readyInMs(waiter))));
-    const stopListening = onAbort(signal, () => leave(signal.reason));
-    const settle = () => {
-      timer.cancel();
-      stopListening();
-    };
+    const stopListening = onAbort(signal, () => this.#leave(waiter, signal.reason));
     this.#lanes[waiter.priority].add(waiter);
     this.serve();
-    return { granted: promise, raise: (priority, turn) => this.#raise(waiter, priority, turn) };
+    return {
+      granted: promise,
+      raise: (priority, turn, wait) => this.#raise(waiter, priority, turn, wait),
+    };
   }
 
   /** Lets everyone go whose turn has come. Called whenever the allowance has changed. */
@@ -125,12 +122,30 @@ export class WaitingLine {
     this.serve();
   }
 
-  #raise(waiter: Waiter, priority: Priority, turn: object): void {
+  #raise(waiter: Waiter, priority: Priority, turn: object, maxWaitMs: number): void {
     if (priorityRank[priority] >= priorityRank[waiter.priority]) return;
     if (!this.#lanes[waiter.priority].remove(waiter)) return;
     waiter.priority = priority;
     waiter.turn = turn;
+    if (this.#clock.now() + maxWaitMs < waiter.deadlineMs) {
+      waiter.timer.cancel();
+      Object.assign(
+        waiter,
+        this.#deadline(maxWaitMs, () => waiter),
+      );
+    }
     this.#lanes[priority].add(waiter);
+    this.serve();
+  }
+
+  #deadline(maxWaitMs: number, waiter: () => Waiter): Pick<Waiter, 'deadlineMs' | 'timer'> {
+    const expire = () => this.#leave(waiter(), this.#refusal(this.#readyInMs(waiter())));
+    return { deadlineMs: this.#clock.now() + maxWaitMs, timer: this.#clock.timer(maxWaitMs, expire) };
+  }
+
+  #leave(waiter: Waiter, error: unknown): void {
+    this.#lanes[waiter.priority].remove(waiter);
+    waiter.refuse(error);
     this.serve();
   }
 
@@ -145,9 +160,10 @@ export class WaitingLine {
   #readyInMs({ priority, turn }: Pick<Asking, 'priority' | 'turn'>): number {
     const { query, feed } = this.#lanes;
     const own = this.#lanes[priority].ahead(turn);
+    const owed = this.#queriesSinceFeed - queriesPerFeed;
     const others = {
-      query: Math.min(feed.size, Math.ceil(own / queriesPerFeed)),
-      feed: Math.min(query.size, (own + 1) * queriesPerFeed),
+      query: Math.min(feed.size, Math.max(0, Math.floor((own + 1 + owed) / queriesPerFeed))),
+      feed: Math.min(query.size, Math.max(0, own * queriesPerFeed - owed)),
       background: query.size + feed.size,
     };
     return this.#readyAtMs(priority, own + others[priority], true) - this.#clock.now();
@@ -174,7 +190,8 @@ const priorities: readonly Priority[] = ['query', 'feed', 'background'];
 interface Waiter {
   priority: Priority;
   turn: object;
-  readonly deadlineMs: number;
+  deadlineMs: number;
+  timer: Timer;
   readonly grant: (spent: Spent) => void;
   readonly refuse: (error: unknown) => void;
 }

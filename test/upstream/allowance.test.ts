@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../src/clock.js';
+import { ManualClock, realClock } from '../../src/clock.js';
 import { Allowance, type AllowanceSettings, type Spent } from '../../src/upstream/allowance.js';
 
 const project: AllowanceSettings = { perMinute: 60, burst: 20, perDay: null };
@@ -38,7 +38,7 @@ const settings = fc.record({
 /** Sends as early as permitted, and gives the moments at which upstream counts. */
 function countedBy(chosen: AllowanceSettings, plan: readonly Step[]): number[] {
   let nowMs = 0;
-  const allowance = new Allowance({ ...new ManualClock(), now: () => nowMs }, chosen);
+  const allowance = new Allowance({ ...realClock, now: () => nowMs }, chosen);
   const answers: { readonly atMs: number; readonly spent: Spent }[] = [];
   /** Moves on, but only up to the next answer: it can make the next request ready sooner. */
   const moveTo = (untilMs: number) => {
