@@ -11,6 +11,8 @@ export type CatalogueRecord = Read<CatalogueSensor>;
 export interface Pair {
   readonly project: ProjectRecord | null;
   readonly catalogue: CatalogueRecord | null;
+  /** Another sensor that only the catalogue has bears the same serial number: it cannot be told by that. */
+  readonly isNamesake?: boolean | undefined;
 }
 
 export interface Pairing {
@@ -50,8 +52,9 @@ export function serialKey(text: Text): string | null {
  * What tells a sensor from all others, the same whichever interface it was reached by: its Device ID, or the serial number
  * where that has the form of one; else the one identifier that it has.
  */
-export function sensorKey({ project, catalogue }: Pair): string {
+export function sensorKey({ project, catalogue, isNamesake }: Pair): string {
   if (project) return deviceIdOf(project.value.device_id) ?? `p:${project.value.device_id}`;
+  if (isNamesake) return `c:${catalogue?.value.id ?? ''}`;
   return deviceIdOf(catalogue?.value.serial_number ?? null) ?? `c:${catalogue?.value.id ?? ''}`;
 }
 
@@ -143,9 +146,12 @@ function collect(
     const pair = byDevice.get(deviceKey(sensor));
     if (pair) byCatalogueId.set(record.value.id, pair);
   }
-  for (const record of others) {
+  const serials = new Set<string>();
+  for (const record of [...others].sort((a, b) => (a.value.id < b.value.id ? -1 : 1))) {
     if (owner.has(record)) continue;
-    const pair = { project: null, catalogue: record };
+    const serial = deviceIdOf(record.value.serial_number);
+    const pair = { project: null, catalogue: record, isNamesake: serial !== null && serials.has(serial) };
+    if (serial !== null) serials.add(serial);
     byCatalogueId.set(record.value.id, pair);
     pairs.push(pair);
   }

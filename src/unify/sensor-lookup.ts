@@ -70,7 +70,7 @@ export async function sensorsOfStationCode(
 /** A sensor of the two lists. A half that is missing because its list is not whole is not taken for absent. */
 export function pairSensor(
   ctx: UnifyContext,
-  { project, catalogue }: Pair,
+  { project, catalogue, isNamesake }: Pair,
   lists: Pick<UnifiedSensors, 'project' | 'catalogue'>,
   isListed = false,
 ): Sensor {
@@ -78,6 +78,7 @@ export function pairSensor(
     project: ctx.project ? halfOf(project, lists.project) : { record: null },
     catalogue: ctx.catalogue ? halfOf(catalogue, lists.catalogue) : { record: null },
     isListed,
+    isNamesake,
   });
 }
 
@@ -125,7 +126,13 @@ async function byDeviceId(ctx: UnifyContext, deviceId: string): Promise<Sensor |
 async function byCatalogueId(ctx: UnifyContext, catalogueId: string): Promise<Sensor | null> {
   const list = ctx.kept(createInventory).catalogue;
   if (!list) throw notConfigured('CATALOGUE');
-  const record = (await list.known(ctx))?.records.get(catalogueId) ?? (await sensorDetail(ctx, catalogueId));
+  const isKnown = (await list.known(ctx))?.records.has(catalogueId);
+  if (isKnown) {
+    const unified = await unifySensors(ctx, { project: false });
+    const pair = unified.pairing.byCatalogueId.get(catalogueId);
+    if (pair) return pairSensor(ctx, pair, unified);
+  }
+  const record = await sensorDetail(ctx, catalogueId);
   return record && sensorOf(ctx, { catalogue: { record } });
 }
 

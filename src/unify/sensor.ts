@@ -28,6 +28,8 @@ export interface SensorParts {
    * its own, except for a position.
    */
   readonly isListed?: boolean | undefined;
+  /** As in `Pair`. */
+  readonly isNamesake?: boolean | undefined;
 }
 
 /**
@@ -38,12 +40,14 @@ export interface SensorParts {
 export class Sensor {
   readonly #ctx: UnifyContext;
   readonly #isListed: boolean;
+  readonly #isNamesake: boolean;
   #project: Promise<Half<ProjectRecord>> | undefined;
   #catalogue: Promise<Half<CatalogueRecord>> | undefined;
 
   constructor(ctx: UnifyContext, parts: SensorParts) {
     this.#ctx = ctx;
     this.#isListed = parts.isListed ?? false;
+    this.#isNamesake = parts.isNamesake ?? false;
     if (parts.project) this.#project = Promise.resolve(parts.project);
     if (parts.catalogue) this.#catalogue = Promise.resolve(parts.catalogue);
   }
@@ -77,7 +81,8 @@ export class Sensor {
   /** The part of the global id behind the type; the same however the sensor was reached. */
   async key(): Promise<string> {
     const project = heldBy(await this.projectHalf());
-    return sensorKey({ project, catalogue: project ? null : heldBy(await this.catalogueHalf()) });
+    const catalogue = project ? null : heldBy(await this.catalogueHalf());
+    return sensorKey({ project, catalogue, isNamesake: this.#isNamesake });
   }
 
   /** Null for a sensor that the project does not have. */
