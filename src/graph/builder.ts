@@ -4,7 +4,7 @@ import ValidationPlugin from '@pothos/plugin-validation';
 import { BadUserInput } from '../errors.js';
 import type { GraphContext } from './context.js';
 import { decodeNodeId, encodeNodeId } from './node-id.js';
-import { addScalars, type GraphScalars } from './scalars.js';
+import { dateTimeScalar, type GraphScalars, jsonScalar, samplesScalar } from './scalars.js';
 
 /** The one Pothos builder. Fields are nullable unless they say otherwise: whatever upstream may leave out is. */
 export const builder = new SchemaBuilder<{
@@ -61,5 +61,7 @@ export const builder = new SchemaBuilder<{
   },
 });
 
-addScalars(builder);
+builder.scalarType('DateTime', dateTimeScalar);
+builder.scalarType('JSON', jsonScalar);
+builder.scalarType('Samples', samplesScalar);
 builder.queryType({ description: 'Everything that can be read.' });

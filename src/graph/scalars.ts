@@ -1,6 +1,5 @@
-import { GraphQLError, Kind } from 'graphql';
+import { GraphQLError, Kind, type ValueNode } from 'graphql';
 import { Instant } from '../unify/time.js';
-import type { builder } from './builder.js';
 
 /** What the three scalars are to the resolvers. */
 export type GraphScalars = {
@@ -11,33 +10,33 @@ export type GraphScalars = {
   Samples: { Input: never; Output: readonly number[] };
 };
 
-export function addScalars(to: typeof builder): void {
-  to.scalarType('DateTime', {
-    description:
-      'RFC 3339 timestamp in UTC. Sub-millisecond digits that upstream sends are kept. Input also takes a plain date ' +
-      '(midnight UTC) and any RFC 3339 offset.',
-    serialize: (value) => {
-      if (value instanceof Instant) return value.toString();
-      throw new TypeError('DateTime serializes an Instant');
-    },
-    parseValue: parseDateTime,
-    parseLiteral: (node) => {
-      if (node.kind !== Kind.STRING) throw notATime(node.kind);
-      return parseDateTime(node.value);
-    },
-  });
-  to.scalarType('JSON', {
-    description: 'Verbatim upstream JSON, for the parts whose layout upstream does not document.',
-    serialize: (value) => value,
-  });
-  to.scalarType('Samples', {
-    description: 'An array of waveform samples, written as one JSON array of numbers.',
-    serialize: (value) => value as readonly number[],
-    parseValue: () => {
-      throw new GraphQLError('Samples is an output type');
-    },
-  });
-}
+export const dateTimeScalar = {
+  description:
+    'RFC 3339 timestamp in UTC. Sub-millisecond digits that upstream sends are kept. Input also takes a plain date ' +
+    '(midnight UTC) and any RFC 3339 offset.',
+  serialize: (value: unknown): string => {
+    if (value instanceof Instant) return value.toString();
+    throw new TypeError('DateTime serializes an Instant');
+  },
+  parseValue: parseDateTime,
+  parseLiteral: (node: ValueNode): Instant => {
+    if (node.kind !== Kind.STRING) throw notATime(node.kind);
+    return parseDateTime(node.value);
+  },
+};
+
+export const jsonScalar = {
+  description: 'Verbatim upstream JSON, for the parts whose layout upstream does not document.',
+  serialize: (value: unknown): unknown => value,
+};
+
+export const samplesScalar = {
+  description: 'An array of waveform samples, written as one JSON array of numbers.',
+  serialize: (value: unknown): unknown => value,
+  parseValue: (): never => {
+    throw new GraphQLError('Samples is an output type');
+  },
+};
 
 function parseDateTime(value: unknown): Instant {
   const instant = typeof value === 'string' ? Instant.parse(value) : null;
