@@ -125,6 +125,10 @@ function boundsOf({ order, from, to, deviceId }: TriggerWalk, pin: Instant | nul
   const lower = order === 'asc' && pin ? later(pin, from ?? pin) : from;
   const upper = order === 'desc' && pin ? earlier(pin, to ?? pin) : to;
   if (lower && upper && lower.compare(upper) > 0) return null;
+  // One moment is the same to the millisecond too, and what is asked of it is known by its two equal ends to be final.
+  if (lower && upper && !lower.leap && lower.compare(upper) === 0) {
+    return { from: lower.toString(), to: lower.toString(), deviceId };
+  }
   return { from: lower && atOrBefore(lower), to: upper && atOrAfter(upper), deviceId };
 }
 
