@@ -87,6 +87,11 @@ export class CursorExpired extends GatewayError {
   readonly code = 'CURSOR_EXPIRED';
 }
 
+/** A subscription whose reader is too slow for what happens (contract 9.5). */
+export class FellBehind extends GatewayError {
+  readonly code = 'FELL_BEHIND';
+}
+
 /** A query limit, or more upstream requests than MAX_COST. */
 export class QueryTooComplex extends GatewayError {
   readonly code = 'QUERY_TOO_COMPLEX';

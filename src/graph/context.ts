@@ -1,3 +1,4 @@
+import type { Feeds } from '../live/feeds.js';
 import type { UnifyContext } from '../unify/context.js';
 
 /** What a resolver may touch. Made afresh for every operation and for every delivered change. */
@@ -5,6 +6,8 @@ export interface GraphContext {
   readonly unify: UnifyContext;
   /** What `Query.gateway` tells beyond the interfaces' own status. */
   readonly gateway: GatewayFacts;
+  /** What subscriptions listen to: one set for each tenant. */
+  readonly feeds: Feeds;
 }
 
 export interface GatewayFacts {

@@ -16,14 +16,19 @@ export class Tenant {
   readonly log: Log;
   /** Aborted when the tenant is dropped or the gateway stops. */
   readonly signal: AbortSignal;
+  /** Sets the cursors of one pair of keys apart from another's, after a restart too. Never a secret. */
+  readonly scope: string;
   readonly #kept = new Map<unknown, unknown>();
 
-  constructor(parts: Pick<Tenant, 'project' | 'catalogue' | 'clock' | 'log' | 'signal'>) {
+  constructor(
+    parts: Pick<Tenant, 'project' | 'catalogue' | 'clock' | 'log' | 'signal'> & { readonly scope?: string },
+  ) {
     this.project = parts.project;
     this.catalogue = parts.catalogue;
     this.clock = parts.clock;
     this.log = parts.log;
     this.signal = parts.signal;
+    this.scope = parts.scope ?? '';
   }
 
   /** What all operations of this tenant share, made by `make` on first use: `tenant.kept(createInventory)`. */

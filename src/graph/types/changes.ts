@@ -1,0 +1,8 @@
+import { builder } from '../builder.js';
+import './trigger-changes.js';
+
+builder.subscriptionType({
+  description:
+    'What happens, as it happens, over WebSocket (graphql-transport-ws) or server-sent events. However many listen, upstream ' +
+    'is polled once.',
+});

@@ -1,0 +1,90 @@
+/** Writes the few number forms that a cursor is made of. */
+export class ByteWriter {
+  #bytes = new Uint8Array(256);
+  #length = 0;
+
+  uint32(value: number): void {
+    for (let shift = 0; shift < 32; shift += 8) this.#push((value >>> shift) & 0xff);
+  }
+
+  /** A whole number from 0 to 2^53 − 1: small ones take few bytes. */
+  varint(value: number): void {
+    let rest = value;
+    while (rest >= 128) {
+      this.#push((rest % 128) + 128);
+      rest = Math.floor(rest / 128);
+    }
+    this.#push(rest);
+  }
+
+  checksum(): number {
+    return hashBytes(this.#bytes, this.#length);
+  }
+
+  bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #push(byte: number): void {
+    if (this.#length === this.#bytes.length) {
+      const larger = new Uint8Array(this.#length * 2);
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+    }
+    this.#bytes[this.#length++] = byte;
+  }
+}
+
+/** Reads what `ByteWriter` wrote, ending with its checksum. What lies behind the end is zeros. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#end = Math.max(0, bytes.length - 4);
+  }
+
+  hasValidChecksum(): boolean {
+    if (this.#bytes.length < 4) return false;
+    const written = new DataView(this.#bytes.buffer, this.#bytes.byteOffset).getUint32(this.#end, true);
+    return written === hashBytes(this.#bytes, this.#end);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#end;
+  }
+
+  uint32(): number {
+    let value = 0;
+    for (let scale = 1; scale < 2 ** 32; scale *= 256) value += this.#next() * scale;
+    return value;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let scale = 1; scale < 2 ** 53; scale *= 128) {
+      const byte = this.#next();
+      value += (byte % 128) * scale;
+      if (byte < 128) break;
+    }
+    return value;
+  }
+
+  #next(): number {
+    return this.#at < this.#end ? (this.#bytes[this.#at++] ?? 0) : 0;
+  }
+}
+
+/** FNV-1a of the text's UTF-8 form. */
+export function hash32(text: string): number {
+  const bytes = Buffer.from(text);
+  return hashBytes(bytes, bytes.length);
+}
+
+function hashBytes(bytes: Uint8Array, length: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < length; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
+  return hash >>> 0;
+}

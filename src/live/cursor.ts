@@ -1,0 +1,90 @@
+import { CursorInvalid } from '../errors.js';
+import { ByteReader, ByteWriter, hash32 } from './bytes.js';
+
+/**
+ * A position in a feed. It holds enough to resume without any memory of the gateway: after a restart, or at another
+ * instance. Everything in it that is a time is upstream's.
+ */
+export interface Position {
+  /** Which run of the feed gave it, and the number of the change in that run's log; null: not a place in a log. */
+  readonly logged: { readonly run: number; readonly seq: number } | null;
+  /** How far upstream's records reached. */
+  readonly timeMs: number;
+  /** Of records before this time all that were to be had are known; from it on, those in `known`. */
+  readonly horizonMs: number;
+  /** Oldest of the records that are not final; no earlier than it, none has to be looked for. */
+  readonly oldestOpenMs: number;
+  /** By `idNumber`: null when final, else `hash32` of the state it was in. */
+  readonly known: ReadonlyMap<number, number | null>;
+}
+
+/** Opaque text of a position. `scope` sets feeds apart whose cursors must not be taken for one another's. */
+export function encodePosition(scope: string, position: Position): string {
+  const { logged, timeMs, horizonMs, oldestOpenMs, known } = position;
+  const out = new ByteWriter();
+  out.uint32(hash32(scope));
+  out.uint32(logged?.run ?? 0);
+  out.varint(logged?.seq ?? 0);
+  out.varint(timeMs);
+  out.varint(signed(timeMs - horizonMs));
+  out.varint(signed(timeMs - oldestOpenMs));
+  out.varint(known.size);
+  let before = 0;
+  for (const id of [...known.keys()].sort((a, b) => a - b)) {
+    const state = known.get(id) ?? null;
+    out.varint((id - before) * 2 + (state === null ? 0 : 1));
+    if (state !== null) out.uint32(state);
+    before = id;
+  }
+  out.uint32(out.checksum());
+  return Buffer.from(out.bytes()).toString('base64url');
+}
+
+/** @throws CursorInvalid when it is no cursor, or one of another feed. */
+export function decodePosition(scope: string, cursor: string): Position {
+  const position = read(scope, cursor);
+  if (position) return position;
+  throw new CursorInvalid(
+    '`after` is not a cursor of this feed: pass the `cursor` of a change that this subscription delivered',
+    { argument: 'after' },
+  );
+}
+
+// Far more than a cursor can hold: what is longer is refused before it costs anything.
+const longestCursor = 64 * 1024;
+
+function read(scope: string, cursor: string): Position | null {
+  if (cursor.length > longestCursor || !/^[\w-]+$/.test(cursor)) return null;
+  const bytes = Buffer.from(cursor, 'base64url');
+  const input = new ByteReader(bytes);
+  if (!input.hasValidChecksum() || input.uint32() !== hash32(scope)) return null;
+  const run = input.uint32();
+  const seq = input.varint();
+  const timeMs = input.varint();
+  const horizonMs = timeMs - unsigned(input.varint());
+  const oldestOpenMs = timeMs - unsigned(input.varint());
+  const known = new Map<number, number | null>();
+  let id = 0;
+  for (let left = input.varint(); left > 0 && !input.isAtEnd; left--) {
+    const step = input.varint();
+    id += Math.floor(step / 2);
+    known.set(id, step % 2 === 1 ? input.uint32() : null);
+  }
+  if (!input.isAtEnd) return null;
+  return { logged: run === 0 ? null : { run, seq }, timeMs, horizonMs, oldestOpenMs, known };
+}
+
+// Integers ids stay below this, and hashes of other ids: doubled, they are still exact.
+const idSpace = 2 ** 50;
+
+/** A number for any id: itself where it is a plain integer, as upstream's are (key-scoped §2), else a hash. */
+export function idNumber(id: string): number {
+  const number = /^(0|[1-9]\d{0,15})$/.test(id) ? Number(id) : Number.NaN;
+  if (number < idSpace / 2) return number;
+  const high = hash32(`a${id}`) & 0xffff;
+  return idSpace / 2 + high * 2 ** 32 + hash32(`b${id}`);
+}
+
+// Small numbers of either sign as small numbers without one.
+const signed = (value: number) => (value < 0 ? -value * 2 - 1 : value * 2);
+const unsigned = (value: number) => (value % 2 === 1 ? -(value + 1) / 2 : value / 2);

@@ -1,0 +1,134 @@
+import { hash32 } from './bytes.js';
+import type { Change, Subject } from './change.js';
+import type { LogEntry } from './change-log.js';
+import { idNumber } from './cursor.js';
+
+/** One state of a record; a new one takes its place when it changes. */
+export interface State<Rec> {
+  readonly record: Rec;
+  readonly timeMs: number;
+  readonly traits: unknown;
+  readonly fingerprint: string;
+  readonly isFinal: boolean;
+  readonly isOpen: boolean;
+}
+
+/** A record that has been seen, and what is remembered of it. */
+export interface Known<Rec, Kind extends string> {
+  readonly id: string;
+  readonly number: number;
+  /** When the gateway first saw it, on its own clock. */
+  readonly seenAtMs: number;
+  state: State<Rec>;
+  /** Number of the change that announced it; 0 when it was there before the feed. */
+  announced: number;
+  /** Number of the change that ended it. */
+  ended: number;
+  last: LogEntry<Change<Rec, Kind>> | null;
+  /** Complete reads in a row that should have shown it and did not. */
+  missing: number;
+}
+
+/**
+ * Every record that can be read again, in the order of their times. What is not in here was never seen, or is older
+ * than anything that is looked at.
+ */
+export class Memory<Rec, Kind extends string> {
+  readonly #subject: Subject<Rec, Kind>;
+  readonly #byId = new Map<string, Known<Rec, Kind>>();
+  #ordered: Known<Rec, Kind>[] = [];
+
+  constructor(subject: Subject<Rec, Kind>) {
+    this.#subject = subject;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  get(id: string): Known<Rec, Kind> | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Oldest first. */
+  get ordered(): readonly Known<Rec, Kind>[] {
+    return this.#ordered;
+  }
+
+  /** Index of the first record at or after `timeMs`. */
+  indexOf(timeMs: number): number {
+    let low = 0;
+    let high = this.#ordered.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#ordered[middle]?.state.timeMs ?? 0) < timeMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The state that `record` is in, given what was known of it. */
+  stateOf(record: Rec, before: State<Rec> | null): State<Rec> {
+    const subject = this.#subject;
+    return {
+      record,
+      timeMs: subject.timeOf(record).ms,
+      traits: subject.traitsOf(record, before?.traits ?? null),
+      fingerprint: subject.fingerprintOf(record),
+      isFinal: subject.isFinal(record),
+      isOpen: subject.isOpen(record),
+    };
+  }
+
+  learn(state: State<Rec>, seenAtMs: number): Known<Rec, Kind> {
+    const id = this.#subject.idOf(state.record);
+    const known: Known<Rec, Kind> = {
+      id,
+      number: idNumber(id),
+      seenAtMs,
+      state,
+      announced: 0,
+      ended: state.isFinal ? 0 : Number.POSITIVE_INFINITY,
+      last: null,
+      missing: 0,
+    };
+    this.#byId.set(id, known);
+    this.#insert(known);
+    return known;
+  }
+
+  update(known: Known<Rec, Kind>, state: State<Rec>): void {
+    const isMoved = state.timeMs !== known.state.timeMs;
+    if (isMoved) this.#ordered.splice(this.#ordered.indexOf(known), 1);
+    known.state = state;
+    if (isMoved) this.#insert(known);
+  }
+
+  /** Forgets what `keep` does not want, among the records before `timeMs`. */
+  forgetBefore(timeMs: number, keep: (known: Known<Rec, Kind>) => boolean): void {
+    const end = this.indexOf(timeMs);
+    const kept = this.#ordered.slice(0, end).filter((known) => {
+      if (keep(known)) return true;
+      this.#byId.delete(known.id);
+      return false;
+    });
+    if (kept.length < end) this.#ordered = [...kept, ...this.#ordered.slice(end)];
+  }
+
+  clear(): void {
+    this.#byId.clear();
+    this.#ordered = [];
+  }
+
+  // Nearly always the newest: only what arrives late has to be put in between.
+  #insert(known: Known<Rec, Kind>): void {
+    const newest = this.#ordered.at(-1);
+    if (!newest || newest.state.timeMs <= known.state.timeMs) this.#ordered.push(known);
+    else this.#ordered.splice(this.indexOf(known.state.timeMs), 0, known);
+  }
+}
+
+/** What a cursor holds of a state that can still change. */
+export function stateHash(state: Pick<State<unknown>, 'fingerprint'>): number {
+  return hash32(state.fingerprint);
+}

@@ -1,0 +1,12 @@
+import type { RateLimitStatus } from '../upstream/read.js';
+
+/**
+ * The interval as long as there is plenty of allowance. Below that more, where polls of `requests` each would otherwise
+ * take over half of it, and once it is short over the fifth that a feed is sure of (contract 5.2).
+ */
+export function pacedMs(intervalMs: number, requests: number, limit: RateLimitStatus): number {
+  const left = limit.remaining / (limit.burst ?? limit.perMinute);
+  if (left >= 1 / 2) return intervalMs;
+  const share = limit.perMinute * (left < 1 / 4 ? 1 / 5 : 1 / 2);
+  return Math.max(intervalMs, (requests * 60_000) / share);
+}

@@ -1,0 +1,106 @@
+import { atOrAfter, atOrBefore } from '../unify/millisecond.js';
+import { Instant } from '../unify/time.js';
+import type { Page, Read, ReadScope } from '../upstream/read.js';
+
+/** How a feed reads its records, whichever interface they come from. */
+export interface Reader<Rec> {
+  /** The newest, as many as one request gives. `isAll`: there are no others. */
+  newest(scope: ReadScope): Promise<{ readonly records: readonly Rec[]; readonly isAll: boolean }>;
+  /**
+   * All from `from` (null: from the first) up to `to` (null: to the newest), both inclusive, page by page. What arrives
+   * meanwhile neither hides nor loses another; a record can come twice.
+   */
+  pages(range: Range, scope: ReadScope): AsyncGenerator<readonly Rec[]>;
+  /** One record as it is now; null when it is gone. */
+  again(record: Rec, scope: ReadScope): Promise<Rec | null>;
+  /** Most records that one request gives. */
+  readonly pageSize: number;
+}
+
+export interface Range {
+  readonly from: Instant | null;
+  readonly to: Instant | null;
+}
+
+/** A list of the project interface: ordered by a time, paged by offset (key-scoped §4). */
+export interface TimedList<Wire, Rec> {
+  read(query: ListQuery, scope: ReadScope): Promise<Read<Page<Wire>>>;
+  /** Those of a page that can be read. */
+  recordsOf(page: Read<Page<Wire>>): readonly Rec[];
+  timeOf(record: Rec): Instant;
+  idOf(record: Rec): string;
+  again(record: Rec, scope: ReadScope): Promise<Rec | null>;
+}
+
+export interface ListQuery {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly offset: number;
+}
+
+// key-scoped §8.
+const largestPage = 500;
+
+export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): Reader<Rec> {
+  return {
+    pageSize: largestPage,
+    again: (record, scope) => list.again(record, scope),
+    async newest(scope) {
+      const query = { order: 'desc', limit: largestPage, offset: 0 } as const;
+      const page = await list.read(query, scope);
+      return { records: list.recordsOf(page), isAll: isLast(page.value, query) };
+    },
+    pages: (range, scope) => walk(list, range, scope),
+  };
+}
+
+/**
+ * Oldest first. An offset counts rows that come and go; so each page but the first begins at the time where the last
+ * one ended, and an offset is used only to get through one moment in which more rows lie than a page holds.
+ */
+async function* walk<Wire, Rec>(
+  list: TimedList<Wire, Rec>,
+  { from, to }: Range,
+  scope: ReadScope,
+): AsyncGenerator<readonly Rec[]> {
+  const seen = new Set<string>();
+  let start = from;
+  let offset = 0;
+  for (;;) {
+    const query: ListQuery = {
+      ...(start && { from: atOrBefore(start) }),
+      ...(to && { to: atOrAfter(to) }),
+      order: 'asc',
+      limit: largestPage,
+      offset,
+    };
+    const page = await list.read(query, scope);
+    const records = list.recordsOf(page);
+    const fresh = records.filter((record) => !seen.has(list.idOf(record)));
+    for (const record of fresh) seen.add(list.idOf(record));
+    yield fresh;
+    if (isLast(page.value, query)) return;
+    const end = latest(records.map((record) => list.timeOf(record)));
+    const isStuck = !end || (start !== null && end.compare(start) <= 0);
+    // An upstream that ignores the offset would give the same page for ever.
+    if (isStuck && fresh.length === 0 && offset > 0) return;
+    offset = isStuck ? offset + page.value.received : 0;
+    if (!isStuck) start = end;
+  }
+}
+
+function isLast(page: Page<unknown>, { offset, limit }: ListQuery): boolean {
+  if (page.received === 0) return true;
+  return page.total === null ? page.received < limit : offset + page.received >= page.total;
+}
+
+function latest(times: readonly Instant[]): Instant | null {
+  return times.reduce<Instant | null>((a, b) => (a && a.compare(b) >= 0 ? a : b), null);
+}
+
+/** An instant no later than `ms`; null for one before everything. */
+export function instantAt(ms: number): Instant | null {
+  return Number.isFinite(ms) ? Instant.fromMs(Math.floor(ms)) : null;
+}

@@ -1,0 +1,84 @@
+import type { Clock, Timer } from '../clock.js';
+import type { Delivery } from './change.js';
+import type { Outlet } from './fan-out.js';
+import type { Listening, LoggedChange, Start } from './feed.js';
+
+// contract 9.5. A burst is no sign of slowness: whoever takes as many as that in this time is let be.
+const mostBehind = 1_000;
+const patienceMs = 5_000;
+
+export interface Supervision {
+  /** How many changes it is behind, counted no further than `most`. */
+  readonly countBehind: (most: number) => number;
+  readonly giveUp: () => void;
+}
+
+/** One subscription's place in a feed. */
+export class Subscriber<C extends LoggedChange, P> {
+  readonly outlet: Outlet<P>;
+  readonly #clock: Clock;
+  readonly #supervision: Supervision;
+  listening: Listening | null = null;
+  start: Start<C> | null = null;
+  /** Number of the next change of the log for it. */
+  at = 0;
+  #replayed = 0;
+  #isOver = false;
+  #isFolding = false;
+  #delivered = 0;
+  #patience: Timer | null = null;
+
+  constructor(outlet: Outlet<P>, clock: Clock, supervision: Supervision) {
+    this.outlet = outlet;
+    this.#clock = clock;
+    this.#supervision = supervision;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** True from a stall until it has caught up: what only mattered meanwhile is left out. */
+  get isFolding(): boolean {
+    return this.#isFolding;
+  }
+
+  /** What is replayed next, before the log. */
+  get replay(): Delivery<C> | undefined {
+    return this.start?.replay[this.#replayed];
+  }
+
+  /** Past what was next for it. */
+  advance(): void {
+    this.#delivered++;
+    if (this.replay) this.#replayed++;
+    else this.at++;
+  }
+
+  /** Its outlet takes nothing more for now. */
+  stalled(): void {
+    this.#isFolding = true;
+    if (!this.#patience) this.#supervise();
+  }
+
+  caughtUp(): void {
+    this.#isFolding = false;
+    this.#patience?.cancel();
+    this.#patience = null;
+  }
+
+  over(): void {
+    this.#isOver = true;
+    this.caughtUp();
+    this.listening?.leave();
+  }
+
+  #supervise(): void {
+    const before = this.#delivered;
+    this.#patience = this.#clock.timer(patienceMs, () => {
+      const isSlow = this.#delivered - before < mostBehind;
+      if (isSlow && this.#supervision.countBehind(mostBehind) >= mostBehind) this.#supervision.giveUp();
+      else this.#supervise();
+    });
+  }
+}

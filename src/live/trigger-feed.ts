@@ -1,0 +1,40 @@
+import { type Trigger, triggerOf, triggersOf } from '../unify/trigger-record.js';
+import type { ProjectClient } from '../upstream/project/client.js';
+import type { WireTrigger } from '../upstream/project/wire.js';
+import { pacedMs } from './pace.js';
+import { listReader, type Reader } from './reading.js';
+import type { PollState } from './record-feed.js';
+import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
+
+/** Triggers by start time (key-scoped §4). */
+export function triggerReader(project: ProjectClient): Reader<Trigger> {
+  return listReader<WireTrigger, Trigger>({
+    read: (query, scope) => project.triggers(query, scope),
+    recordsOf: ({ value, readAtMs }) => triggersOf(value.items, readAtMs),
+    timeOf: triggerSubject.timeOf,
+    idOf: triggerSubject.idOf,
+    async again(trigger, scope) {
+      const time = trigger.startTime.toString();
+      const { value, readAtMs } = await project.triggers(
+        { from: time, to: time, deviceId: trigger.deviceId, order: 'asc', limit: 500, offset: 0 },
+        scope,
+      );
+      const record = value.items.find(({ id }) => id === trigger.triggerId);
+      return record ? triggerOf(record, readAtMs) : null;
+    },
+  });
+}
+
+// contract 2: 3 s at most while a trigger that opened in the last 10 minutes is open.
+const quickMs = 3_000;
+const youngMs = 10 * 60_000;
+
+export function triggerIntervalMs(
+  { memory, upstreamMs, requests }: PollState<Trigger, TriggerChangeKind>,
+  usualMs: number,
+  project: ProjectClient,
+): number {
+  const young = memory.ordered.slice(memory.indexOf(upstreamMs - youngMs));
+  const isLively = young.some(({ state, missing }) => state.isOpen && missing < 3);
+  return pacedMs(isLively ? Math.min(usualMs, quickMs) : usualMs, requests, project.status().rateLimit);
+}

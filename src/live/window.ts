@@ -1,0 +1,35 @@
+import type { Known, Memory } from './memory.js';
+
+export interface WindowPlan<Rec, Kind extends string> {
+  /** Where the poll reads from, to the newest. */
+  readonly fromMs: number;
+  /** Open records before it that are cheaper to read one by one. */
+  readonly apart: readonly Known<Rec, Kind>[];
+}
+
+export interface WindowBounds {
+  readonly upstreamMs: number;
+  readonly lookbackMs: number;
+  /** What is older is left to the sweep. */
+  readonly longestMs: number;
+  readonly pageSize: number;
+}
+
+/**
+ * contract 9.1: the look-back window, stretched to the oldest record still open, at most `longestMs`. When a single one
+ * has been open for hours on a busy network, that window has many pages; then those still open are read apart.
+ */
+export function planWindow<Rec, Kind extends string>(
+  memory: Memory<Rec, Kind>,
+  { upstreamMs, lookbackMs, longestMs, pageSize }: WindowBounds,
+): WindowPlan<Rec, Kind> {
+  const usualMs = upstreamMs - lookbackMs;
+  const [from, to] = [memory.indexOf(upstreamMs - longestMs), memory.indexOf(usualMs)];
+  const open = memory.ordered.slice(from, to).filter(({ state, missing }) => state.isOpen && missing < 3);
+  const oldest = open[0];
+  if (!oldest) return { fromMs: usualMs, apart: [] };
+  const pagesFrom = (index: number) => Math.ceil((memory.ordered.length - index + 1) / pageSize);
+  const stretched = pagesFrom(memory.indexOf(oldest.state.timeMs));
+  if (stretched > pagesFrom(to) + open.length) return { fromMs: usualMs, apart: open };
+  return { fromMs: oldest.state.timeMs, apart: [] };
+}

@@ -1,0 +1,191 @@
+import { type Clock, ManualClock } from '../../src/clock.js';
+import { UpstreamUnavailable } from '../../src/errors.js';
+import { createFeeds, type FeedSettings, type Feeds } from '../../src/live/feeds.js';
+import type { Log } from '../../src/log.js';
+import { Tenant } from '../../src/unify/context.js';
+import { Instant } from '../../src/unify/time.js';
+import type { ProjectClient, TriggerQuery } from '../../src/upstream/project/client.js';
+import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';
+import type { Page, Read, ReadScope } from '../../src/upstream/read.js';
+
+/** A trigger of the model, as upstream would list it. */
+export interface ModelTrigger {
+  readonly id: number;
+  readonly deviceId: string;
+  station: string | null;
+  readonly startMs: number;
+  status: string;
+  pga: number | null;
+}
+
+/**
+ * The trigger list of the project interface in memory, with its own clock error and scripted trouble: for schedules that
+ * are too many or too long for sockets.
+ */
+export class UpstreamModel {
+  readonly triggers: ModelTrigger[] = [];
+  readonly clock: ManualClock;
+  /** Reads that fail from now on. */
+  failing = 0;
+  latencyMs = 0;
+  reads = 0;
+  inFlight = 0;
+  mostInFlight = 0;
+  readonly queries: TriggerQuery[] = [];
+
+  constructor(clock = new ManualClock()) {
+    this.clock = clock;
+  }
+
+  get nowMs(): number {
+    return this.clock.now();
+  }
+
+  add(trigger: Partial<ModelTrigger> & { readonly id: number }): ModelTrigger {
+    const added = {
+      deviceId: '001A2B3C4D5E',
+      station: 'TEST',
+      startMs: this.nowMs,
+      status: 'open',
+      pga: 1,
+      ...trigger,
+    };
+    this.triggers.push(added);
+    return added;
+  }
+
+  client(): ProjectClient {
+    const client: Pick<ProjectClient, 'triggers' | 'status'> = {
+      triggers: (query, scope) => this.#read(query, scope),
+      status: () => ({
+        source: 'PROJECT',
+        reachable: true,
+        lastErrorCode: null,
+        lastErrorAtMs: null,
+        requestCount: this.reads,
+        cacheHitCount: 0,
+        leftAloneUntilMs: null,
+        heldUntilMs: null,
+        waiting: { query: 0, feed: 0, background: 0 },
+        rateLimit: { perMinute: 60, burst: 20, remaining: 20, remainingToday: null, resetAtMs: null },
+      }),
+    };
+    return client as ProjectClient;
+  }
+
+  async #read(query: TriggerQuery, scope: ReadScope): Promise<Read<Page<WireTrigger>>> {
+    this.reads++;
+    scope.meter.requests++;
+    this.queries.push(query);
+    this.inFlight++;
+    this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
+    try {
+      if (this.latencyMs > 0) await this.clock.sleep(this.latencyMs, scope.signal);
+      if (this.failing > 0) {
+        this.failing--;
+        throw new UpstreamUnavailable('scripted');
+      }
+      return this.#page(query);
+    } finally {
+      this.inFlight--;
+    }
+  }
+
+  #page({ from, to, deviceId, order, limit, offset }: TriggerQuery): Read<Page<WireTrigger>> {
+    const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : msOf(from);
+    const toMs = to === undefined ? Number.POSITIVE_INFINITY : msOf(to);
+    const matching = this.triggers
+      .filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
+      .filter((trigger) => deviceId === undefined || trigger.deviceId === deviceId)
+      .sort((a, b) => (order === 'asc' ? 1 : -1) * (a.startMs - b.startMs || a.id - b.id));
+    const items = matching.slice(offset, offset + limit).map(wireOf);
+    const value = { items, total: matching.length, received: items.length };
+    return { value, readAtMs: this.clock.now() };
+  }
+}
+
+function msOf(text: string): number {
+  const instant = Instant.parse(text);
+  if (!instant) throw new Error(`not a time: ${text}`);
+  return instant.ms;
+}
+
+function wireOf({ id, deviceId, station, startMs, status, pga }: ModelTrigger): WireTrigger {
+  const start_time = new Date(startMs).toISOString();
+  return triggerShape.parse({ id, device_id: deviceId, station, start_time, status, pga_horizontal_mg: pga });
+}
+
+export const usualSettings: FeedSettings = {
+  triggerPollIntervalMs: 5_000,
+  triggerLookbackS: 600,
+  eventPollIntervalMs: 10_000,
+  sensorPollIntervalMs: 30_000,
+};
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** The feeds of one run of a gateway; another run is another call. */
+export function feedsOver(
+  upstream: UpstreamModel,
+  options: {
+    readonly settings?: Partial<FeedSettings>;
+    readonly clock?: Clock;
+    readonly random?: () => number;
+  } = {},
+): Feeds {
+  const tenant = new Tenant({
+    project: upstream.client(),
+    catalogue: null,
+    clock: options.clock ?? upstream.clock,
+    log: silentLog,
+    signal: new AbortController().signal,
+  });
+  return createFeeds({
+    tenant,
+    settings: { ...usualSettings, ...options.settings },
+    random: options.random ?? Math.random,
+  });
+}
+
+/** A subscriber that takes everything at once: what it got, and what ended it. */
+export class Follower {
+  readonly got: { kind: string; id: string; pga: unknown; cursor: string; isReplayed: boolean }[] = [];
+  error: unknown = null;
+  isDone = false;
+  readonly #iterator: AsyncIterator<Parameters<Follower['take']>[0]>;
+
+  constructor(stream: ReturnType<Feeds['triggerChanges']>) {
+    const iterator = stream[Symbol.asyncIterator]();
+    this.#iterator = iterator;
+    void (async () => {
+      try {
+        for (let step = await iterator.next(); !step.done; step = await iterator.next())
+          this.take(step.value);
+      } catch (error) {
+        this.error = error;
+      }
+      this.isDone = true;
+    })();
+  }
+
+  take({
+    change,
+    isReplayed,
+  }: import('../../src/live/change.js').Delivery<import('../../src/live/trigger-subject.js').TriggerChange>) {
+    const { kind, record } = change;
+    const pga = record.pgaHorizontalMg;
+    this.got.push({ kind, id: record.triggerId, pga, cursor: change.cursor(), isReplayed });
+  }
+
+  get lines(): string[] {
+    return this.got.map(({ kind, id }) => `${kind} ${id}`);
+  }
+
+  get cursor(): string | null {
+    return this.got.at(-1)?.cursor ?? null;
+  }
+
+  leave(): void {
+    void this.#iterator.return?.();
+  }
+}
