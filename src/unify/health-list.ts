@@ -52,6 +52,7 @@ export async function listHealthReports(
 }
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /**
  * The last report of a sensor: of the last 24 hours, or of the 24 hours before it was last heard of where that is longer
@@ -65,20 +66,28 @@ export async function latestHealthReport(
   const read = readerOf(ctx, deviceId);
   if (!read) return null;
   const nowMs = ctx.clock.now();
+  const lastOf = async (from: Instant | null, to: Instant | null) => {
+    const walked = await walkHealthReports({
+      read,
+      from,
+      to,
+      nowMs,
+      after: null,
+      wanted: Number.POSITIVE_INFINITY,
+      mostRequests: mostHealthRequests,
+    });
+    return walked?.reports.at(-1)?.report ?? null;
+  };
   const quietMs = lastSeenAt ? nowMs - lastSeenAt.ms : 0;
+  if (!lastSeenAt || quietMs < dayMs - hourMs) return lastOf(null, null);
   // Whole hours, so that the question stays the same for as long, and its answer can be kept.
-  const fromMs =
-    lastSeenAt && quietMs > 23 * hourMs ? Math.floor(lastSeenAt.ms / hourMs) * hourMs - 24 * hourMs : null;
-  const walked = await walkHealthReports({
-    read,
-    from: fromMs === null ? null : Instant.fromMs(fromMs),
-    to: fromMs === null || quietMs < 5 * 24 * hourMs ? null : Instant.fromMs(fromMs + 48 * hourMs),
-    nowMs,
-    after: null,
-    wanted: Number.POSITIVE_INFINITY,
-    mostRequests: mostHealthRequests,
-  });
-  return walked?.reports.at(-1)?.report ?? null;
+  const from = Instant.fromMs(Math.floor(lastSeenAt.ms / hourMs) * hourMs - dayMs);
+  const inOneWindow = quietMs < 5 * dayMs;
+  // Where the record of the sensor was wrong about when it was heard of, there is the last day still.
+  return (
+    (await lastOf(from, inOneWindow ? null : from.plusMs(2 * dayMs))) ??
+    (inOneWindow ? null : lastOf(null, null))
+  );
 }
 
 const listName = 'health';
