@@ -60,6 +60,8 @@ export class InterfaceWatch {
       this.#state = 'ok';
       this.#asOfMs = this.#clock.now();
     } else if (failedAtMs > this.#asOfMs) {
+      if (status.reachable === false) this.#state = 'away';
+      // What exactly is wrong, asking will show.
       this.#asOfMs = Number.NEGATIVE_INFINITY;
     }
   }

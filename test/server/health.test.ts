@@ -1,0 +1,111 @@
+import { describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+async function ready(gw: TestGateway) {
+  const response = await gw.fetch('/ready');
+  const { status, interfaces } = await response.json();
+  const states = Object.fromEntries(
+    interfaces.map(({ source, state }: { source: string; state: string }) => [source, state]),
+  );
+  return { http: response.status, status, ...states };
+}
+
+describe('/health', () => {
+  it('knows nothing of upstream', async () => {
+    await using gw = await startGateway();
+    gw.sandbox.faults.add({ source: 'project', drop: true, times: 100 });
+    gw.sandbox.faults.add({ source: 'catalogue', drop: true, times: 100 });
+    const response = await gw.fetch('/health');
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+    expect(gw.sandbox.requests).toHaveLength(0);
+  });
+
+  it('answers GET and HEAD alone', async () => {
+    await using gw = await startGateway();
+    expect((await gw.fetch('/health', { method: 'HEAD' })).status).toBe(200);
+    expect((await gw.fetch('/health', { method: 'POST' })).status).toBe(405);
+  });
+});
+
+describe('/ready', () => {
+  it('is ok when every configured interface answers', async () => {
+    await using gw = await startGateway();
+    expect(await ready(gw)).toEqual({ http: 200, status: 'ok', PROJECT: 'ok', CATALOGUE: 'ok' });
+    await using single = await startGateway({ catalogue: false });
+    expect(await ready(single)).toEqual({ http: 200, status: 'ok', PROJECT: 'ok' });
+  });
+
+  it('is degraded when one is away, and 503 when none can answer', async () => {
+    await using gw = await startGateway();
+    const catalogue = gw.sandbox.faults.add({ source: 'catalogue', drop: true, times: 100 });
+    await vi.waitFor(async () => {
+      expect(await ready(gw)).toEqual({ http: 200, status: 'degraded', PROJECT: 'ok', CATALOGUE: 'away' });
+    }, 15_000);
+    await using none = await startGateway({ behind: gw.sandbox, project: false });
+    await vi.waitFor(async () => {
+      expect(await ready(none)).toMatchObject({ http: 503, status: 'unavailable', CATALOGUE: 'away' });
+    }, 15_000);
+    catalogue.remove();
+    await vi.waitFor(
+      async () => expect(await ready(none)).toMatchObject({ http: 200, status: 'ok' }),
+      15_000,
+    );
+  });
+
+  it('says that the key of the gateway was refused', async () => {
+    await using gw = await startGateway();
+    gw.sandbox.revoke(gw.sandbox.projectKey);
+    expect(await ready(gw)).toMatchObject({ http: 200, status: 'degraded', PROJECT: 'refused' });
+  });
+
+  it('sees an outage that a query has met, and its end, without a query', async () => {
+    const clock = new ManualClock();
+    await using gw = await startGateway({ clock, catalogue: false });
+    expect(await ready(gw)).toMatchObject({ status: 'ok' });
+    const outage = gw.sandbox.faults.add({ source: 'project', status: 502, times: 100 });
+    const asked = gw.queryWithErrors('{ project { name } sensors(first: 1) { nodes { id } } }');
+    await vi.waitFor(async () => {
+      await clock.advance(500);
+      expect(await ready(gw)).toMatchObject({ http: 503, PROJECT: 'away' });
+    }, 15_000);
+    await vi.waitFor(async () => {
+      await clock.advance(500);
+      await Promise.race([asked, Promise.reject(new Error('not yet'))]);
+    });
+    outage.remove();
+    await vi.waitFor(async () => {
+      await clock.advance(2_000);
+      expect(await ready(gw)).toMatchObject({ http: 200, PROJECT: 'ok' });
+    }, 15_000);
+  });
+
+  it('costs upstream next to nothing, however often it is asked', async () => {
+    const clock = new ManualClock();
+    await using gw = await startGateway({ clock });
+    for (let second = 0; second < 60; second++) {
+      await ready(gw);
+      await clock.advance(1_000);
+    }
+    expect(gw.sandbox.seen('project').length).toBeLessThanOrEqual(7);
+    expect(gw.sandbox.seen('catalogue').length).toBeLessThanOrEqual(2);
+  });
+
+  it('tells no address, key or name', async () => {
+    await using gw = await startGateway();
+    const response = await gw.fetch('/ready');
+    const text = await response.text();
+    expect(text).not.toMatch(/127\.0\.0\.1|http|svc_sk/);
+    expect(text).not.toContain(gw.sandbox.world.project.project.name);
+  });
+
+  it('needs no key of the gateway in passthrough', async () => {
+    await using gw = await startGateway({ env: { AUTH_MODE: 'passthrough' } });
+    expect(await ready(gw)).toEqual({ http: 200, status: 'ok', PROJECT: 'ok', CATALOGUE: 'ok' });
+    await gw.sandbox.close();
+    await using away = await startGateway({ behind: gw.sandbox, env: { AUTH_MODE: 'passthrough' } });
+    await vi.waitFor(async () => {
+      expect(await ready(away)).toMatchObject({ http: 503, PROJECT: 'away', CATALOGUE: 'away' });
+    }, 15_000);
+  });
+});
