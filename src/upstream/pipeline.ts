@@ -3,12 +3,12 @@ import type { Readable } from 'node:stream';
 import { type Source, Unauthenticated } from '../errors.js';
 import { address } from './address.js';
 import { type Use, useOf } from './ages.js';
-import { notFound, readAnswer } from './answer.js';
+import { badBody, notFound, readAnswer } from './answer.js';
 import type { CachePart, Kept } from './cache.js';
 import { Exchange } from './exchange.js';
 import { Flight, ownControl } from './flight.js';
 import { freezeAndMeasure } from './freeze.js';
-import type { HttpAnswer } from './http.js';
+import type { HttpAnswer, HttpStream } from './http.js';
 import { canBeRescued, isDefinite } from './outcome.js';
 import { newCostMeter, type Read, type ReadScope, type UpstreamStatus } from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
@@ -69,7 +69,8 @@ export class Pipeline {
     try {
       const stream = await this.#exchange.ask(id, request, control, scope.meter, {
         send: (http) => this.#options.http.stream(http),
-        open: (answer, heldS) => ('stream' in answer ? answer.stream : this.#bodyOf(answer, request, heldS)),
+        open: (answer, heldS) =>
+          'stream' in answer ? this.#streamOf(answer, request) : this.#bodyOf(answer, request, heldS),
       });
       return stream === notFound ? null : (stream as Readable);
     } catch (error) {
@@ -165,6 +166,14 @@ export class Pipeline {
   #bodyOf(answer: HttpAnswer, { endpoint, list, arguments: parameters }: Request, heldS?: number): unknown {
     const asked = { source: this.#source, endpoint, list, parameters };
     return readAnswer(answer, asked, { text: this.#options.key, owner: this.#options.keyOwner }, heldS);
+  }
+
+  #streamOf({ status, headers, stream }: HttpStream, { endpoint }: Request): Readable | typeof notFound {
+    const type = headers['content-type'] ?? '';
+    if (status === 200 && !/^\s*(text\/html|application\/json)/i.test(type)) return stream;
+    stream.destroy();
+    if (status === 204) return notFound;
+    throw badBody({ source: this.#source, endpoint }, 'text where data was asked for');
   }
 
   #decode<T>({ endpoint, decode }: ReadRequest<T>, body: unknown): T | typeof notFound {

@@ -1,36 +1,33 @@
-import type { z } from 'zod';
 import { segment } from '../address.js';
 import { recordedMs } from '../ages.js';
-import { badBody } from '../answer.js';
-import { countOf, type Decoding, decodeList, decodeOne, objectOf } from '../list.js';
+import { decodeOne } from '../list.js';
 import { Pipeline } from '../pipeline.js';
 import type { Read } from '../read.js';
 import type { ReadRequest, Request, UpstreamOptions } from '../request.js';
-import type { CatalogueClient, CataloguePage, WaveformQuery } from './client.js';
+import { allPages } from './all-pages.js';
+import { dataOf, decodeEventDetail, decodePage, decodeWaveform } from './bodies.js';
+import type { CatalogueClient, WaveformQuery } from './client.js';
+import { PageSize } from './page-size.js';
 import {
-  arrivalShape,
-  eventDetailShape,
   eventShape,
   networkShape,
   networkStatisticsShape,
   sensorDetailShape,
   sensorShape,
   type WireEvent,
-  type WireEventDetail,
-  type WireWaveform,
-  waveformShape,
 } from './wire.js';
 
 /** The catalogue interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createCatalogueClient(options: UpstreamOptions): CatalogueClient {
   const pipeline = new Pipeline('CATALOGUE', options);
+  const eventPages = new PageSize();
   return {
-    async sensors({ networkId, ...query }, scope) {
+    async sensors({ networkId, status, page, limit }, scope) {
       return present(
         await pipeline.read(
           {
-            ...list('/v1/sensors', 'sensor', { ...query, network_id: networkId }),
-            decode: (body, decoding) => decodePage(body, sensorShape, query.limit, decoding),
+            ...list('/v1/sensors', 'sensor', { network_id: networkId, status, page, limit }),
+            decode: (body, decoding) => decodePage(body, sensorShape, limit, decoding),
           },
           scope,
         ),
@@ -63,23 +60,28 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
       const name = segment(sensorId);
       return name === null ? null : pipeline.stream(waveformRequest(name, query, 'miniseed'), scope);
     },
-    async events({ networkId, minMagnitude, maxMagnitude, near, ...query }, scope) {
-      return present(
-        await pipeline.read(
-          {
-            ...list('/v1/events', 'event', {
-              ...query,
-              network_id: networkId,
-              min_magnitude: minMagnitude,
-              max_magnitude: maxMagnitude,
-              lat: near?.latitude,
-              lon: near?.longitude,
-              radius: near?.radiusKm,
-            }),
-            decode: (body, decoding) => decodePage(body, eventShape, query.limit, decoding),
-            lists: (page) => page.items.map(listedEvent),
-          },
-          scope,
+    async events(query, scope) {
+      return eventPages.page(query, async ({ page, limit, start, end, near, ...filter }) =>
+        present(
+          await pipeline.read(
+            {
+              ...list('/v1/events', 'event', {
+                page,
+                limit,
+                start,
+                end,
+                network_id: filter.networkId,
+                min_magnitude: filter.minMagnitude,
+                max_magnitude: filter.maxMagnitude,
+                lat: near?.latitude,
+                lon: near?.longitude,
+                radius: near?.radiusKm,
+              }),
+              decode: (body, decoding) => decodePage(body, eventShape, limit, decoding),
+              lists: ({ items }) => items.map(listedEvent),
+            },
+            scope,
+          ),
         ),
       );
     },
@@ -96,14 +98,16 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
       );
     },
     async networks(scope) {
-      return present(
-        await pipeline.read(
-          {
-            ...list('/v1/networks', 'network', {}),
-            decode: (body, decoding) =>
-              decodeList(objectOf(body, decoding).data, networkShape, decoding).items,
-          },
-          scope,
+      return allPages(async (page) =>
+        present(
+          await pipeline.read(
+            {
+              // catalogue §4 shows no paging for this list: it is asked for only when the answer has some.
+              ...list('/v1/networks', 'network', { page: page === 1 ? undefined : page }),
+              decode: (body, decoding) => decodePage(body, networkShape, 0, decoding),
+            },
+            scope,
+          ),
         ),
       );
     },
@@ -160,10 +164,14 @@ function single(endpoint: string, path: string, kind: Frame['kind']): Frame {
   return { endpoint, path, parameters: {}, kind, list: false, arguments: argumentNames };
 }
 
-function waveformRequest(sensor: string, query: WaveformQuery, format: 'json' | 'miniseed'): Frame {
+function waveformRequest(
+  sensor: string,
+  { channel, start, end }: WaveformQuery,
+  format: 'json' | 'miniseed',
+): Frame {
   return {
     ...single('/v1/sensors/{sensor_id}/data', `/v1/sensors/${sensor}/data`, 'waveform'),
-    parameters: { ...query, format },
+    parameters: { channel, start, end, format },
     arguments: { channel: 'channel', start: 'start', end: 'end' },
   };
 }
@@ -172,52 +180,6 @@ function waveformRequest(sensor: string, query: WaveformQuery, format: 'json' | 
 function present<T>(read: Read<T> | null): Read<T> {
   if (read === null) throw new Error('A list cannot be absent');
   return read;
-}
-
-// catalogue §4: {data: {...}} for single resources.
-function dataOf(body: unknown, decoding: Decoding): unknown {
-  return objectOf(body, decoding).data;
-}
-
-// catalogue §4: {data: [...], pagination: {page, limit, total}}, of which any part may be missing.
-function decodePage<Shape extends z.ZodType>(
-  body: unknown,
-  shape: Shape,
-  askedLimit: number,
-  decoding: Decoding,
-): CataloguePage<z.output<Shape>> {
-  const { data, pagination } = objectOf(body, decoding);
-  const { total, limit } = isRecord(pagination) ? pagination : {};
-  const applied = countOf(limit);
-  return {
-    ...decodeList(data, shape, decoding),
-    total: countOf(total),
-    limit: applied !== null && applied > 0 ? applied : askedLimit,
-  };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function decodeEventDetail(body: unknown, decoding: Decoding): WireEventDetail {
-  const { stations, ...event } = decodeOne(dataOf(body, decoding), eventDetailShape, decoding);
-  return { ...event, stations: stations ? decodeList(stations, arrivalShape, decoding).items : null };
-}
-
-function decodeWaveform(body: unknown, decoding: Decoding): WireWaveform {
-  const waveform = decodeOne(dataOf(body, decoding), waveformShape, decoding);
-  const samples: readonly unknown[] = waveform.samples;
-  // A gap may be written as null or as the text NaN: it stays a gap, and the others keep their times.
-  const whole = samples.every((sample) => typeof sample === 'number');
-  if (whole) return waveform;
-  if (samples.some((sample) => typeof sample === 'object' && sample !== null)) {
-    throw badBody(decoding, 'samples that are not numbers');
-  }
-  return {
-    ...waveform,
-    samples: samples.map((sample) => (typeof sample === 'number' ? sample : Number.NaN)),
-  };
 }
 
 /** An event as a list shows it: another solution changes something of it. */

@@ -1,27 +1,33 @@
-import type { z } from 'zod';
 import { decimal, segment } from '../address.js';
 import { recordedMs, triggersListedMs } from '../ages.js';
-import { countOf, type Decoding, decodeList, decodeOne, objectOf } from '../list.js';
+import { decodeOne } from '../list.js';
 import { Pipeline } from '../pipeline.js';
 import type { Page, Read } from '../read.js';
 import type { ReadRequest, Request, UpstreamOptions } from '../request.js';
+import { decodeEventDetail, decodeHealthPage, decodePage } from './bodies.js';
 import type { ProjectClient, TriggerQuery } from './client.js';
+import { HealthNarrowing } from './health-narrowing.js';
+import { Narrowing } from './narrowing.js';
 import {
-  eventDetailShape,
   eventShape,
-  healthReportShape,
   projectShape,
   sensorShape,
   triggerShape,
   type WireEvent,
-  type WireEventDetail,
-  type WireHealthPage,
+  type WireSensor,
   type WireTrigger,
 } from './wire.js';
 
 /** The project interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createProjectClient(options: UpstreamOptions): ProjectClient {
   const pipeline = new Pipeline('PROJECT', options);
+  const { clock } = options;
+  const narrowings = {
+    sensors: new Narrowing(clock),
+    health: new HealthNarrowing(clock),
+    events: new Narrowing(clock),
+    triggers: new Narrowing(clock),
+  };
   return {
     async project(scope) {
       return present(
@@ -37,13 +43,15 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       );
     },
     async sensors(query, scope) {
-      return present(
-        await pipeline.read(
-          {
-            ...list('/v1/sensors', 'sensor', { ...query }),
-            decode: (body, decoding) => decodePage(body, sensorShape, decoding),
-          },
-          scope,
+      return narrowings.sensors.page(query, sensorKey, async ({ limit, offset }) =>
+        present(
+          await pipeline.read(
+            {
+              ...list('/v1/sensors', 'sensor', { limit, offset }),
+              decode: (body, decoding) => decodePage(body, sensorShape, decoding),
+            },
+            scope,
+          ),
         ),
       );
     },
@@ -61,30 +69,41 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     async healthReports(id, query, scope) {
       const name = segment(id);
       if (name === null) return null;
-      return pipeline.read(
-        {
-          ...single('/v1/sensors/{id}/soh', `/v1/sensors/${name}/soh`, 'health'),
-          parameters: { ...query },
-          decode: decodeHealthPage,
-          isFinal: (_, readAtMs) => query.to !== undefined && Date.parse(query.to) < readAtMs - recordedMs,
-        },
-        scope,
-      );
-    },
-    async events({ minMagnitude, bbox, ...query }, scope) {
-      return present(
-        await pipeline.read(
+      return narrowings.health.page(query, ({ from, to, limit }) =>
+        pipeline.read(
           {
-            ...list('/v1/events', 'event', {
-              ...query,
-              min_magnitude: minMagnitude,
-              bbox: bbox?.map(decimal).join(),
-            }),
-            decode: (body, decoding) => decodePage(body, eventShape, decoding),
-            lists: (page) => page.items.map(listedEvent),
+            ...single('/v1/sensors/{id}/soh', `/v1/sensors/${name}/soh`, 'health'),
+            parameters: { from, to, limit },
+            decode: decodeHealthPage,
+            isFinal: (_, readAtMs) => to !== undefined && Date.parse(to) < readAtMs - recordedMs,
           },
           scope,
         ),
+      );
+    },
+    async events(query, scope) {
+      return narrowings.events.page(
+        query,
+        idOf,
+        async ({ from, to, order, limit, offset, minMagnitude, bbox }) =>
+          present(
+            await pipeline.read(
+              {
+                ...list('/v1/events', 'event', {
+                  from,
+                  to,
+                  order,
+                  limit,
+                  offset,
+                  min_magnitude: minMagnitude,
+                  bbox: bbox?.map(decimal).join(),
+                }),
+                decode: (body, decoding) => decodePage(body, eventShape, decoding),
+                lists: (page) => page.items.map(listedEvent),
+              },
+              scope,
+            ),
+          ),
       );
     },
     async event(id, scope) {
@@ -99,15 +118,17 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
         scope,
       );
     },
-    async triggers({ deviceId, ...query }, scope) {
-      return present(
-        await pipeline.read(
-          {
-            ...list('/v1/triggers', 'trigger', { ...query, device_id: deviceId }),
-            decode: (body, decoding) => decodePage(body, triggerShape, decoding),
-            isFinal: (page, readAtMs) => areFinal(page, { deviceId, ...query }, readAtMs),
-          },
-          scope,
+    async triggers(query, scope) {
+      return narrowings.triggers.page(query, idOf, async ({ from, to, order, limit, offset, deviceId }) =>
+        present(
+          await pipeline.read(
+            {
+              ...list('/v1/triggers', 'trigger', { from, to, order, limit, offset, device_id: deviceId }),
+              decode: (body, decoding) => decodePage(body, triggerShape, decoding),
+              isFinal: (page, readAtMs) => areFinal(page, { from, to, deviceId }, readAtMs),
+            },
+            scope,
+          ),
         ),
       );
     },
@@ -117,6 +138,9 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     close: () => pipeline.close(),
   };
 }
+
+const sensorKey = ({ device_id }: WireSensor) => device_id;
+const idOf = ({ id }: { readonly id: string }) => id;
 
 const argumentNames = {
   from: 'from',
@@ -143,28 +167,6 @@ function single(endpoint: string, path: string, kind: Frame['kind']): Frame {
 function present<T>(read: Read<T> | null): Read<T> {
   if (read === null) throw new Error('A list cannot be absent');
   return read;
-}
-
-// key-scoped §4: {data, total, limit, offset}.
-function decodePage<Shape extends z.ZodType>(
-  body: unknown,
-  shape: Shape,
-  decoding: Decoding,
-): Page<z.output<Shape>> {
-  const { data, total } = objectOf(body, decoding);
-  return { ...decodeList(data, shape, decoding), total: countOf(total) };
-}
-
-function decodeHealthPage(body: unknown, decoding: Decoding): WireHealthPage {
-  const { data, next_from } = objectOf(body, decoding);
-  const { items } = decodeList(data, healthReportShape, decoding);
-  return { reports: items, nextFrom: typeof next_from === 'string' && next_from !== '' ? next_from : null };
-}
-
-function decodeEventDetail(body: unknown, decoding: Decoding): WireEventDetail {
-  const detail = decodeOne(objectOf(body, decoding), eventDetailShape, decoding);
-  const event = eventShape.safeParse(body);
-  return { ...detail, event: event.success ? event.data : null };
 }
 
 /**

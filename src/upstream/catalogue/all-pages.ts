@@ -1,0 +1,22 @@
+import type { Page, Read } from '../read.js';
+
+const mostPages = 20;
+
+/** A list to its end, where its pages say that there is more; where they repeat themselves there is none. */
+export async function allPages<T extends { readonly id: string }>(
+  readPage: (page: number) => Promise<Read<Page<T>>>,
+): Promise<Read<readonly T[]>> {
+  const first = await readPage(1);
+  const items = new Map(first.value.items.map((item) => [item.id, item]));
+  let { received } = first.value;
+  let { readAtMs } = first;
+  for (let number = 2; number <= mostPages && received < (first.value.total ?? 0); number++) {
+    const page = await readPage(number);
+    const known = items.size;
+    for (const item of page.value.items) items.set(item.id, item);
+    if (items.size === known) break;
+    received += page.value.received;
+    readAtMs = Math.min(readAtMs, page.readAtMs);
+  }
+  return { value: [...items.values()], readAtMs };
+}

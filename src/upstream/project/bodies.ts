@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+import { countOf, type Decoding, decodeList, decodeOne, objectOf } from '../list.js';
+import type { Page } from '../read.js';
+import {
+  eventDetailShape,
+  eventShape,
+  healthReportShape,
+  type WireEventDetail,
+  type WireHealthPage,
+} from './wire.js';
+
+/** key-scoped §4: {data, total, limit, offset}. */
+export function decodePage<Shape extends z.ZodType>(
+  body: unknown,
+  shape: Shape,
+  decoding: Decoding,
+): Page<z.output<Shape>> {
+  const { data, total } = objectOf(body, decoding);
+  return { ...decodeList(data, shape, decoding), total: countOf(total) };
+}
+
+export function decodeHealthPage(body: unknown, decoding: Decoding): WireHealthPage {
+  const { data, next_from } = objectOf(body, decoding);
+  const { items } = decodeList(data, healthReportShape, decoding);
+  return { reports: items, nextFrom: typeof next_from === 'string' && next_from !== '' ? next_from : null };
+}
+
+export function decodeEventDetail(body: unknown, decoding: Decoding): WireEventDetail {
+  const detail = decodeOne(objectOf(body, decoding), eventDetailShape, decoding);
+  const event = eventShape.safeParse(body);
+  return { ...detail, event: event.success ? event.data : null };
+}
