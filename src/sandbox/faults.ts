@@ -1,3 +1,4 @@
+import { matches } from './path-pattern.js';
 import type { Source } from './request-log.js';
 
 /** Trouble scripted by a test. What a fault does not name stays as the interface would have answered. */
@@ -66,10 +67,6 @@ export class Faults {
     }
     return { latencyMs };
   }
-}
-
-export function matches(path: string, wanted: string | RegExp | undefined): boolean {
-  return wanted === undefined || (typeof wanted === 'string' ? path === wanted : path.search(wanted) >= 0);
 }
 
 interface Scripted {

@@ -4,7 +4,7 @@ import type { Station } from './network.js';
 import type { ProjectTrigger } from './project-records.js';
 import { type Random, randomOf } from './random.js';
 import { catalogueEvent, catalogueTimes, issueTimes, projectEvent } from './solutions.js';
-import { instantOf } from './time.js';
+import { textOf } from './time.js';
 import { noiseTrigger, quakeTrigger, type TriggerPlan, triggerRecord } from './triggers.js';
 import type { ProjectData, World } from './world.js';
 
@@ -120,13 +120,12 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
     return { ms: ms + 1000 * (60 + random.exponential(200)), index, random };
   }
 
-  /** Keeps a sandbox that runs for weeks from growing: of what was invented, two days are enough. */
+  /** Keeps a sandbox that runs for weeks from growing: of what was invented, a day and a half is enough. */
   function forget(nowMs: number): void {
     forgottenMs = nowMs;
-    const isKept = (text: string) => {
-      const ms = instantOf(text) ?? nowMs;
-      return ms < startMs - inventedMs || ms > nowMs - keptMs;
-    };
+    // All times here are written in UTC with their zeros, so that their order is that of the texts.
+    const [firstText, keptText] = [textOf(startMs - inventedMs), textOf(nowMs - keptMs)];
+    const isKept = (text: string) => text < firstText || text > keptText;
     for (const { data } of projects) {
       data.triggers = data.triggers.filter((trigger) => isKept(trigger.start_time));
       data.events = data.events.filter((event) => isKept(event.issued_at));
@@ -149,4 +148,4 @@ interface Noise {
 /** How long before the start the invented part of the history begins. */
 const inventedMs = 5_400_000;
 
-const keptMs = 2 * 86_400_000;
+const keptMs = 36 * 3_600_000;

@@ -45,7 +45,7 @@ export function healthOf(station: Station, seed: number): Health {
           index = 1;
           continue;
         }
-        if (ms > afterMs && ms <= toMs) yield report(ms);
+        if (ms <= toMs) yield report(ms);
         index++;
       }
     },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { matches } from './faults.js';
+import { matches } from './path-pattern.js';
 
 export type Source = 'project' | 'catalogue';
 

@@ -35,19 +35,20 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 
   const handle = (source: Source) => (message: IncomingMessage, response: ServerResponse) => {
-    const url = new URL(message.url ?? '/', 'http://sandbox');
+    // Not read as a URL: a client may send what is none.
+    const [target = '', ...rest] = (message.url ?? '').split('?');
+    const search = new URLSearchParams(rest.join('?'));
+    const prefix = prefixes[source];
+    const path = target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : '/';
     const nowMs = clock.now();
     if (live) world.advance(nowMs);
-    const path = url.pathname.startsWith(`${prefixes[source]}/`)
-      ? url.pathname.slice(prefixes[source].length)
-      : '/';
     const { authorization } = message.headers;
-    const request = { method: message.method ?? 'GET', path, search: url.searchParams, authorization, nowMs };
+    const request = { method: message.method ?? 'GET', path, search, authorization, nowMs };
     const visit = log.arrived({
       source,
       method: request.method,
       path,
-      query: Object.fromEntries(url.searchParams),
+      query: Object.fromEntries(search),
       keyHash: keyHashOf(bearerKey(authorization)),
       atMs: nowMs,
     });

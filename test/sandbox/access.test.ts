@@ -29,6 +29,13 @@ describe('keys', () => {
     expect([status, body.error.code]).toEqual([401, 'unauthorized']);
   });
 
+  it('need the prefix, whatever else knows them', async () => {
+    const world = emptyWorld();
+    world.projectKeys.set('plain', { id: 'key_3', data: world.project });
+    await using sandbox = await start({ world });
+    expect((await ask(sandbox, 'project', '/v1/project', { key: 'plain' })).status).toBe(401);
+  });
+
   it('read exactly one project each', async () => {
     const world = emptyWorld();
     const other = emptyProject({ id: 'prj_other' });

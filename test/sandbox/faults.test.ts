@@ -80,12 +80,17 @@ describe('scripted trouble', () => {
     sandbox.faults.add({ source: 'project', wrongBody: true });
     sandbox.faults.add({
       source: 'project',
-      rewrite: (body) => ({ ...(body as { data: object[] }), data: null }),
+      rewrite: (body) => {
+        const { data } = body as { data: { power: { source: string } }[] };
+        for (const sensor of data) sensor.power.source = 'ELSE';
+        return body;
+      },
     });
     const page = await ask(sandbox, 'project', '/v1/sensors');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html']);
-    expect((await ask(sandbox, 'project', '/v1/sensors')).body).toMatchObject({ data: null, total: 1 });
-    expect((await ask(sandbox, 'project', '/v1/sensors')).body.data).toHaveLength(1);
+    const sourceOf = async () => (await ask(sandbox, 'project', '/v1/sensors')).body.data[0].power.source;
+    expect(await sourceOf()).toBe('ELSE');
+    expect(await sourceOf()).toBe('solar');
   });
 
   it('holds the answer back for as long as it says, and answers as of the request', async () => {
@@ -186,6 +191,7 @@ describe('the list of requests', () => {
     await vi.waitFor(() => expect(clock.pendingTimers).toBe(3));
     await clock.advance(100);
     await Promise.all(answers);
+    await ask(sandbox, 'project', '/v1/project');
     expect(sandbox.maxConcurrent('project', '/v1/project')).toBe(2);
     expect(sandbox.maxConcurrent('project')).toBe(3);
     sandbox.forget();
@@ -197,5 +203,6 @@ describe('the list of requests', () => {
     const { origin } = new URL(sandbox.projectUrl);
     expect((await fetch(`${origin}/v1/openapi.yaml`)).status).toBe(401);
     expect((await fetch(`${origin}/project-api/v1/openapi.yaml`)).status).toBe(200);
+    expect((await fetch(`${origin}//`)).status).toBe(401);
   });
 });

