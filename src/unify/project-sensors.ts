@@ -19,10 +19,21 @@ export function projectSensorAgain(ctx: UnifyContext, deviceId: string): Promise
   return ctx.once(createSecondLoader).load(serialKey(deviceId) ?? deviceId);
 }
 
-/** By station code, with one request. The interface takes Device IDs in the same place: one of those is not meant. */
-export async function projectSensorAt(ctx: UnifyContext, stationCode: string): Promise<ProjectRecord | null> {
+/**
+ * One of the project's sensors of this station code, in this network if one is given; one request at most. The interface
+ * takes Device IDs in the same place: one of those is not meant.
+ */
+export async function projectSensorAt(
+  ctx: UnifyContext,
+  stationCode: string,
+  networkCode?: string,
+): Promise<ProjectRecord | null> {
+  const isIt = ({ station, network }: ProjectSensor) =>
+    known(station) === stationCode && (networkCode === undefined || known(network) === networkCode);
+  const listed = await ctx.kept(createInventory).project?.find(ctx, isIt);
+  if (listed !== undefined) return listed;
   const record = (await ctx.project?.sensor(stationCode, ctx.scope)) ?? null;
-  return record && known(record.value.station) === stationCode ? record : null;
+  return record && isIt(record.value) ? record : null;
 }
 
 const createLoader = (ctx: UnifyContext) => loaderOf(ctx);

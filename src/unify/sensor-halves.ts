@@ -31,18 +31,11 @@ export async function projectHalf(
   const bySerial = serial === null ? null : await projectSensor(ctx, serial);
   if (bySerial) return bySerial;
   const station = known(station_code);
-  if (!station || !(await hasStation(ctx, station))) return null;
+  if (!station || !(await projectSensorAt(ctx, station))) return null;
   // Which of several is meant takes the codes of the networks, and knowing who is matched by serial number already.
   const { pairing, project } = await unifySensors(ctx);
   if (project?.failure) throw project.failure;
   return pairing.byCatalogueId.get(id)?.project ?? null;
-}
-
-async function hasStation(ctx: UnifyContext, station: string): Promise<boolean> {
-  const listed = await ctx.kept(createInventory).project?.known(ctx);
-  if (!listed) return (await projectSensorAt(ctx, station)) !== null;
-  for (const { value } of listed.records.values()) if (value.station === station) return true;
-  return false;
 }
 
 const createLoader = (ctx: UnifyContext) =>

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 import { Forbidden, Unauthenticated, UpstreamUnauthorized } from '../errors.js';
-import type { RateLimitStatus, ReadScope } from '../upstream/read.js';
+import type { RateLimitStatus, Read, ReadScope } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
 import { type Listed, type PageSource, Reading } from './sensor-reading.js';
 
@@ -60,6 +60,24 @@ export class SensorListing<W> {
   /** Whether a reading that somebody waits for is on its way. */
   get isBeingRead(): boolean {
     return this.#reading !== null;
+  }
+
+  /**
+   * For a look-up of one record: what the list has of it where it is known, or is being read and will tell within a page or
+   * so; `undefined` where asking for the one is cheaper.
+   */
+  async find(ctx: UnifyContext, isIt: (value: W) => boolean): Promise<Read<W> | null | undefined> {
+    // Other fields of the same operation have begun their reads by then.
+    await null;
+    if (!this.held) return undefined;
+    let found: Read<W> | undefined;
+    const look = ({ records }: Listed<W>) => {
+      for (const record of found ? [] : records.values()) if (isIt(record.value)) found = record;
+      return found !== undefined;
+    };
+    const listed = await this.read(ctx, { enough: (sofar) => look(sofar) || (sofar.pagesLeft ?? 0) > 1 });
+    if (look(listed)) return found;
+    return listed.complete && this.#ageMs(listed) <= freshMs ? null : undefined;
   }
 
   /**

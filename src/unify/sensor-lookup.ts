@@ -1,4 +1,5 @@
 import { BadUserInput, notConfigured } from '../errors.js';
+import type { WireSensor as CatalogueSensor } from '../upstream/catalogue/wire.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import { createInventory } from './inventory.js';
@@ -38,10 +39,10 @@ export async function readSensor(ctx: UnifyContext, lookup: SensorLookup): Promi
 /** By both codes, which are never two sensors' at a time. */
 export async function sensorByStation(ctx: UnifyContext, station: Station): Promise<Sensor | null> {
   const { stationCode, networkCode } = station;
-  if (!ctx.kept(createInventory).project?.held?.complete) {
-    const record = await projectSensorAt(ctx, stationCode).catch(() => ctx.scope.signal.throwIfAborted());
-    if (record && known(record.value.network) === networkCode) return sensorOf(ctx, { project: { record } });
-  }
+  const record = await projectSensorAt(ctx, stationCode, networkCode).catch(() =>
+    ctx.scope.signal.throwIfAborted(),
+  );
+  if (record) return sensorOf(ctx, { project: { record } });
   const unified = await unifySensors(ctx);
   for (const pair of pairsAt(unified, stationCode)) {
     if ((await codeOf(ctx, pair)) === networkCode) return pairSensor(ctx, pair, unified);
@@ -102,14 +103,13 @@ async function byKey(ctx: UnifyContext, key: string): Promise<Sensor | null> {
     }
   }
   // A sensor of the catalogue alone goes by its serial number, for which its list has to be looked through.
-  const has = (records: ReadonlyMap<string, { readonly value: { readonly serial_number: unknown } }>) =>
-    [...records.values()].find(({ value }) => deviceIdOf(value.serial_number as string) === key);
+  const bearers = ({ records }: Listed<CatalogueSensor>) =>
+    [...records.values()].filter(({ value }) => deviceIdOf(value.serial_number) === key);
   const listed = await ctx
     .kept(createInventory)
-    .catalogue?.read(ctx, { enough: ({ records }) => has(records) !== undefined });
-  const record = [...(listed?.records.values() ?? [])].find(
-    ({ value }) => deviceIdOf(value.serial_number) === key,
-  );
+    .catalogue?.read(ctx, { enough: (sofar) => bearers(sofar).length > 0 });
+  // Of several the one that is not a namesake.
+  const [record] = (listed ? bearers(listed) : []).sort((a, b) => (a.value.id < b.value.id ? -1 : 1));
   if (record) {
     return sensorOf(ctx, { project: failure ? { failure } : { record: null }, catalogue: { record } });
   }
@@ -126,14 +126,18 @@ async function byDeviceId(ctx: UnifyContext, deviceId: string): Promise<Sensor |
 async function byCatalogueId(ctx: UnifyContext, catalogueId: string): Promise<Sensor | null> {
   const list = ctx.kept(createInventory).catalogue;
   if (!list) throw notConfigured('CATALOGUE');
-  const isKnown = (await list.known(ctx))?.records.has(catalogueId);
-  if (isKnown) {
-    const unified = await unifySensors(ctx, { project: false });
-    const pair = unified.pairing.byCatalogueId.get(catalogueId);
-    if (pair) return pairSensor(ctx, pair, unified);
-  }
-  const record = await sensorDetail(ctx, catalogueId);
+  const listed = await list.find(ctx, ({ id }) => id === catalogueId);
+  const pair = listed && (await pairOf(ctx, catalogueId));
+  if (pair) return pair;
+  const record = listed ?? (await sensorDetail(ctx, catalogueId));
   return record && sensorOf(ctx, { catalogue: { record } });
+}
+
+/** As the list shows it, where both lists are known. */
+async function pairOf(ctx: UnifyContext, catalogueId: string): Promise<Sensor | null> {
+  const unified = await unifySensors(ctx, { project: false, catalogue: false });
+  const pair = unified.pairing.byCatalogueId.get(catalogueId);
+  return pair ? pairSensor(ctx, pair, unified) : null;
 }
 
 async function byStationCode(ctx: UnifyContext, stationCode: string): Promise<Sensor | null> {
