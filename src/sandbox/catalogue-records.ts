@@ -17,7 +17,7 @@ export interface CatalogueSensor {
   created_at: string | null;
 }
 
-export interface CatalogueLocation {
+interface CatalogueLocation {
   latitude: number;
   longitude: number;
   elevation: number | null;
@@ -43,7 +43,7 @@ export interface CatalogueEvent {
   created_at: string | null;
 }
 
-export interface CatalogueArrival {
+interface CatalogueArrival {
   station_code: string;
   distance_km: number | null;
   p_arrival: string | null;

@@ -33,7 +33,7 @@ export interface Station extends Point {
 }
 
 /** `moved`: its triggers stay in the default project, the sensor itself is now elsewhere (key-scoped §2). */
-export type StationRole = 'both' | 'project-only' | 'catalogue-only' | 'moved' | 'masked';
+type StationRole = 'both' | 'project-only' | 'catalogue-only' | 'moved' | 'masked';
 
 /** Network ids of the catalogue; the last has no sensors, so that its code cannot be learnt. */
 export const networkIds = {

@@ -26,7 +26,7 @@ export interface ProjectSensor {
 }
 
 /** The true site; masking is applied when it is served. */
-export interface ProjectLocation {
+interface ProjectLocation {
   latitude: number;
   longitude: number;
   elevation_m: number | null;

@@ -20,7 +20,7 @@ export interface SeenRequest {
   readonly aborted: boolean;
 }
 
-/** What the sandbox was asked, in the order of its answers, and what is under way. */
+/** What the sandbox was asked lately, in the order of its answers, and what is under way. */
 export class RequestLog {
   readonly #answered: SeenRequest[] = [];
   readonly #underWay = new Map<string, number>();
@@ -48,6 +48,12 @@ export class RequestLog {
     return this.#most.get(source + path) ?? 0;
   }
 
+  #record(entry: SeenRequest): void {
+    this.#answered.push(entry);
+    // A sandbox that runs for weeks must not grow; cut rarely, as cutting moves all that stay.
+    if (this.#answered.length > 1.2 * mostKept) this.#answered.splice(0, this.#answered.length - mostKept);
+  }
+
   arrived(request: Omit<SeenRequest, 'status' | 'aborted'>): Visit {
     const places = [request.source, request.source + request.path];
     for (const place of places) {
@@ -67,18 +73,20 @@ export class RequestLog {
         if (state !== 'waiting') return;
         state = 'answered';
         entry.status = status;
-        this.#answered.push(entry);
+        this.#record(entry);
       },
       finished: leave,
       abandoned: () => {
         if (state === 'left') return;
-        if (state === 'waiting') this.#answered.push(entry);
+        if (state === 'waiting') this.#record(entry);
         entry.aborted = true;
         leave();
       },
     };
   }
 }
+
+const mostKept = 100_000;
 
 /** One request from its arrival to its end. */
 export interface Visit {

@@ -99,7 +99,7 @@ export interface SandboxOptions {
   readonly catalogueChoices?: Partial<CatalogueChoices>;
 }
 
-export interface RateLimits {
+interface RateLimits {
   readonly projectPerMinute?: number;
   readonly projectBurst?: number;
   readonly cataloguePerMinute?: number;

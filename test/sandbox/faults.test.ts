@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { aSensor } from '../../src/sandbox/builders.js';
+import { RequestLog } from '../../src/sandbox/request-log.js';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
 import { emptyWorld } from '../../src/sandbox/world.js';
 import { ask } from './ask.js';
@@ -196,6 +197,25 @@ describe('the list of requests', () => {
     expect(sandbox.maxConcurrent('project')).toBe(3);
     sandbox.forget();
     expect(sandbox.maxConcurrent('project')).toBe(0);
+  });
+
+  it('keeps the newest hundred thousand or so', () => {
+    const log = new RequestLog();
+    for (let atMs = 0; atMs < 125_000; atMs++) {
+      const visit = log.arrived({
+        source: 'project',
+        method: 'GET',
+        path: '/',
+        query: {},
+        keyHash: null,
+        atMs,
+      });
+      visit.answering(200);
+      visit.finished();
+    }
+    expect(log.answered.at(-1)?.atMs).toBe(124_999);
+    expect(log.answered.length).toBeGreaterThanOrEqual(100_000);
+    expect(log.answered.length).toBeLessThanOrEqual(120_000);
   });
 
   it('serves nothing outside the prefix of each interface', async () => {
