@@ -83,7 +83,7 @@ class Stream {
       const certain = this.#certain();
       const known = this.#merged();
       const found = known.filter((event) => this.#isOnPage(event, certain));
-      const isEnd = certain > this.#end;
+      const isEnd = certain > this.#end || certain === Number.POSITIVE_INFINITY;
       if (
         found.length > this.#request.first ||
         isEnd ||
