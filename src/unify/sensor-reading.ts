@@ -58,7 +58,9 @@ export class Reading<W> implements Listed<W> {
   readonly #clock: Clock;
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #maxAgeMs: number;
+  readonly #owner: AbortSignal;
+  #maxAgeMs: number;
+  #total: number | null = null;
   readonly #waiters = new Set<Waiter>();
   readonly #underWay = new Set<number>();
   readonly #turn = {};
@@ -72,7 +74,8 @@ export class Reading<W> implements Listed<W> {
   ) {
     this.#source = source;
     this.#clock = clock;
-    this.#signal = AbortSignal.any([options.signal, this.#stop.signal]);
+    this.#owner = options.signal;
+    this.#signal = this.#stop.signal;
     this.#maxAgeMs = options.maxAgeMs;
     this.#behind = options.behind;
     this.#size = source.pageSize;
@@ -81,16 +84,25 @@ export class Reading<W> implements Listed<W> {
 
   /** Reads to the end, or until it fails for good; never rejects. */
   async run(): Promise<void> {
+    const stop = () => this.#stop.abort(this.#owner.reason);
+    if (this.#owner.aborted) stop();
+    this.#owner.addEventListener('abort', stop, { once: true });
     try {
-      for (let pass = 1; ; pass++) {
-        const clean = await this.#pass();
-        if (clean || pass === passes) break;
+      for (let pass = 1; !(await this.#pass()); pass++) {
+        if (pass === passes) {
+          this.#throwIfMissing();
+          break;
+        }
+        // What the first pass read is what does not fit together.
+        this.#maxAgeMs = 0;
       }
       this.complete = true;
       this.#end('complete');
     } catch (error) {
       this.failure = error;
       this.#end('failed');
+    } finally {
+      this.#owner.removeEventListener('abort', stop);
     }
   }
 
@@ -157,15 +169,15 @@ export class Reading<W> implements Listed<W> {
       await Promise.all(Array.from({ length: atOnce }, worker));
     }
     this.pagesLeft = 0;
-    if (pass.clean) {
-      this.records = pass.seen;
-      return true;
-    }
-    const missing = total === null ? 0 : total - this.records.size - this.dropped;
-    if (missing > 0) {
-      throw new UpstreamUnavailable('The list of sensors kept changing while it was read: ask again');
-    }
-    return false;
+    this.#total = total;
+    if (pass.clean) this.records = pass.seen;
+    return pass.clean;
+  }
+
+  /** After several passes what one missed another has seen, unless the list changes faster than it can be read. */
+  #throwIfMissing(): void {
+    if (this.#total === null || this.records.size + this.dropped >= this.#total) return;
+    throw new UpstreamUnavailable('The list of sensors kept changing while it was read: ask again');
   }
 
   async #page(index: number, pass: Pass<W>): Promise<Awaited<ReturnType<PageSource<W>['read']>>> {

@@ -1,0 +1,328 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { emptyWorld, type World } from '../../src/sandbox/world.js';
+import { boxContains, distanceKm } from '../../src/unify/geodesy.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { addSensor, deviceId, secondsAgo, stationCode, worldOf } from './sensors-world.js';
+
+interface Page {
+  readonly edges: readonly { readonly cursor: string; readonly node: { readonly stationCode: string } }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
+  readonly totalCount: number;
+}
+
+const document = `query ($filter: SensorFilter, $first: Int, $after: String, $last: Int, $before: String) {
+  sensors(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
+    edges { cursor node { stationCode } }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    totalCount
+  }
+}`;
+
+const page = async (gw: TestGateway, variables: object = {}): Promise<Page> =>
+  (await gw.query(document, variables)).sensors;
+
+const codes = ({ edges }: Page) => edges.map(({ node }) => node.stationCode);
+
+const errorOf = async (gw: TestGateway, variables: object) => {
+  const { errors } = await gw.queryWithErrors(document, variables);
+  return errors?.[0]?.extensions;
+};
+
+describe('pages of sensors', () => {
+  it('tell at every edge whether there is more, for lists of 0, 1, 100, 101 and 200', async () => {
+    for (const total of [0, 1, 100, 101, 200]) {
+      await using gw = await startGateway({ sandbox: { world: worldOf(total) } });
+      for (const first of [1, 100]) {
+        const start = await page(gw, { first });
+        expect(codes(start)).toHaveLength(Math.min(first, total));
+        expect(start.totalCount).toBe(total);
+        expect(start.pageInfo).toEqual({
+          hasNextPage: total > first,
+          hasPreviousPage: false,
+          startCursor: start.edges[0]?.cursor ?? null,
+          endCursor: start.edges.at(-1)?.cursor ?? null,
+        });
+        const end = await page(gw, { last: first });
+        expect(codes(end).at(-1)).toBe(total === 0 ? undefined : stationCode(total - 1));
+        expect(end.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: total > first });
+      }
+      const { pageInfo } = await page(gw, { last: 1 });
+      if (total > 0) {
+        const beyond = await page(gw, { first: 5, after: pageInfo.endCursor });
+        expect(beyond.edges).toEqual([]);
+        expect(beyond.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true, endCursor: null });
+      }
+    }
+  });
+
+  it('have 50 unless asked for more, and as many as 500', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(501) } });
+    expect(codes(await page(gw))).toHaveLength(50);
+    expect(codes(await page(gw, { first: 250 }))).toHaveLength(250);
+    const most = await page(gw, { first: 500 });
+    expect(codes(most)).toHaveLength(500);
+    expect(codes(await page(gw, { first: 500, after: most.pageInfo.endCursor }))).toEqual([stationCode(500)]);
+  });
+
+  it('are refused when they are asked for wrongly', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(1) } });
+    for (const wrong of [{ first: 0 }, { first: -1 }, { first: 501 }, { first: 100_000 }, { last: 0 }]) {
+      const [argument] = Object.keys(wrong);
+      expect(await errorOf(gw, wrong)).toMatchObject({ code: 'BAD_USER_INPUT', argument });
+    }
+    expect(await errorOf(gw, { first: 1, last: 1 })).toMatchObject({ code: 'BAD_USER_INPUT' });
+    const foreign = Buffer.from(JSON.stringify(['triggers', ['a', 'b', 'c']])).toString('base64url');
+    for (const after of ['garbage', '', foreign]) {
+      expect(await errorOf(gw, { after })).toMatchObject({ code: 'CURSOR_INVALID', argument: 'after' });
+    }
+    expect(await errorOf(gw, { before: 'garbage' })).toMatchObject({
+      code: 'CURSOR_INVALID',
+      argument: 'before',
+    });
+    expect(gw.sandbox.requests).toEqual([]);
+  });
+
+  it('go on behind a cursor whose sensor is gone, or has moved', async () => {
+    const world = worldOf(5);
+    await using gw = await startGateway({ sandbox: { world } });
+    const { endCursor } = (await page(gw, { first: 3 })).pageInfo;
+    await using later = await startGateway({ sandbox: { world } });
+    world.project.sensors.splice(2, 1);
+    world.catalogue.sensors.splice(2, 1);
+    expect(codes(await page(later, { after: endCursor }))).toEqual([3, 4].map(stationCode));
+    expect(codes(await page(later, { before: endCursor, last: 1 }))).toEqual([stationCode(1)]);
+  });
+});
+
+describe('random worlds of sensors', () => {
+  const station = fc.constantFrom('AAA', 'BBB', 'CCC', 'aaa', 'D-1', '');
+  const network = fc.constantFrom('SX', 'SY');
+  const place = fc.record({
+    latitude: fc.integer({ min: -90, max: 90 }),
+    longitude: fc.integer({ min: -180, max: 180 }),
+  });
+  const sensor = fc.record({
+    station,
+    network,
+    place: fc.option(place),
+    kind: fc.constantFrom('both', 'project', 'catalogue', 'byCodes'),
+    ageS: fc.constantFrom(10, 1000),
+    text: fc.constantFrom('online', 'offline', 'strange'),
+  });
+  type Drawn = typeof sensor extends fc.Arbitrary<infer T> ? T : never;
+  const list = fc.uniqueArray(sensor, {
+    maxLength: 12,
+    // A station and network code together are one sensor's.
+    selector: ({ station: at, network: of }) => `${of} ${at}`,
+  });
+  const filter = fc.record(
+    {
+      status: fc.constantFrom('ONLINE', 'OFFLINE', 'UNKNOWN'),
+      networkId: fc.constantFrom('net_SX', 'net_SZ'),
+      networkCode: network,
+      stationCodes: fc.array(station, { maxLength: 3 }),
+      source: fc.constantFrom('PROJECT', 'CATALOGUE'),
+      within: fc.record({
+        latitude: fc.integer({ min: -90, max: 90 }),
+        longitude: fc.integer({ min: -180, max: 180 }),
+        radiusKm: fc.integer({ min: 1, max: 15_000 }),
+      }),
+      boundingBox: fc
+        .tuple(fc.integer({ min: -90, max: 90 }), fc.integer({ min: -90, max: 90 }), place, place)
+        .map(([a, b, west, east]) => ({
+          minLatitude: Math.min(a, b),
+          maxLatitude: Math.max(a, b),
+          minLongitude: west.longitude,
+          maxLongitude: east.longitude,
+        })),
+    },
+    { requiredKeys: [] },
+  );
+  type Filter = typeof filter extends fc.Arbitrary<infer T> ? T : never;
+
+  function worldWith(drawn: readonly Drawn[]): World {
+    const world = emptyWorld();
+    for (const [n, { station: at, network: of, place: where, kind, ageS, text }] of drawn.entries()) {
+      const location = where && { ...where, elevation_m: 0, name: null };
+      const there = where && { ...where, elevation: 0, site_name: null };
+      const common = { status: text, last_seen: secondsAgo(ageS) };
+      addSensor(world, n, {
+        project: kind === 'catalogue' ? null : { ...common, station: at, network: of, location },
+        catalogue:
+          kind === 'project'
+            ? null
+            : {
+                ...common,
+                station_code: at,
+                network_id: `net_${of}`,
+                network_code: of,
+                location: there,
+                ...(kind === 'byCodes' && { serial_number: `SN-${n}` }),
+              },
+      });
+    }
+    return world;
+  }
+
+  const inOrder = (a: Drawn, b: Drawn) => {
+    if (a.station !== b.station) return a.station < b.station ? -1 : 1;
+    return a.network < b.network ? -1 : 1;
+  };
+
+  function matches(drawn: Drawn, wanted: Filter): boolean {
+    const { kind, text, ageS } = drawn;
+    const inProject = kind !== 'catalogue';
+    const inCatalogue = kind !== 'project';
+    const stated = { online: 'ONLINE', offline: 'OFFLINE', strange: 'UNKNOWN' }[text];
+    const status = inProject && ageS > 150 ? 'OFFLINE' : stated;
+    return (
+      (wanted.status === undefined || wanted.status === status) &&
+      (wanted.networkId === undefined || (inCatalogue && wanted.networkId === `net_${drawn.network}`)) &&
+      (wanted.networkCode === undefined || wanted.networkCode === drawn.network) &&
+      (wanted.stationCodes === undefined || wanted.stationCodes.includes(drawn.station)) &&
+      (wanted.source === undefined || (wanted.source === 'PROJECT' ? inProject : inCatalogue)) &&
+      (wanted.within === undefined ||
+        (drawn.place !== null && distanceKm(wanted.within, drawn.place) <= wanted.within.radiusKm)) &&
+      (wanted.boundingBox === undefined ||
+        (drawn.place !== null && boxContains(wanted.boundingBox, drawn.place)))
+    );
+  }
+
+  it('are listed in order, once each, and filtered exactly, by pages of any size in both directions', async () => {
+    await fc.assert(
+      fc.asyncProperty(list, filter, fc.integer({ min: 1, max: 5 }), async (drawn, wanted, size) => {
+        // Stations without a code have no network to be told apart by.
+        const unnamed = drawn.filter(({ station: at, kind }) => at === '' && kind === 'byCodes');
+        fc.pre(unnamed.length === 0);
+        await using gw = await startGateway({ sandbox: { world: worldWith(drawn), rateLimits: false } });
+        const expected = drawn
+          .filter((one) => matches(one, wanted))
+          .sort(inOrder)
+          .map((one) => one.station);
+        const forwards: string[] = [];
+        for (let after: string | null = null; ; ) {
+          const { edges, pageInfo, totalCount } = await page(gw, { filter: wanted, first: size, after });
+          expect(totalCount).toBe(expected.length);
+          expect(pageInfo.hasPreviousPage).toBe(forwards.length > 0);
+          forwards.push(...edges.map(({ node }) => node.stationCode));
+          expect(pageInfo.hasNextPage).toBe(forwards.length < expected.length);
+          if (!pageInfo.hasNextPage) break;
+          after = pageInfo.endCursor;
+        }
+        expect(forwards).toEqual(expected);
+        const backwards: string[] = [];
+        for (let before: string | null = null; ; ) {
+          const { edges, pageInfo } = await page(gw, { filter: wanted, last: size, before });
+          backwards.unshift(...edges.map(({ node }) => node.stationCode));
+          expect(pageInfo.hasPreviousPage).toBe(backwards.length < expected.length);
+          if (!pageInfo.hasPreviousPage) break;
+          before = pageInfo.startCursor;
+        }
+        expect(backwards).toEqual(expected);
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+});
+
+describe('filters of sensors', () => {
+  it('by an empty list of station codes match nothing, without asking', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(3) } });
+    expect(await page(gw, { filter: { stationCodes: [] } })).toMatchObject({ edges: [], totalCount: 0 });
+    expect(gw.sandbox.requests).toEqual([]);
+  });
+
+  it('by a box find both sides of the antimeridian, the equator and the prime meridian', async () => {
+    const world = emptyWorld();
+    const at = (longitude: number) => ({
+      project: { location: { latitude: 0, longitude, elevation_m: 0, name: null } },
+    });
+    for (const [n, longitude] of [179.5, -179.5, 0, 180].entries()) addSensor(world, n, at(longitude));
+    await using gw = await startGateway({ sandbox: { world } });
+    const box = { minLatitude: 0, maxLatitude: 0 };
+    const pacific = { filter: { boundingBox: { ...box, minLongitude: 175, maxLongitude: -175 } } };
+    expect(codes(await page(gw, pacific))).toEqual([0, 1, 3].map(stationCode));
+    const origin = { filter: { boundingBox: { ...box, minLongitude: 0, maxLongitude: 0 } } };
+    expect(codes(await page(gw, origin))).toEqual([stationCode(2)]);
+    const wrong = { ...box, minLatitude: 1, minLongitude: 0, maxLongitude: 0 };
+    expect(await errorOf(gw, { filter: { boundingBox: wrong } })).toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+
+  it('by a network or a source need the interface that knows it', async () => {
+    await using project = await startGateway({ sandbox: { world: worldOf(1) }, catalogue: false });
+    expect(await errorOf(project, { filter: { networkId: 'net_1' } })).toMatchObject({
+      code: 'NOT_CONFIGURED',
+    });
+    expect(await errorOf(project, { filter: { source: 'CATALOGUE' } })).toMatchObject({
+      code: 'NOT_CONFIGURED',
+    });
+    expect((await page(project, { filter: { source: 'PROJECT' } })).totalCount).toBe(1);
+    await using catalogue = await startGateway({ sandbox: { world: worldOf(1) }, project: false });
+    expect(await errorOf(catalogue, { filter: { source: 'PROJECT' } })).toMatchObject({
+      code: 'NOT_CONFIGURED',
+    });
+    expect((await page(catalogue, { filter: { networkId: 'net_1' } })).totalCount).toBe(1);
+  });
+});
+
+describe('a list that moves while it is read', () => {
+  it('has every sensor that was there all the time, once', async () => {
+    const world = worldOf(0);
+    for (let n = 0; n < 1_200; n++) addSensor(world, n, { catalogue: null });
+    await using gw = await startGateway({ sandbox: { world, rateLimits: false }, catalogue: false });
+    // A sensor is taken out of the first page when the first page has been read: the others move up.
+    let answered = 0;
+    gw.sandbox.faults.add({
+      source: 'project',
+      path: '/v1/sensors',
+      rewrite: (body) => {
+        answered++;
+        if (answered === 1) world.project.sensors = world.project.sensors.slice(1);
+        return body;
+      },
+    });
+    const found: string[] = [];
+    for (let after: string | null = null; ; ) {
+      const { edges, pageInfo, totalCount } = await page(gw, { first: 500, after });
+      expect(totalCount).toBe(1_199);
+      found.push(...edges.map(({ node }) => node.stationCode));
+      if (!pageInfo.hasNextPage) break;
+      after = pageInfo.endCursor;
+    }
+    expect(found).toEqual(Array.from({ length: 1_199 }, (_, n) => stationCode(n + 1)));
+  });
+
+  it('is whole also when the catalogue cuts its pages shorter than asked', async () => {
+    const world = worldOf(0);
+    for (let n = 0; n < 130; n++)
+      addSensor(world, n, { project: null, catalogue: { serial_number: deviceId(n) } });
+    await using gw = await startGateway({ sandbox: { world, rateLimits: false }, project: false });
+    const shorter = 40;
+    gw.sandbox.faults.add({
+      source: 'catalogue',
+      path: '/v1/sensors',
+      times: 100,
+      rewrite: (body) => {
+        const answer = body as {
+          data: unknown[];
+          pagination: { page: number; limit: number; total: number };
+        };
+        const ids = world.catalogue.sensors.map(({ id }) => id).sort();
+        const start = (answer.pagination.page - 1) * shorter;
+        answer.data = ids
+          .slice(start, start + shorter)
+          .map((id) => world.catalogue.sensors.find((one) => one.id === id));
+        answer.pagination.limit = shorter;
+        return answer;
+      },
+    });
+    const all = await page(gw, { first: 500 });
+    expect(codes(all)).toEqual(Array.from({ length: 130 }, (_, n) => stationCode(n)));
+  });
+});
