@@ -1,0 +1,378 @@
+import { describe, expect, it, vi } from 'vitest';
+import { UpstreamRateLimited, UpstreamUnavailable } from '../../src/errors.js';
+import { createResponseCache } from '../../src/upstream/cache.js';
+import type { ProjectClient } from '../../src/upstream/project/client.js';
+import type { ReadScope } from '../../src/upstream/read.js';
+import { driving, failureOf, scopeOf, startUpstream, unlimited } from './harness.js';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const page = { limit: 100, offset: 0 };
+const newest = { limit: 5, offset: 0, order: 'desc' as const };
+
+type Ask = (client: ProjectClient, scope: ReadScope) => Promise<unknown>;
+
+/** contract 5.6, for what the project interface has. */
+const ages: readonly [what: string, freshS: number, ask: Ask][] = [
+  ['triggers', 2, (client, scope) => client.triggers(newest, scope)],
+  ['sensors', 10, (client, scope) => client.sensors(page, scope)],
+  ['events', 10, (client, scope) => client.events(newest, scope)],
+  ['the project', 30, (client, scope) => client.project(scope)],
+  ['latest health', 60, (client, scope) => client.healthReports('F4B395BF7E35', { limit: 1 }, scope)],
+];
+
+describe('an answer', () => {
+  it.each(ages)('about %s is fresh for %d s', async (_, freshS, ask) => {
+    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    const { project, sandbox, clock } = upstream;
+    await ask(project, scopeOf());
+    await clock.advance(freshS * 1000);
+    const fresh = scopeOf();
+    await ask(project, fresh);
+    expect(sandbox.seen('project')).toHaveLength(1);
+    expect(fresh.meter).toMatchObject({ requests: 0, cacheHits: 1, staleHits: 0, oldestAgeS: freshS });
+    await clock.advance(1);
+    const old = scopeOf();
+    await ask(project, old);
+    expect(old.meter).toMatchObject({ requests: 0, cacheHits: 0, staleHits: 1 });
+    await vi.waitFor(() => expect(sandbox.seen('project')).toHaveLength(2));
+    await vi.waitFor(() => expect(project.status().waiting.background).toBe(0));
+    const refreshed = scopeOf();
+    await vi.waitFor(async () => {
+      await ask(project, refreshed);
+      expect(refreshed.meter.cacheHits).toBeGreaterThan(0);
+    });
+    expect(sandbox.seen('project')).toHaveLength(2);
+  });
+
+  it('about networks is fresh for 300 s', async () => {
+    await using upstream = await startUpstream();
+    const { catalogue, sandbox, clock } = upstream;
+    await catalogue.networks(scopeOf());
+    await clock.advance(300_000);
+    await catalogue.networks(scopeOf());
+    expect(sandbox.seen('catalogue')).toHaveLength(1);
+    await clock.advance(1);
+    await catalogue.networks(scopeOf());
+    await vi.waitFor(() => expect(sandbox.seen('catalogue')).toHaveLength(2));
+  });
+
+  it('of an hour is served at once and refreshed behind; an older one is asked for again', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    const first = await project.sensors(page, scopeOf());
+    await clock.advance(hourMs);
+    sandbox.faults.add({ source: 'project', hang: true });
+    const leaving = new AbortController();
+    expect(await project.sensors(page, scopeOf({ signal: leaving.signal }))).toEqual(first);
+    leaving.abort();
+    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(1));
+    project.close();
+    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(0));
+    const other = upstream.projectWith({});
+    await other.sensors(page, scopeOf());
+    await clock.advance(hourMs + 1);
+    const scope = scopeOf();
+    const read = await other.sensors(page, scope);
+    expect(read.readAtMs).toBe(clock.now());
+    expect(scope.meter).toMatchObject({ requests: 1, staleHits: 0 });
+  });
+
+  it('of a day is served while upstream fails, and none that is older', async () => {
+    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    const { project, sandbox, clock } = upstream;
+    const first = await project.sensors(page, scopeOf());
+    sandbox.faults.add({ source: 'project', drop: true, times: 100 });
+    await clock.advance(24 * hourMs);
+    const scope = scopeOf();
+    expect(await driving(clock, project.sensors(page, scope), 1)).toEqual(first);
+    expect(scope.meter).toMatchObject({ requests: 2, staleHits: 1 });
+    await clock.advance(minuteMs);
+    expect(await failureOf(driving(clock, project.sensors(page, scopeOf())))).toBeInstanceOf(
+      UpstreamUnavailable,
+    );
+  });
+
+  it('of a day is served when the allowance is spent', async () => {
+    await using upstream = await startUpstream({
+      projectAllowance: { perMinute: 60, burst: 20, perDay: 1 },
+    });
+    const { project, clock } = upstream;
+    const first = await project.sensors(page, scopeOf());
+    await clock.advance(2 * hourMs);
+    const scope = scopeOf();
+    expect(await project.sensors(page, scope)).toEqual(first);
+    expect(scope.meter).toMatchObject({ requests: 0, staleHits: 1 });
+    expect(await failureOf(project.project(scopeOf()))).toBeInstanceOf(UpstreamRateLimited);
+  });
+
+  it('is not served any more after upstream has refused it', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    await project.events(newest, scopeOf());
+    sandbox.faults.add({ source: 'project', path: '/v1/events', status: 403, times: 2 });
+    await clock.advance(minuteMs);
+    await project.events(newest, scopeOf());
+    await vi.waitFor(async () => {
+      expect((await failureOf(project.events(newest, scopeOf()))).code).toBe('FORBIDDEN');
+    });
+  });
+
+  it('will do only up to the age that the caller names, and is kept for the others', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    await project.sensors(page, scopeOf());
+    await project.sensors(page, scopeOf({ maxAgeMs: 0 }));
+    expect(sandbox.seen('project')).toHaveLength(2);
+    await clock.advance(50_000);
+    await project.sensors(page, scopeOf({ maxAgeMs: 60_000 }));
+    expect(sandbox.seen('project')).toHaveLength(2);
+    const scope = scopeOf({ maxAgeMs: 40_000 });
+    await project.sensors(page, scope);
+    expect(scope.meter.requests).toBe(1);
+    await project.sensors(page, scopeOf());
+    expect(sandbox.seen('project')).toHaveLength(3);
+  });
+
+  it('cannot be changed by whoever gets it', async () => {
+    await using upstream = await startUpstream();
+    const { project, catalogue } = upstream;
+    const sensors = await project.sensors(page, scopeOf());
+    const health = await project.healthReports(
+      sensors.value.items[0]?.device_id ?? '',
+      { limit: 3 },
+      scopeOf(),
+    );
+    const events = await catalogue.events({ page: 1, limit: 5 }, scopeOf());
+    const detail = await catalogue.event(events.value.items[0]?.id ?? '', scopeOf());
+    const isFrozen = (value: unknown): boolean =>
+      typeof value !== 'object' ||
+      value === null ||
+      (Object.isFrozen(value) && Object.values(value).every(isFrozen));
+    for (const read of [sensors, health, events, detail]) expect(isFrozen(read?.value)).toBe(true);
+  });
+});
+
+describe('what is final', () => {
+  it('is not asked for again: a closed trigger, and triggers of which none can still become visible', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    const all = await project.triggers({ limit: 500, offset: 0, order: 'desc' }, scopeOf());
+    const closed = all.value.items.find(({ status }) => status === 'closed');
+    const [deviceId, from] = [closed?.device_id, closed?.start_time];
+    const single = { ...newest, deviceId, from, to: from };
+    const before = { ...newest, from: '2025-12-01', to: '2025-12-30' };
+    for (const query of [single, before]) {
+      await project.triggers(query, scopeOf());
+      sandbox.forget();
+      await clock.advance(3 * hourMs);
+      await project.triggers(query, scopeOf());
+      expect(sandbox.seen('project')).toEqual([]);
+    }
+  });
+
+  it('are not triggers that can still change or be added to', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    sandbox.faults.add({
+      source: 'project',
+      times: 1,
+      rewrite: () => ({
+        data: [{ id: 1, device_id: 'A', start_time: '2026-01-01T00:00:00Z', status: 'open' }],
+        total: 1,
+      }),
+    });
+    const point = { ...newest, deviceId: 'A', from: '2026-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' };
+    const recent = { ...newest, to: new Date(clock.now() - 23 * hourMs).toISOString() };
+    for (const query of [point, recent]) {
+      await project.triggers(query, scopeOf());
+      sandbox.forget();
+      await clock.advance(minuteMs);
+      await project.triggers(query, scopeOf());
+      await vi.waitFor(() => expect(sandbox.seen('project')).toHaveLength(1));
+    }
+  });
+
+  it('is not asked for again: health reports and waveforms of the past', async () => {
+    await using upstream = await startUpstream();
+    const { project, catalogue, sandbox, clock } = upstream;
+    const at = (agoMs: number) => new Date(clock.now() - agoMs).toISOString();
+    const { items } = (await catalogue.sensors({ page: 1, limit: 1 }, scopeOf())).value;
+    const health = { from: at(5 * hourMs), to: at(2 * hourMs) };
+    const waveform = { channel: 'HNZ', start: at(2 * hourMs), end: at(2 * hourMs - minuteMs) };
+    const ask = async () => {
+      await project.healthReports('F4B395BF7E35', health, scopeOf());
+      await catalogue.waveform(items[0]?.id ?? '', waveform, scopeOf());
+    };
+    await ask();
+    sandbox.forget();
+    await clock.advance(3 * hourMs);
+    await ask();
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it('is the detail of an event as long as a list shows it unchanged', async () => {
+    await using upstream = await startUpstream();
+    const { project, catalogue, sandbox, clock } = upstream;
+    const read = async (interfaceOf: 'project' | 'catalogue') => {
+      if (interfaceOf === 'project') {
+        const { items } = (await project.events(newest, scopeOf({ maxAgeMs: 0 }))).value;
+        return project.event(items[0]?.id ?? '', scopeOf());
+      }
+      const { items } = (await catalogue.events({ page: 1, limit: 5 }, scopeOf({ maxAgeMs: 0 }))).value;
+      return catalogue.event(items[0]?.id ?? '', scopeOf());
+    };
+    for (const source of ['project', 'catalogue'] as const) {
+      sandbox.forget();
+      for (let i = 0; i < 5; i++) {
+        await read(source);
+        await clock.advance(hourMs);
+      }
+      expect(sandbox.seen(source, /events\/./)).toHaveLength(1);
+      const raised = sandbox.faults.add({
+        source,
+        path: '/v1/events',
+        rewrite: (body) => ({
+          ...(body as object),
+          data: (body as { data: object[] }).data.map((event) => ({ ...event, magnitude: 9.9 })),
+        }),
+      });
+      await read(source);
+      expect(sandbox.seen(source, /events\/./)).toHaveLength(2);
+      raised.remove();
+    }
+  });
+});
+
+describe('what is not there', () => {
+  it('is found within 10 s of its appearance, and at once with a key that may see it', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    sandbox.faults.add({ source: 'project', path: '/v1/sensors/AGUA', status: 404 });
+    expect(await project.sensor('AGUA', scopeOf())).toBeNull();
+    expect(await project.sensor('AGUA', scopeOf())).toBeNull();
+    expect(sandbox.seen('project')).toHaveLength(1);
+    const other = upstream.projectWith({ key: sandbox.maskedProjectKey });
+    await other.sensor('AGUA', scopeOf());
+    expect(sandbox.seen('project')).toHaveLength(2);
+    await clock.advance(10_001);
+    expect(await project.sensor('AGUA', scopeOf())).not.toBeNull();
+  });
+
+  it('is not kept longer for a caller whom old answers would do', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    sandbox.faults.add({ source: 'project', status: 404 });
+    const patient = () => scopeOf({ maxAgeMs: 24 * hourMs });
+    expect(await project.sensor('AGUA', patient())).toBeNull();
+    await clock.advance(10_001);
+    expect(await project.sensor('AGUA', patient())).not.toBeNull();
+  });
+});
+
+describe('a failure', () => {
+  it('is not remembered', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    sandbox.faults.add({ source: 'project', status: 500, times: 2 });
+    await failureOf(driving(clock, project.sensor('AGUA', scopeOf())));
+    expect(await project.sensor('AGUA', scopeOf())).not.toBeNull();
+  });
+});
+
+describe('forgetting', () => {
+  it('keeps what was read before, finished or on its way, from being served after', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox } = upstream;
+    await project.project(scopeOf());
+    project.discardCache();
+    await project.project(scopeOf());
+    expect(sandbox.seen('project')).toHaveLength(2);
+    sandbox.faults.add({ source: 'project', path: '/v1/sensors', hang: true });
+    const leaving = new AbortController();
+    const early = project.sensors(page, scopeOf({ signal: leaving.signal }));
+    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(1));
+    project.discardCache();
+    await project.sensors(page, scopeOf());
+    leaving.abort(new Error('gone'));
+    await expect(early).rejects.toThrow('gone');
+  });
+
+  it('does not keep an answer that was asked for before it', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    sandbox.faults.add({ source: 'project', latencyMs: 1_000 });
+    const early = project.project(scopeOf());
+    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(1));
+    project.discardCache();
+    await driving(clock, early);
+    const scope = scopeOf();
+    await project.project(scope);
+    expect(scope.meter).toMatchObject({ requests: 1, cacheHits: 0 });
+  });
+
+  it('takes nothing from another key', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox } = upstream;
+    const other = upstream.projectWith({ key: sandbox.maskedProjectKey });
+    await project.project(scopeOf());
+    await other.project(scopeOf());
+    project.close();
+    await other.project(scopeOf());
+    expect(sandbox.seen('project')).toHaveLength(2);
+  });
+});
+
+describe('two keys', () => {
+  it('never see what the other was told, however they alternate', async () => {
+    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    const { project, sandbox } = upstream;
+    const masked = upstream.projectWith({ key: sandbox.maskedProjectKey });
+    const own = (await project.project(scopeOf({ maxAgeMs: 0 }))).value.id;
+    const other = (await masked.project(scopeOf({ maxAgeMs: 0 }))).value.id;
+    expect(own).not.toBe(other);
+    project.discardCache();
+    masked.discardCache();
+    const reads = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => (index % 2 ? masked : project).project(scopeOf())),
+    );
+    expect(reads.map(({ value }) => value.id)).toEqual(
+      Array.from({ length: 200 }, (_, index) => (index % 2 ? other : own)),
+    );
+  });
+});
+
+describe('all that is kept', () => {
+  it('stays within its bytes however many different things are asked for', async () => {
+    const maxBytes = 300_000;
+    await using upstream = await startUpstream({ projectAllowance: unlimited, maxBytes });
+    const { project, cache, clock } = upstream;
+    for (let i = 0; i < 200; i++) {
+      const to = new Date(clock.now() - i * minuteMs).toISOString();
+      await project.healthReports('F4B395BF7E35', { to, limit: 100 }, scopeOf());
+      expect(cache.bytes).toBeLessThanOrEqual(maxBytes);
+    }
+    expect(cache.entries).toBeGreaterThan(0);
+    expect(cache.entries).toBeLessThan(200);
+  });
+
+  it('does not keep one answer that would push out most of the others', () => {
+    const cache = createResponseCache({ maxBytes: 10_000 });
+    const part = cache.part('a');
+    const kept = { value: 1, absent: false, readAtMs: 0, final: false, version: null };
+    part.set('small', { ...kept, bytes: 10 });
+    part.set('large', { ...kept, bytes: 5_000 });
+    expect(part.get('large')).toBeUndefined();
+    expect(part.get('small')).toBeDefined();
+  });
+
+  it('goes with its key, and leaves no trace', () => {
+    const cache = createResponseCache({ maxBytes: 100_000 });
+    const kept = { value: 1, absent: false, readAtMs: 0, final: false, version: null, bytes: 10 };
+    for (const name of ['a', 'b']) for (let i = 0; i < 10; i++) cache.part(name).set(`${i}`, kept);
+    cache.part('a').clear();
+    expect(cache.entries).toBe(10);
+    expect(cache.part('a').get('1')).toBeUndefined();
+    expect(cache.part('b').get('1')).toBeDefined();
+  });
+});
