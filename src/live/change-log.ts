@@ -45,15 +45,15 @@ export class ChangeLog<C extends { readonly observedAtMs: number }> {
     return this.#entries.get(seq);
   }
 
-  /** @param previous the last change of the same record */
-  append(change: C, previous: LogEntry<C> | null): LogEntry<C> {
-    const kept = previous && this.#entries.has(previous.seq) ? previous : null;
-    const entry: LogEntry<C> = { seq: this.#next++, change, next: null, previous: kept };
-    if (kept) kept.next = entry;
+  /** @param of what the change is of; it remembers the last change of it */
+  append(change: C, of: { last: LogEntry<C> | null }): void {
+    const previous = of.last && this.#entries.has(of.last.seq) ? of.last : null;
+    const entry: LogEntry<C> = { seq: this.#next++, change, next: null, previous };
+    if (previous) previous.next = entry;
+    of.last = entry;
     this.#entries.set(entry.seq, entry);
     this.#trim();
     for (const listener of this.#listeners) listener(entry);
-    return entry;
   }
 
   /** Calls `listener` for each change from now on, until the returned function is called. */

@@ -29,6 +29,8 @@ export interface Subject<Rec, Kind extends string> {
   idOf(record: Rec): string;
   /** What upstream's `from` and `to` go by. */
   timeOf(record: Rec): Instant;
+  /** When the gateway read it. */
+  readAtMs(record: Rec): number;
   /** Equal texts, equal values: a change of anything else is no change. */
   fingerprintOf(record: Rec): string;
   /** Whether nothing can change any more. */

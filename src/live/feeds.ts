@@ -1,5 +1,6 @@
 import { type GatewayError, notConfigured } from '../errors.js';
-import type { Tenant } from '../unify/context.js';
+import type { Tenant, UnifyContext } from '../unify/context.js';
+import type { TriggerSlice } from '../unify/trigger.js';
 import { ChangeStream } from './change-stream.js';
 import type { Feed, FeedStatus } from './feed.js';
 import { RecordFeed } from './record-feed.js';
@@ -26,6 +27,8 @@ export interface FeedSettings {
 export interface Feeds {
   /** @throws NotConfigured without the project interface; CursorInvalid */
   triggerChanges(request: StreamRequest<TriggerChangeFilter>): ChangeStream<TriggerChange>;
+  /** Pass it as `after` to go on from the list without a gap. @throws NotConfigured without the project interface */
+  changesCursor(ctx: UnifyContext, list: TriggerSlice): Promise<string>;
   status(): readonly FeedStatus[];
   /** Ends all subscriptions: with the error, or as complete. */
   close(error?: GatewayError | null): void;
@@ -46,6 +49,7 @@ export function createFeeds({ tenant, settings, random }: FeedsOptions): Feeds {
       ...shared,
       subject: triggerSubject,
       reader: triggerReader(project),
+      spareRows: 0,
       intervalMs: (state) => triggerIntervalMs(state, settings.triggerPollIntervalMs, project),
     });
   const all: readonly Pick<Feed<never>, 'status' | 'close'>[] = [triggers].filter((feed) => feed !== null);
@@ -57,6 +61,11 @@ export function createFeeds({ tenant, settings, random }: FeedsOptions): Feeds {
     triggerChanges({ filter, after }) {
       if (!triggers) throw notConfigured('PROJECT');
       return new ChangeStream<TriggerChange>({ feed: triggers, clock, filter: triggerFilter(filter), after });
+    },
+    async changesCursor(ctx, { edges, reach }) {
+      if (!triggers) throw notConfigured('PROJECT');
+      const records = edges.map(({ node }) => node);
+      return triggers.cursorBeside({ ...reach, records }, ctx.scope);
     },
     status: () => all.map((feed) => feed.status()),
     close,

@@ -8,7 +8,10 @@ export interface State<Rec> {
   readonly record: Rec;
   readonly timeMs: number;
   readonly traits: unknown;
+  /** Empty when it is final: there is nothing to compare any more. */
   readonly fingerprint: string;
+  /** Of the fingerprint: what a cursor holds of a state that can still change. */
+  readonly hash: number;
   readonly isFinal: boolean;
   readonly isOpen: boolean;
 }
@@ -70,12 +73,15 @@ export class Memory<Rec, Kind extends string> {
   /** The state that `record` is in, given what was known of it. */
   stateOf(record: Rec, before: State<Rec> | null): State<Rec> {
     const subject = this.#subject;
+    const isFinal = subject.isFinal(record);
+    const fingerprint = isFinal ? '' : subject.fingerprintOf(record);
     return {
       record,
       timeMs: subject.timeOf(record).ms,
       traits: subject.traitsOf(record, before?.traits ?? null),
-      fingerprint: subject.fingerprintOf(record),
-      isFinal: subject.isFinal(record),
+      fingerprint,
+      hash: isFinal ? 0 : hash32(fingerprint),
+      isFinal,
       isOpen: subject.isOpen(record),
     };
   }
@@ -126,9 +132,4 @@ export class Memory<Rec, Kind extends string> {
     if (!newest || newest.state.timeMs <= known.state.timeMs) this.#ordered.push(known);
     else this.#ordered.splice(this.indexOf(known.state.timeMs), 0, known);
   }
-}
-
-/** What a cursor holds of a state that can still change. */
-export function stateHash(state: Pick<State<unknown>, 'fingerprint'>): number {
-  return hash32(state.fingerprint);
 }

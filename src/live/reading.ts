@@ -4,8 +4,8 @@ import type { Page, Read, ReadScope } from '../upstream/read.js';
 
 /** How a feed reads its records, whichever interface they come from. */
 export interface Reader<Rec> {
-  /** The newest, as many as one request gives. `isAll`: there are no others. */
-  newest(scope: ReadScope): Promise<{ readonly records: readonly Rec[]; readonly isAll: boolean }>;
+  /** The newest, as many as come cheaply. */
+  newest(scope: ReadScope): Promise<Newest<Rec>>;
   /**
    * All from `from` (null: from the first) up to `to` (null: to the newest), both inclusive, page by page. What arrives
    * meanwhile neither hides nor loses another; a record can come twice.
@@ -15,6 +15,12 @@ export interface Reader<Rec> {
   again(record: Rec, scope: ReadScope): Promise<Rec | null>;
   /** Most records that one request gives. */
   readonly pageSize: number;
+}
+
+export interface Newest<Rec> {
+  readonly records: readonly Rec[];
+  /** All of this time or later are among them; −Infinity when there are no others at all. */
+  readonly coversFromMs: number;
 }
 
 export interface Range {
@@ -50,7 +56,10 @@ export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): Reader<Rec> {
     async newest(scope) {
       const query = { order: 'desc', limit: largestPage, offset: 0 } as const;
       const page = await list.read(query, scope);
-      return { records: list.recordsOf(page), isAll: isLast(page.value, query) };
+      const records = list.recordsOf(page);
+      if (isLast(page.value, query)) return { records, coversFromMs: Number.NEGATIVE_INFINITY };
+      // The last of a full page may have companions of the same moment behind it.
+      return { records, coversFromMs: Math.min(...records.map((record) => list.timeOf(record).ms)) + 0.001 };
     },
     pages: (range, scope) => walk(list, range, scope),
   };

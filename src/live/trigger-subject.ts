@@ -22,6 +22,7 @@ export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
   name: 'triggerChanges',
   idOf: (trigger) => trigger.triggerId,
   timeOf: (trigger) => trigger.startTime,
+  readAtMs: (trigger) => trigger.asOf.ms,
   fingerprintOf,
   isFinal: (trigger) => trigger.status === 'CLOSED',
   isOpen: (trigger) => trigger.status === 'OPEN',

@@ -1,3 +1,4 @@
+import { isAwaited } from './ledger.js';
 import type { Known, Memory } from './memory.js';
 
 export interface WindowPlan<Rec, Kind extends string> {
@@ -13,6 +14,7 @@ export interface WindowBounds {
   /** What is older is left to the sweep. */
   readonly longestMs: number;
   readonly pageSize: number;
+  readonly spareRows: number;
 }
 
 /**
@@ -21,15 +23,21 @@ export interface WindowBounds {
  */
 export function planWindow<Rec, Kind extends string>(
   memory: Memory<Rec, Kind>,
-  { upstreamMs, lookbackMs, longestMs, pageSize }: WindowBounds,
+  { upstreamMs, lookbackMs, longestMs, pageSize, spareRows }: WindowBounds,
 ): WindowPlan<Rec, Kind> {
-  const usualMs = upstreamMs - lookbackMs;
-  const [from, to] = [memory.indexOf(upstreamMs - longestMs), memory.indexOf(usualMs)];
-  const open = memory.ordered.slice(from, to).filter(({ state, missing }) => state.isOpen && missing < 3);
+  const { ordered } = memory;
+  const earliest = memory.indexOf(upstreamMs - longestMs);
+  const spare = ordered[Math.max(earliest, ordered.length - spareRows)];
+  const usualMs = Math.min(
+    upstreamMs - lookbackMs,
+    spareRows > 0 ? (spare?.state.timeMs ?? upstreamMs) : upstreamMs,
+  );
+  const usual = memory.indexOf(usualMs);
+  const open = ordered.slice(earliest, usual).filter(isAwaited);
   const oldest = open[0];
   if (!oldest) return { fromMs: usualMs, apart: [] };
-  const pagesFrom = (index: number) => Math.ceil((memory.ordered.length - index + 1) / pageSize);
+  const pagesFrom = (index: number) => Math.ceil((ordered.length - index + 1) / pageSize);
   const stretched = pagesFrom(memory.indexOf(oldest.state.timeMs));
-  if (stretched > pagesFrom(to) + open.length) return { fromMs: usualMs, apart: open };
+  if (stretched > pagesFrom(usual) + open.length) return { fromMs: usualMs, apart: open };
   return { fromMs: oldest.state.timeMs, apart: [] };
 }

@@ -137,7 +137,7 @@ function momentOf(instant: Instant | null | undefined): number | null {
   return instant ? floorMs(instant) : null;
 }
 
-function isWithin({ from, to, after, order }: TriggerWalk, trigger: Trigger): boolean {
+export function isWithin({ from, to, after, order }: TriggerWalk, trigger: Trigger): boolean {
   if (from && trigger.startTime.compare(from) < 0) return false;
   if (to && trigger.startTime.compare(to) > 0) return false;
   return isAhead(after, trigger, order);

@@ -6,6 +6,7 @@ import { decodeCursor, encodeCursor, type Slice, sliceOf } from './paging.js';
 import { deviceIdOf, serialKey } from './sensor-identity.js';
 import type { Instant } from './time.js';
 import { decodePosition, encodePosition } from './trigger-position.js';
+import { reachOf, type TriggerReach } from './trigger-reach.js';
 import type { Trigger, TriggerStatus } from './trigger-record.js';
 import { projectTriggers, type TriggerWalk, walkTriggers } from './trigger-walk.js';
 
@@ -31,6 +32,7 @@ export interface TriggerListArgs {
 }
 
 export interface TriggerSlice extends Slice<Trigger> {
+  readonly reach: TriggerReach;
   /** Null where the gateway filters what upstream cannot. Costs a request of its own where `after` is given. */
   totalCount(): Promise<number | null>;
 }
@@ -44,7 +46,13 @@ export const mostListRequests = 10;
  */
 export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Promise<TriggerSlice> {
   const walk = walkOf(ctx, args);
-  const { triggers, more, reached, total } = await walkTriggers(walk);
+  let readAtMs = Number.POSITIVE_INFINITY;
+  const read: TriggerWalk['read'] = async (query) => {
+    const page = await walk.read(query);
+    readAtMs = Math.min(readAtMs, page.readAtMs);
+    return page;
+  };
+  const { triggers, more, reached, total } = await walkTriggers({ ...walk, read });
   if (more && triggers.length === 0 && reached === walk.after) {
     throw new QueryTooComplex(
       'More triggers started at one moment than one operation may read: narrow `filter.deviceId`',
@@ -58,6 +66,11 @@ export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Pr
   const slice = sliceOf(edges, { next: more, previous: walk.after !== null });
   return {
     ...slice,
+    reach: reachOf(walk, {
+      triggers: triggers.map(({ trigger }) => trigger),
+      more,
+      readAtMs: Math.min(readAtMs, ctx.clock.now()),
+    }),
     // A filtered list that was cut goes on from where it looked last, even if it found nothing up to there.
     pageInfo: reached
       ? { ...slice.pageInfo, endCursor: encodeCursor(list, encodePosition(reached)) }
@@ -82,7 +95,11 @@ export async function listTriggersOf(
   const list = { ...args, filter: { ...args.filter, deviceId } };
   if (!contradicts) return listTriggers(ctx, list);
   walkOf(ctx, list);
-  return { ...sliceOf([], { next: false, previous: false }), totalCount: () => Promise.resolve(0) };
+  return {
+    ...sliceOf([], { next: false, previous: false }),
+    reach: { readAtMs: ctx.clock.now(), afterMs: null, matches: () => false },
+    totalCount: () => Promise.resolve(0),
+  };
 }
 
 /**

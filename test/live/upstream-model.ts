@@ -1,12 +1,15 @@
 import { type Clock, ManualClock } from '../../src/clock.js';
 import { UpstreamUnavailable } from '../../src/errors.js';
+import type { Delivery } from '../../src/live/change.js';
 import { createFeeds, type FeedSettings, type Feeds } from '../../src/live/feeds.js';
+import type { TriggerChange } from '../../src/live/trigger-subject.js';
 import type { Log } from '../../src/log.js';
-import { Tenant } from '../../src/unify/context.js';
+import { Tenant, UnifyContext } from '../../src/unify/context.js';
 import { Instant } from '../../src/unify/time.js';
+import { listTriggers, type Trigger, type TriggerListArgs } from '../../src/unify/trigger.js';
 import type { ProjectClient, TriggerQuery } from '../../src/upstream/project/client.js';
-import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';
-import type { Page, Read, ReadScope } from '../../src/upstream/read.js';
+import type { WireTrigger } from '../../src/upstream/project/wire.js';
+import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read.js';
 
 /** A trigger of the model, as upstream would list it. */
 export interface ModelTrigger {
@@ -111,8 +114,23 @@ function msOf(text: string): number {
 }
 
 function wireOf({ id, deviceId, station, startMs, status, pga }: ModelTrigger): WireTrigger {
-  const start_time = new Date(startMs).toISOString();
-  return triggerShape.parse({ id, device_id: deviceId, station, start_time, status, pga_horizontal_mg: pga });
+  return {
+    id: String(id),
+    device_id: deviceId,
+    station,
+    location_name: null,
+    start_time: new Date(startMs).toISOString(),
+    end_time: null,
+    peak_time: null,
+    pga_horizontal_mg: pga,
+    pga_hne_mg: null,
+    pga_hnn_mg: null,
+    pga_hnz_mg: null,
+    pgv_ehz_mm_s: null,
+    peak_ehz_counts: null,
+    peak_hz: null,
+    status,
+  };
 }
 
 export const usualSettings: FeedSettings = {
@@ -124,27 +142,41 @@ export const usualSettings: FeedSettings = {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** The feeds of one run of a gateway; another run is another call. */
-export function feedsOver(
+/** One run of a gateway over the model; another run is another call. */
+export interface Run {
+  readonly feeds: Feeds;
+  /** The triggers of a list, with the cursor at which it leaves off. */
+  list(args?: Partial<TriggerListArgs>): Promise<{ triggers: readonly Trigger[]; cursor: string }>;
+}
+
+export function runOver(
   upstream: UpstreamModel,
   options: {
     readonly settings?: Partial<FeedSettings>;
     readonly clock?: Clock;
     readonly random?: () => number;
   } = {},
-): Feeds {
-  const tenant = new Tenant({
-    project: upstream.client(),
-    catalogue: null,
-    clock: options.clock ?? upstream.clock,
-    log: silentLog,
-    signal: new AbortController().signal,
-  });
-  return createFeeds({
+): Run {
+  const { signal } = new AbortController();
+  const clock = options.clock ?? upstream.clock;
+  const tenant = new Tenant({ project: upstream.client(), catalogue: null, clock, log: silentLog, signal });
+  const feeds = createFeeds({
     tenant,
     settings: { ...usualSettings, ...options.settings },
     random: options.random ?? Math.random,
   });
+  return {
+    feeds,
+    async list(args = {}) {
+      const ctx = new UnifyContext(tenant, { signal, priority: 'query', turn: {}, meter: newCostMeter() });
+      const slice = await listTriggers(ctx, { first: 50, ...args });
+      return { triggers: slice.edges.map(({ node }) => node), cursor: await feeds.changesCursor(ctx, slice) };
+    },
+  };
+}
+
+export function feedsOver(...args: Parameters<typeof runOver>): Feeds {
+  return runOver(...args).feeds;
 }
 
 /** A subscriber that takes everything at once: what it got, and what ended it. */
@@ -152,7 +184,7 @@ export class Follower {
   readonly got: { kind: string; id: string; pga: unknown; cursor: string; isReplayed: boolean }[] = [];
   error: unknown = null;
   isDone = false;
-  readonly #iterator: AsyncIterator<Parameters<Follower['take']>[0]>;
+  readonly #iterator: AsyncIterator<Delivery<TriggerChange>>;
 
   constructor(stream: ReturnType<Feeds['triggerChanges']>) {
     const iterator = stream[Symbol.asyncIterator]();

@@ -44,6 +44,15 @@ export const TriggerConnection = builder.connectionObject<typeof TriggerRef, Tri
           'applied by the gateway. Behind `after` it costs an upstream request of its own.',
         resolve: (slice) => slice.totalCount(),
       }),
+      changesCursor: t.string({
+        nullable: true,
+        description:
+          'Where this list leaves off: pass it as `after` of `triggerChanges`, and list and subscription together tell ' +
+          'every trigger once, however long lies between. For a list that reaches up to the newest. While nobody listens, ' +
+          'it costs an upstream request.',
+        extensions: cost({ requests: (_, parents) => parents }),
+        resolve: (slice, _, { unify, feeds }) => feeds.changesCursor(unify, slice),
+      }),
     }),
   },
   { name: 'TriggerEdge', description: 'A trigger and its place in the list.' },
