@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { type Gateway, startGateway } from './app.js';
+import type { Gateway } from './app.js';
 import { type Config, ConfigError, parseConfig, secretsOf } from './config.js';
 import { createLog } from './log.js';
 import { renderHelp } from './settings-text.js';
@@ -47,6 +47,8 @@ async function run(): Promise<void> {
     });
   }
   try {
+    // Only now: everything else here is said without waiting for the whole of it.
+    const { startGateway } = await import('./app.js');
     gateway = await startGateway({ config, log });
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));

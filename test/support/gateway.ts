@@ -34,7 +34,8 @@ export interface TestGateway extends AsyncDisposable {
   queryWithErrors(document: string, variables?: object, options?: RequestOptions): Promise<Answer>;
   /** Any request to the gateway, by path. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  close(): Promise<void>;
+  /** With the time that what is in flight may take; none unless given. */
+  close(graceMs?: number): Promise<void>;
 }
 
 export interface RequestOptions {
@@ -78,12 +79,11 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(clock && { clock }),
   });
   let closing: Promise<void> | null = null;
-  const close = () => {
-    // A test that is over waits for nothing.
-    closing ??= gateway.close(0).then(() => (options.behind ? undefined : sandbox.close()));
+  const close = (graceMs = 0) => {
+    closing ??= gateway.close(graceMs).then(() => (options.behind ? undefined : sandbox.close()));
     return closing;
   };
-  cleanUpAfterTests(close);
+  cleanUpAfterTests(() => close());
 
   const send = (path: string, init?: RequestInit) => fetch(`${gateway.url}${path}`, init);
 
@@ -119,7 +119,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     queryWithErrors,
     fetch: send,
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }
 
