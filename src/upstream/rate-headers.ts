@@ -3,6 +3,7 @@ import type { Observed } from './allowance.js';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 // catalogue §8: the highest tier.
 const highestPerMinute = 1_000;
 
@@ -21,37 +22,53 @@ function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | nul
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
   // Date.parse finds a year in almost any number.
   const dateMs = /^[a-z]{3},? /i.test(text) ? Date.parse(text) : Number.NaN;
-  // Upstream's clock may be off ours: its own `Date` says by how much.
-  return Number.isNaN(dateMs) ? null : dateMs - upstreamNowMs(headers, nowMs);
+  if (Number.isNaN(dateMs)) return null;
+  const readings = clocks(headers, nowMs).map((clockMs) => dateMs - clockMs);
+  return readings.find((ms) => ms >= 0 && ms <= hourMs) ?? readings[0] ?? null;
 }
 
 /** `X-RateLimit-*` of an answer, as far as it can be believed. */
 export function observedIn(headers: IncomingHttpHeaders, nowMs: number): Observed {
   const limit = count(headers['x-ratelimit-limit']);
   const remaining = count(headers['x-ratelimit-remaining']);
-  // A limit above the highest tier's is that of the day, or nonsense: neither changes the pace.
-  const perMinute = limit !== undefined && limit >= 1 && limit <= highestPerMinute ? limit : undefined;
+  const resetMs = resetInMs(
+    headers,
+    nowMs,
+    limit !== undefined && limit > highestPerMinute ? dayMs : minuteMs,
+  );
+  // A limit that is not whole again within a minute, or is above the highest tier's, is not that of a minute.
+  const ofMinute =
+    limit !== undefined && limit >= 1 && limit <= highestPerMinute && (resetMs ?? 0) <= longest(minuteMs);
+  const perMinute = ofMinute ? Math.floor(limit) : undefined;
   if (remaining === undefined || (limit !== undefined && remaining > limit)) return { perMinute };
-  const longestMs = perMinute === undefined ? 24 * hourMs : minuteMs;
-  const resetMs = resetInMs(headers, nowMs, longestMs) ?? minuteMs;
-  return { perMinute, remaining, resetAtMs: nowMs + Math.min(resetMs, hourMs) };
+  return { perMinute, remaining, resetAtMs: nowMs + Math.min(resetMs ?? minuteMs, hourMs) };
 }
 
 // Assumed: X-RateLimit-Reset is seconds from now when small, a Unix time in seconds when large, one in milliseconds
-// when larger; catalogue §8 gives no unit. One that is further off than its window is long is not believed.
-function resetInMs(headers: IncomingHttpHeaders, nowMs: number, longestMs: number): number | null {
+// when larger; catalogue §8 gives no unit. Of several readings the one that suits the window is taken, and none that is
+// more than a day off.
+function resetInMs(headers: IncomingHttpHeaders, nowMs: number, windowMs: number): number | null {
   const value = count(headers['x-ratelimit-reset']);
   if (value === undefined) return null;
-  const upstreamMs = upstreamNowMs(headers, nowMs);
-  const readings = [value * 1000, value, value * 1000 - upstreamMs, value - upstreamMs];
+  const readings = [
+    value * 1000,
+    value,
+    ...clocks(headers, nowMs).flatMap((clockMs) => [value * 1000 - clockMs, value - clockMs]),
+  ].filter((ms) => ms >= -1000);
+  const inMs = readings.find((ms) => ms <= longest(windowMs)) ?? readings.find((ms) => ms <= longest(dayMs));
   // The Date header has whole seconds: a second is added, so that nothing is sent too early.
-  const inMs = readings.find((reading) => reading >= -1000 && reading <= longestMs + 1000);
   return inMs === undefined ? null : Math.max(0, inMs) + 1000;
 }
 
-function upstreamNowMs(headers: IncomingHttpHeaders, nowMs: number): number {
+// Two seconds for clocks that do not agree.
+function longest(windowMs: number): number {
+  return windowMs + 2000;
+}
+
+/** Upstream's clock, which may be off ours, as its `Date` shows it; then our own. */
+function clocks(headers: IncomingHttpHeaders, nowMs: number): readonly number[] {
   const dateMs = Date.parse(headers.date ?? '');
-  return Number.isNaN(dateMs) ? nowMs : dateMs;
+  return Number.isNaN(dateMs) ? [nowMs] : [dateMs, nowMs];
 }
 
 function count(header: string | string[] | undefined): number | undefined {

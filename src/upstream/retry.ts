@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { UpstreamRateLimited, UpstreamUnavailable } from '../errors.js';
+import { GatewayError, UpstreamRateLimited, UpstreamUnavailable } from '../errors.js';
 
 export interface RetryOptions {
   readonly clock: Clock;
@@ -30,8 +30,8 @@ export async function withOneRetry<T>(
     try {
       return await run(leftMs);
     } catch (again) {
-      // Without an answer of its own the second attempt knows less than the first.
-      throw again instanceof UpstreamRateLimited && again.upstream === undefined ? error : again;
+      // One that was not sent knows less than the first.
+      throw again instanceof GatewayError && again.upstream === undefined ? error : again;
     }
   }
 }

@@ -1,7 +1,16 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ManualClock, realClock } from '../../src/clock.js';
 import type { Fault } from '../../src/sandbox/faults.js';
-import { driving, failureOf, projectAt, scopeOf, startTiny, startUpstream, unlimited } from './harness.js';
+import {
+  driving,
+  eventually,
+  failureOf,
+  projectAt,
+  scopeOf,
+  startTiny,
+  startUpstream,
+  unlimited,
+} from './harness.js';
 
 const page = { limit: 100, offset: 0 };
 const newest = { limit: 5, offset: 0, order: 'desc' as const };
@@ -230,7 +239,7 @@ describe('a second attempt', () => {
     sandbox.faults.add({ source: 'project', hang: true, times: 100 });
     const error = await failureOf(project.sensors(page, scopeOf()));
     expect(error).toMatchObject({ code: 'UPSTREAM_TIMEOUT', upstream: { status: null } });
-    await vi.waitFor(() => expect(sandbox.seen('project')).toMatchObject([{ aborted: true }]));
+    await eventually(() => expect(sandbox.seen('project')).toMatchObject([{ aborted: true }]));
   });
 
   it('is not made for the background, for which nobody waits', async () => {
@@ -263,7 +272,7 @@ describe('a second attempt', () => {
       const { project, sandbox, clock } = upstream;
       sandbox.faults.add({ source: 'project', status: 500 });
       const read = project.sensors(page, scopeOf());
-      await vi.waitFor(() => expect(clock.pendingTimers).toBe(1));
+      await eventually(() => expect(clock.pendingTimers).toBe(1));
       await clock.advance(pauseMs - 1);
       expect(sandbox.inFlight('project')).toBe(0);
       expect(sandbox.seen('project')).toHaveLength(1);
@@ -279,7 +288,7 @@ describe('a second attempt', () => {
     sandbox.faults.add({ source: 'project', status: 500, times: 100 });
     const leaving = new AbortController();
     const read = project.sensors(page, scopeOf({ signal: leaving.signal }));
-    await vi.waitFor(() => expect(sandbox.seen('project')).toHaveLength(1));
+    await eventually(() => expect(sandbox.seen('project')).toHaveLength(1));
     leaving.abort(new Error('gone'));
     await expect(read).rejects.toThrow('gone');
     await clock.advance(10_000);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { type Clock, ManualClock } from '../../src/clock.js';
 import { GatewayError } from '../../src/errors.js';
 import { createLog } from '../../src/log.js';
@@ -121,6 +121,11 @@ export async function failureOf(read: Promise<unknown>): Promise<GatewayError> {
   );
   if (error instanceof GatewayError) return error;
   throw new Error(`A failure of contract 4 was due, not ${String(error)}`);
+}
+
+/** Waits until it holds, however busy the machine is. */
+export function eventually(holds: () => unknown): Promise<unknown> {
+  return vi.waitFor(holds, { timeout: 15_000, interval: 10 });
 }
 
 /** Settles a read that waits for the clock: moves it on in small steps until then. */

@@ -1,9 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../src/errors.js';
 import { createResponseCache } from '../../src/upstream/cache.js';
 import type { ProjectClient } from '../../src/upstream/project/client.js';
 import type { ReadScope } from '../../src/upstream/read.js';
-import { driving, failureOf, scopeOf, startUpstream, unlimited } from './harness.js';
+import { driving, eventually, failureOf, scopeOf, startUpstream, unlimited } from './harness.js';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -35,10 +35,10 @@ describe('an answer', () => {
     const old = scopeOf();
     await ask(project, old);
     expect(old.meter).toMatchObject({ requests: 0, cacheHits: 0, staleHits: 1 });
-    await vi.waitFor(() => expect(sandbox.seen('project')).toHaveLength(2));
-    await vi.waitFor(() => expect(project.status().waiting.background).toBe(0));
+    await eventually(() => expect(sandbox.seen('project')).toHaveLength(2));
+    await eventually(() => expect(project.status().waiting.background).toBe(0));
     const refreshed = scopeOf();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await ask(project, refreshed);
       expect(refreshed.meter.cacheHits).toBeGreaterThan(0);
     });
@@ -54,7 +54,7 @@ describe('an answer', () => {
     expect(sandbox.seen('catalogue')).toHaveLength(1);
     await clock.advance(1);
     await catalogue.networks(scopeOf());
-    await vi.waitFor(() => expect(sandbox.seen('catalogue')).toHaveLength(2));
+    await eventually(() => expect(sandbox.seen('catalogue')).toHaveLength(2));
   });
 
   it('of an hour is served at once and refreshed behind; an older one is asked for again', async () => {
@@ -66,9 +66,9 @@ describe('an answer', () => {
     const leaving = new AbortController();
     expect(await project.sensors(page, scopeOf({ signal: leaving.signal }))).toEqual(first);
     leaving.abort();
-    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(1));
+    await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
     project.close();
-    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(0));
+    await eventually(() => expect(sandbox.inFlight('project')).toBe(0));
     const other = upstream.projectWith({});
     await other.sensors(page, scopeOf());
     await clock.advance(hourMs + 1);
@@ -113,7 +113,7 @@ describe('an answer', () => {
     sandbox.faults.add({ source: 'project', path: '/v1/events', status: 403, times: 2 });
     await clock.advance(minuteMs);
     await project.events(newest, scopeOf());
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await failureOf(project.events(newest, scopeOf()))).code).toBe('FORBIDDEN');
     });
   });
@@ -189,7 +189,7 @@ describe('what is final', () => {
       sandbox.forget();
       await clock.advance(minuteMs);
       await project.triggers(query, scopeOf());
-      await vi.waitFor(() => expect(sandbox.seen('project')).toHaveLength(1));
+      await eventually(() => expect(sandbox.seen('project')).toHaveLength(1));
     }
   });
 
@@ -291,7 +291,7 @@ describe('forgetting', () => {
     sandbox.faults.add({ source: 'project', path: '/v1/sensors', hang: true });
     const leaving = new AbortController();
     const early = project.sensors(page, scopeOf({ signal: leaving.signal }));
-    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(1));
+    await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
     project.discardCache();
     await project.sensors(page, scopeOf());
     leaving.abort(new Error('gone'));
@@ -303,7 +303,7 @@ describe('forgetting', () => {
     const { project, sandbox, clock } = upstream;
     sandbox.faults.add({ source: 'project', latencyMs: 1_000 });
     const early = project.project(scopeOf());
-    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(1));
+    await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
     project.discardCache();
     await driving(clock, early);
     const scope = scopeOf();

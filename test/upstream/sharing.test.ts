@@ -1,5 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
-import { driving, scopeOf, startUpstream } from './harness.js';
+import { describe, expect, it } from 'vitest';
+import { driving, eventually, scopeOf, startUpstream } from './harness.js';
 
 const page = { limit: 100, offset: 0 };
 
@@ -18,7 +18,7 @@ describe('reads that ask the same', () => {
     await project.sensors(page, scopeOf());
     await clock.advance(11_000);
     await Promise.all(Array.from({ length: 100 }, () => project.sensors(page, scopeOf())));
-    await vi.waitFor(() => expect(sandbox.seen('project')).toHaveLength(2));
+    await eventually(() => expect(sandbox.seen('project')).toHaveLength(2));
     expect(sandbox.maxConcurrent('project')).toBe(1);
   });
 
@@ -51,13 +51,13 @@ describe('a caller that leaves', () => {
     const gone = new Error('gone');
     const reads = callers.map(({ signal }) => project.sensors(page, scopeOf({ signal })));
     const results = Promise.allSettled(reads);
-    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(1));
+    await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
     callers[0]?.abort(gone);
     callers[1]?.abort(gone);
     await expect(reads[0]).rejects.toBe(gone);
     expect(sandbox.inFlight('project')).toBe(1);
     callers[2]?.abort(gone);
-    await vi.waitFor(() => expect(sandbox.seen('project')).toMatchObject([{ aborted: true }]));
+    await eventually(() => expect(sandbox.seen('project')).toMatchObject([{ aborted: true }]));
     expect((await results).every(({ status }) => status === 'rejected')).toBe(true);
   });
 
@@ -67,7 +67,7 @@ describe('a caller that leaves', () => {
     sandbox.faults.add({ source: 'project', hang: true });
     const leaving = new AbortController();
     const left = project.sensors(page, scopeOf({ signal: leaving.signal }));
-    await vi.waitFor(() => expect(sandbox.inFlight('project')).toBe(1));
+    await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
     leaving.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
     expect((await project.sensors(page, scopeOf())).value.items.length).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ describe('a caller that leaves', () => {
     await project.project(scopeOf());
     const leaving = new AbortController();
     const left = project.sensors(page, scopeOf({ signal: leaving.signal }));
-    await vi.waitFor(() => expect(project.status().waiting.query).toBe(1));
+    await eventually(() => expect(project.status().waiting.query).toBe(1));
     leaving.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
     expect(project.status().waiting.query).toBe(0);
@@ -114,9 +114,9 @@ describe('a read in the background', () => {
     for (let offset = 0; offset < 4; offset++) await project.sensors({ limit: 1, offset }, scopeOf());
     const background = project.project(scopeOf({ priority: 'background' }));
     const queries = [1, 2].map((limit) => project.sensors({ limit, offset: 5 }, scopeOf()));
-    await vi.waitFor(() => expect(project.status().waiting).toMatchObject({ query: 2, background: 1 }));
+    await eventually(() => expect(project.status().waiting).toMatchObject({ query: 2, background: 1 }));
     const joining = project.project(scopeOf());
-    await vi.waitFor(() => expect(project.status().waiting).toMatchObject({ query: 3, background: 0 }));
+    await eventually(() => expect(project.status().waiting).toMatchObject({ query: 3, background: 0 }));
     await driving(clock, Promise.all([joining, background, ...queries]));
     expect(sandbox.seen('project', '/v1/project')).toHaveLength(1);
   });
