@@ -100,8 +100,8 @@ export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
   };
 }
 
-function send(agent: Agent, request: HttpRequest, signal: AbortSignal, bodyTimeout: number) {
-  return agent.request({
+async function send(agent: Agent, request: HttpRequest, signal: AbortSignal, bodyTimeout: number) {
+  const response = await agent.request({
     origin: request.origin,
     path: request.path,
     method: 'GET',
@@ -115,6 +115,9 @@ function send(agent: Agent, request: HttpRequest, signal: AbortSignal, bodyTimeo
     bodyTimeout,
     signal,
   });
+  // A body that is destroyed before anyone reads it reports that, which without a listener ends the process.
+  response.body.on('error', () => undefined);
+  return response;
 }
 
 class BodyTooLarge extends Error {}
