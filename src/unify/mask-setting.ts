@@ -1,5 +1,7 @@
 import { GatewayError, UpstreamUnavailable } from '../errors.js';
 import { known } from '../upstream/decode.js';
+import type { WireProject } from '../upstream/project/wire.js';
+import type { Read } from '../upstream/read.js';
 import type { Tenant, UnifyContext } from './context.js';
 import { createInventory } from './inventory.js';
 
@@ -19,7 +21,9 @@ export class MaskSetting {
   changedAtMs = Number.NEGATIVE_INFINITY;
   /** Why it is not known, or not known better. */
   failure: unknown = null;
+  /** When the latest record was read that says otherwise, and up to when such doubts have been answered by a look. */
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
+  #answeredMs = Number.NEGATIVE_INFINITY;
 
   constructor(tenant: Tenant) {
     this.#tenant = tenant;
@@ -29,22 +33,24 @@ export class MaskSetting {
   /** Asks the project unless it said within the last 30 seconds. Where it cannot be asked, what it said last holds. */
   async look(ctx: UnifyContext): Promise<Mask> {
     const now = ctx.clock.now();
-    const neededMs = Math.max(now - lookEveryMs, this.#doubtedAtMs);
-    if (!ctx.project || this.saidAtMs >= neededMs) return this.mask;
+    const doubtedAtMs = this.#doubtedAtMs;
+    const isDoubted = doubtedAtMs > this.#answeredMs;
+    if (!ctx.project || (!isDoubted && now - this.saidAtMs <= lookEveryMs)) return this.mask;
     const looks = ctx.once(createLooks);
     // One failure answers for the whole operation: a hundred sensors do not ask a hundred times.
     if (looks.failed) return this.mask;
     try {
-      const { value, readAtMs } = await ctx.project.project({
-        ...ctx.scope,
-        maxAgeMs: Math.max(0, now - neededMs),
-      });
-      const masked = known(value.location_masked);
-      if (masked === null)
+      // What was said in the millisecond of the doubt may have been said before it.
+      const maxAgeMs = isDoubted ? Math.max(0, now - doubtedAtMs - 1) : lookEveryMs;
+      const said = await ctx.project.project({ ...ctx.scope, maxAgeMs });
+      this.hear(said);
+      if (known(said.value.location_masked) === null) {
         throw new UpstreamUnavailable('The project did not say whether its positions are masked');
-      this.#said(masked ? 'masked' : 'open', readAtMs);
+      }
+      this.#answeredMs = Math.max(this.#answeredMs, doubtedAtMs);
     } catch (error) {
       ctx.scope.signal.throwIfAborted();
+      if (!(error instanceof GatewayError)) throw error;
       looks.failed = true;
       this.failure = error;
     }
@@ -53,7 +59,7 @@ export class MaskSetting {
 
   /** A record read at this moment says otherwise: the next look must be later than that. */
   doubt(readAtMs: number): void {
-    this.#doubtedAtMs = Math.max(this.#doubtedAtMs, readAtMs);
+    if (readAtMs >= this.saidAtMs) this.#doubtedAtMs = Math.max(this.#doubtedAtMs, readAtMs);
   }
 
   /** Nothing has been discarded yet: what another process left in a shared cache can be older than what was heard. */
@@ -69,11 +75,14 @@ export class MaskSetting {
     this.#tenant.kept(createInventory).project?.discard();
   }
 
-  #said(mask: Mask, atMs: number): void {
-    if (atMs < this.saidAtMs) return;
+  /** Whatever the project was read for, it says how it is set. */
+  hear({ value, readAtMs }: Read<WireProject>): void {
+    const masked = known(value.location_masked);
+    if (masked === null || readAtMs < this.saidAtMs) return;
+    const mask = masked ? 'masked' : 'open';
     const changed = this.mask !== 'unknown' && this.mask !== mask;
     this.mask = mask;
-    this.saidAtMs = atMs;
+    this.saidAtMs = readAtMs;
     this.failure = null;
     if (changed) this.discardOlder();
   }

@@ -168,9 +168,10 @@ async function projectPosition(ctx: UnifyContext, record: ProjectRecord): Promis
 async function lookFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectRecord): Promise<void> {
   const told = known(record.value.location?.masked);
   const isOld = ctx.clock.now() - record.readAtMs > lookEveryMs;
-  const disagrees = told !== null && setting.mask !== 'unknown' && told !== (setting.mask === 'masked');
+  const disagrees = told === true ? setting.mask !== 'masked' : told === false && setting.mask === 'masked';
   if (disagrees) setting.doubt(record.readAtMs);
-  if (isOld || told === null || disagrees) await setting.look(ctx);
+  // A record that is masked may be shown as that, whatever the project says.
+  if (isOld || told === null || (disagrees && setting.mask !== 'unknown')) await setting.look(ctx);
 }
 
 type Verdict = PublicPosition | 'outdated' | 'withheld' | null;

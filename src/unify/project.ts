@@ -3,6 +3,7 @@ import { known } from '../upstream/decode.js';
 import type { WireProject } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
+import { createMaskSetting } from './mask-setting.js';
 
 /** The project of the key (key-scoped §2). */
 export interface Project {
@@ -16,12 +17,16 @@ export interface Project {
 
 /** Null where the project interface is not configured. */
 export async function readProject(ctx: UnifyContext): Promise<Project | null> {
+  const setting = ctx.kept(createMaskSetting);
+  // A sensor's record may have said since that it is masked: then what was read before that will not do.
+  await setting.look(ctx);
   const read = await projectRecord(ctx);
+  if (read) setting.hear(read);
   return read && projectOf(read.value);
 }
 
 /** As `GET /v1/project` gave it at most 30 seconds ago, or as it gave it last where it cannot be asked now. */
-export async function projectRecord(ctx: UnifyContext): Promise<Read<WireProject> | null> {
+async function projectRecord(ctx: UnifyContext): Promise<Read<WireProject> | null> {
   if (!ctx.project) return null;
   try {
     return await ctx.project.project({

@@ -1,3 +1,4 @@
+import type { ManualClock } from '../../src/clock.js';
 import { aCatalogueSensor, aNetwork, aSensor } from '../../src/sandbox/builders.js';
 import type { CatalogueSensor } from '../../src/sandbox/catalogue-records.js';
 import type { ProjectSensor } from '../../src/sandbox/project-records.js';
@@ -58,3 +59,14 @@ export function worldOf(count: number, networks: readonly string[] = ['net_1']):
 
 /** The seismic code of a network of `worldOf`. */
 export const codeOf = (networkId: string) => networkId.replace('net_', 'N');
+
+/** The answer to something that waits for the clock: retries and waits for allowance pass while it does. */
+export async function whileTimePasses<T>(clock: ManualClock, answering: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  answering.then(over, over);
+  while (!isOver) await clock.advance(100);
+  return answering;
+}
