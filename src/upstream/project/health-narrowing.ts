@@ -35,7 +35,7 @@ export class HealthNarrowing {
         return page && { ...page, value: { ...page.value, nextFrom: page.value.nextFrom ?? until } };
       } catch (error) {
         if (!isTooLong(error)) throw error;
-        step = this.#learnt.narrower(step ?? asked);
+        step = this.#learnt.narrower(asked, step);
       }
     }
   }

@@ -48,7 +48,7 @@ export class Narrowing {
         return await pageOfPieces(query, this.#pieces(query, step.widthMs), step.limit, keyOf, counted);
       } catch (error) {
         if (!isTooLong(error)) throw error;
-        step = this.#learnt.narrower(step ?? asked);
+        step = this.#learnt.narrower(asked, step);
       }
     }
   }

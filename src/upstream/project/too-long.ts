@@ -32,12 +32,17 @@ export class Learnt {
     return (widthMs === 0 ? limit > known.limit : widthMs > known.widthMs) ? known : null;
   }
 
-  /** The next thing to try: a quarter of the range, a small page. Throws when there is no less. */
-  narrower({ widthMs, limit }: Step): Step {
-    if (widthMs <= hourMs && limit <= smallestLimit) throw tooWide();
+  /**
+   * The next thing to try after this: a quarter of the range, in pages of 100 and then of half as many. Throws when there is
+   * no less.
+   */
+  narrower({ widthMs, limit }: Step, last: Step | null): Step {
+    const from = last ?? { widthMs, limit };
+    if (from.widthMs <= hourMs && from.limit <= smallestLimit) throw tooWide();
+    const halved = last !== null || widthMs === 0 ? Math.floor(from.limit / 2) : from.limit;
     this.#step = {
-      widthMs: Math.max(widthMs / 4, hourMs),
-      limit: limit > 100 ? 100 : Math.max(Math.min(limit, smallestLimit), Math.floor(limit / 2)),
+      widthMs: Math.max(from.widthMs / 4, hourMs),
+      limit: from.limit > 100 ? 100 : Math.max(halved, Math.min(from.limit, smallestLimit)),
     };
     this.#untilMs = this.#clock.now() + rememberedMs;
     return this.#step;

@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
+import type { TriggerQuery } from '../../src/upstream/project/client.js';
+import { failureOf, projectAt, scopeOf, startTiny } from './harness.js';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const clock = new ManualClock(Date.UTC(2026, 5, 1));
+const at = (agoMs: number) => new Date(clock.now() - agoMs).toISOString();
+
+interface Record {
+  readonly id: string;
+  readonly atMs: number;
+}
+
+interface Asked {
+  readonly widthMs: number;
+  readonly limit: number;
+}
+
+/** An upstream with one list, in time, that gives up on what is too much for it. */
+async function startSlow(records: readonly Record[], isTooMuch: (asked: Asked) => boolean) {
+  const asked: string[] = [];
+  const tiny = await startTiny((request, response) => {
+    const url = new URL(request.url ?? '', 'http://tiny');
+    const query = url.searchParams;
+    asked.push(request.url ?? '');
+    const health = url.pathname.endsWith('/soh');
+    const toMs = Date.parse(query.get('to') ?? new Date(clock.now()).toISOString());
+    const fromMs = Date.parse(query.get('from') ?? (health ? new Date(toMs - dayMs).toISOString() : '1970'));
+    const limit = Number(query.get('limit') ?? 100);
+    response.setHeader('content-type', 'application/json');
+    if (isTooMuch({ widthMs: toMs - fromMs, limit })) {
+      response.writeHead(503).end('{"error":{"code":"timeout","message":"The query ran too long"}}');
+      return;
+    }
+    const found = records
+      .filter(({ atMs }) => (health ? atMs > fromMs : atMs >= fromMs) && atMs <= toMs)
+      .sort((a, b) => a.atMs - b.atMs || a.id.localeCompare(b.id));
+    if (query.get('order') === 'desc') found.reverse();
+    const offset = Number(query.get('offset') ?? 0);
+    const page = found.slice(offset, offset + limit);
+    const data = page.map(({ id, atMs }) => {
+      const start_time = new Date(atMs).toISOString();
+      return { id, device_id: id, start_time, timestamp: start_time, status: 'closed' };
+    });
+    const next_from = page.length < found.length ? data.at(-1)?.timestamp : null;
+    response.end(JSON.stringify({ data, total: found.length, limit, offset, next_from }));
+  });
+  const client = projectAt(tiny.url, clock);
+  return {
+    client,
+    asked,
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]();
+      await tiny[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const everyHour = (count: number): Record[] =>
+  Array.from({ length: count }, (_, index) => ({ id: `${index}`, atMs: clock.now() - index * hourMs }));
+
+describe('a list that upstream takes too long over', () => {
+  it('is read in shorter ranges, and no request is sent twice', async () => {
+    await using slow = await startSlow(everyHour(24 * 80), ({ widthMs }) => widthMs > 30 * dayMs);
+    const query = { from: at(80 * dayMs), to: at(0), order: 'desc' as const, limit: 500, offset: 0 };
+    const { value } = await slow.client.triggers(query, scopeOf());
+    expect(value.items.map(({ id }) => id)).toEqual(everyHour(500).map(({ id }) => id));
+    expect(value.received).toBe(500);
+    expect(new Set(slow.asked).size).toBe(slow.asked.length);
+  });
+
+  it('is not asked for so widely again, neither its next page nor another range', async () => {
+    await using slow = await startSlow(everyHour(24 * 80), ({ widthMs }) => widthMs > 30 * dayMs);
+    const query = { from: at(80 * dayMs), to: at(0), order: 'asc' as const, limit: 100, offset: 0 };
+    await slow.client.triggers(query, scopeOf());
+    const before = slow.asked.length;
+    const next = await slow.client.triggers({ ...query, offset: 100 }, scopeOf());
+    expect(next.value.items[0]?.id).toBe(`${24 * 80 - 101}`);
+    await slow.client.triggers({ ...query, from: at(60 * dayMs) }, scopeOf());
+    expect(slow.asked.slice(before)).toHaveLength(2);
+    await clock.advance(11 * minuteMs);
+    await slow.client.triggers({ ...query, from: at(70 * dayMs) }, scopeOf());
+    expect(slow.asked.length - before).toBeGreaterThan(3);
+  });
+
+  it('without a beginning is followed back until the page is full', async () => {
+    await using slow = await startSlow(everyHour(24 * 80), ({ widthMs }) => widthMs > 40 * dayMs);
+    const query = { order: 'desc' as const, limit: 200, offset: 50 };
+    const { value } = await slow.client.triggers(query, scopeOf());
+    expect(value.items.map(({ id }) => id)).toEqual(
+      everyHour(250)
+        .slice(50)
+        .map(({ id }) => id),
+    );
+  });
+
+  it('without a range is read in smaller pages', async () => {
+    await using slow = await startSlow(everyHour(300), ({ limit }) => limit > 60);
+    const { value } = await slow.client.sensors({ limit: 150, offset: 20 }, scopeOf());
+    expect(value).toMatchObject({ received: 150, total: null });
+    expect(new Set(value.items.map(({ device_id }) => device_id)).size).toBe(150);
+    expect(new Set(slow.asked).size).toBe(slow.asked.length);
+  });
+
+  it('in whatever pieces is given up after a dozen requests, saying that the range is too wide', async () => {
+    await using slow = await startSlow(everyHour(10), () => true);
+    const query = { from: at(300 * dayMs), to: at(0), order: 'desc' as const, limit: 100, offset: 0 };
+    const error = await failureOf(slow.client.triggers(query, scopeOf()));
+    expect(error).toMatchObject({ code: 'UPSTREAM_TIMEOUT', upstream: { status: 503, code: 'timeout' } });
+    expect(error.message).toMatch(/range/);
+    expect(slow.asked.length).toBeLessThanOrEqual(12);
+    expect(new Set(slow.asked).size).toBe(slow.asked.length);
+    const endless = await failureOf(
+      slow.client.triggers({ order: 'desc', limit: 100, offset: 0 }, scopeOf()),
+    );
+    expect(endless.code).toBe('UPSTREAM_TIMEOUT');
+  });
+
+  it('comes out as if it had been answered at once, whatever is asked for and however it is cut', async () => {
+    const records = fc.array(fc.record({ id: fc.uuid(), atMs: fc.integer({ min: -20 * dayMs, max: 0 }) }), {
+      maxLength: 60,
+    });
+    const query = fc.record({
+      fromAgo: fc.integer({ min: 0, max: 25 }),
+      toAgo: fc.integer({ min: 0, max: 25 }),
+      order: fc.constantFrom<'asc' | 'desc'>('asc', 'desc'),
+      limit: fc.integer({ min: 1, max: 80 }),
+      offset: fc.integer({ min: 0, max: 70 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(records, query, fc.integer({ min: 2, max: 20 }), async (drawn, ask, widestDays) => {
+        const all = drawn.map(({ id, atMs }) => ({ id, atMs: clock.now() + atMs }));
+        await using slow = await startSlow(all, ({ widthMs }) => widthMs > widestDays * dayMs);
+        await using quick = await startSlow(all, () => false);
+        const asked: TriggerQuery = {
+          from: at(Math.max(ask.fromAgo, ask.toAgo) * dayMs),
+          to: at(Math.min(ask.fromAgo, ask.toAgo) * dayMs),
+          order: ask.order,
+          limit: ask.limit,
+          offset: ask.offset,
+        };
+        const pieced = await slow.client.triggers(asked, scopeOf()).catch((error: unknown) => {
+          // Given up, but not before a dozen requests.
+          expect(error).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+          expect(slow.asked).toHaveLength(12);
+        });
+        if (!pieced) return;
+        const whole = await quick.client.triggers(asked, scopeOf());
+        expect(pieced.value.items).toEqual(whole.value.items);
+        expect(pieced.value.received).toBe(whole.value.received);
+        expect([null, whole.value.total]).toContain(pieced.value.total);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('health reports that upstream takes too long over', () => {
+  it('are read from a shorter range, and go on where it ended', async () => {
+    const records = everyHour(7 * 24);
+    await using slow = await startSlow(records, ({ widthMs }) => widthMs > 2 * dayMs);
+    const to = at(0);
+    const seen: string[] = [];
+    for (let from: string | undefined = at(6 * dayMs); from !== undefined; ) {
+      const page = await slow.client.healthReports('A', { from, to }, scopeOf());
+      seen.push(...(page?.value.reports ?? []).map(({ timestamp }) => timestamp));
+      from = page?.value.nextFrom ?? undefined;
+    }
+    const expected = records.filter(({ atMs }) => atMs > clock.now() - 6 * dayMs).map(({ atMs }) => atMs);
+    expect(seen).toEqual(expected.sort((a, b) => a - b).map((ms) => new Date(ms).toISOString()));
+    expect(new Set(slow.asked).size).toBe(slow.asked.length);
+  });
+
+  it('of the day before are asked for from an explicit beginning', async () => {
+    await using slow = await startSlow(everyHour(48), ({ widthMs }) => widthMs > 12 * hourMs);
+    const page = await slow.client.healthReports('A', {}, scopeOf());
+    expect(page?.value.reports[0]?.timestamp).toBe(new Date(clock.now() - 23 * hourMs).toISOString());
+    expect(page?.value.nextFrom).not.toBeNull();
+  });
+});
