@@ -16,8 +16,10 @@ export interface Watched {
 /** `refused`: it answers, but not with the gateway's key. `unknown`: it has not said anything yet. */
 export type InterfaceState = 'ok' | 'away' | 'refused' | 'unknown';
 
-// Whoever asks whether the gateway is ready has a time-out of a second or so.
+// Whoever asks whether the gateway is ready has a time-out of a second or so; but as long as nothing is known, an answer
+// that is late is better than a wrong one.
 const answerWithinMs = 900;
+const firstAnswerWithinMs = 5_000;
 const probeAgainAfterMs = 2_000;
 
 /** Whether one interface can answer: from what is being read of it anyway, and by asking when that says nothing. */
@@ -45,7 +47,10 @@ export class InterfaceWatch {
       this.#probing ??= this.#probe().finally(() => {
         this.#probing = null;
       });
-      await Promise.race([this.#probing, after(answerWithinMs)]);
+      await Promise.race([
+        this.#probing,
+        after(this.#state === 'unknown' ? firstAnswerWithinMs : answerWithinMs),
+      ]);
     }
     return this.#state;
   }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 
 /**
  * Sends what Yoga answered. A stream goes out as fast as the client takes it, ends when the client goes, and when
- * `leaving` is aborted: at the end of a message, without `complete`, so that its client comes back and resumes.
+ * `leaving` is aborted: without `complete`, so that its client comes back and resumes.
  */
 export async function sendResponse(
   answer: Response,
@@ -34,18 +34,31 @@ async function pump(
   leaving: AbortSignal,
 ): Promise<void> {
   const reader = body.getReader();
-  const stop = () => void reader.cancel().catch(() => {});
+  let isOver = false;
+  let wake = () => {};
+  const stop = () => {
+    isOver = true;
+    wake();
+  };
+  /** What comes first, the promise or the end; a race of promises would keep something of every chunk. */
+  const orEnd = <T>(promise: Promise<T>): Promise<T | null> =>
+    new Promise((resolve, reject) => {
+      wake = () => resolve(null);
+      promise.then(resolve, reject);
+    });
   response.once('close', stop);
   leaving.addEventListener('abort', stop, { once: true });
   try {
     response.flushHeaders();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done || response.destroyed) break;
-      if (!response.write(value)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    while (!isOver) {
+      const step = await orEnd(reader.read());
+      if (step === null || step.done) break;
+      if (!response.write(step.value)) await orEnd(once(response, 'drain'));
     }
   } finally {
     leaving.removeEventListener('abort', stop);
     response.end();
+    // Whoever makes the stream learns that nobody reads it any more; that it was in the middle of it is no fault.
+    void reader.cancel().catch(() => {});
   }
 }
