@@ -2,6 +2,7 @@ import { UpstreamUnavailable } from '../errors.js';
 import type { HealthQuery } from '../upstream/project/client.js';
 import type { WireHealthPage } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
+import { Breadth } from './breadth.js';
 import { type HealthReport, healthReportOf } from './health-report.js';
 import { type HealthPosition, HealthSeam } from './health-seam.js';
 import { longestRangeMs, windowEndMs } from './health-windows.js';
@@ -35,10 +36,15 @@ export interface PlacedReport {
   readonly position: HealthPosition;
 }
 
-/** key-scoped §4. */
-const largestPage = 5000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+/** key-scoped §4. */
+const largestPage = 5000;
+const steps = [
+  { limit: largestPage, spanMs: longestRangeMs },
+  { limit: 1000, spanMs: dayMs },
+  { limit: 100, spanMs: hourMs },
+] as const;
 
 /**
  * Walks health reports over a range of any length, oldest first: window by window of at most 7 days, and within a window
@@ -51,35 +57,38 @@ export async function walkHealthReports(walk: HealthWalk): Promise<WalkedReports
   const seam = new HealthSeam(walk.after);
   // Assumed: no sensor dates a report more than a day ahead. Windows beyond would be empty.
   const toMs = Math.min(walk.to ? ceilMs(walk.to) : walk.nowMs, walk.nowMs + dayMs);
+  const breadth = new Breadth('`from` and `to`', steps);
   let start = startOf(walk, toMs);
-  let requests = 0;
+  // Of the window that is being read: `next_from` is followed with the same.
+  let end: End | null = null;
 
-  while (start.ms < toMs) {
-    const endMs = windowEndMs(start.ms, toMs);
-    const to = endMs < toMs ? textOf(endMs) : lastEnd(walk, start.ms, toMs);
-    for (let from = start.text; ; ) {
-      if (requests === walk.mostRequests) return { ...cut(found, walk.wanted, true), reached: seam.position };
-      const again = requests === 0 && walk.after?.rank ? walk.after.rank + 2 : 0;
-      const limit = Math.min(largestPage, walk.wanted - found.length + 1 + again);
-      const page = await walk.read({ from, to, limit });
-      if (!page) return null;
-      requests++;
-      seam.turn();
-      for (const record of page.value.reports) {
-        const report = healthReportOf(record, page.readAtMs);
-        const position = report && isWithin(walk, report.timestamp) ? seam.pass(report) : null;
-        if (report && position) found.push({ report, position });
-      }
-      const { nextFrom } = page.value;
-      // Upstream says itself that there is more: nothing has to be read to know.
-      const more = found.length > walk.wanted || (found.length === walk.wanted && nextFrom !== null);
-      if (more) return cut(found, walk.wanted, true);
-      if (nextFrom === null) break;
-      seam.reach(advanced(from, nextFrom));
-      from = nextFrom;
+  for (let requests = 0; start.ms < toMs; requests++) {
+    if (requests === walk.mostRequests) return { ...cut(found, walk.wanted, true), reached: seam.position };
+    end ??= endOf(walk, start, toMs, breadth.now.spanMs);
+    const again = requests === 0 && walk.after?.rank ? walk.after.rank + 2 : 0;
+    const limit = Math.min(breadth.now.limit, walk.wanted - found.length + 1 + again);
+    const from = start.text ?? (end.ms < toMs ? textOf(start.ms) : undefined);
+    const page = await walk
+      .read({ from, to: end.text, limit })
+      .catch((error: unknown) => breadth.narrow(error));
+    if (page === null) return null;
+    if (!page) {
+      end = null;
+      continue;
     }
-    seam.reach(Instant.fromMs(endMs));
-    start = { ms: endMs, text: textOf(endMs) };
+    seam.turn();
+    for (const record of page.value.reports) {
+      const report = healthReportOf(record, page.readAtMs);
+      const position = report && isWithin(walk, report.timestamp) ? seam.pass(report) : null;
+      if (report && position) found.push({ report, position });
+    }
+    const { nextFrom } = page.value;
+    // Upstream says itself that there is more: nothing has to be read to know.
+    const more = found.length > walk.wanted || (found.length === walk.wanted && nextFrom !== null);
+    if (more) return cut(found, walk.wanted, true);
+    start = nextFrom === null ? { ms: end.ms, text: textOf(end.ms) } : advanced(from, nextFrom);
+    if (nextFrom === null) end = null;
+    seam.reach(instantAt(start));
   }
   return cut(found, walk.wanted, false);
 }
@@ -88,6 +97,17 @@ interface Start {
   readonly ms: number;
   /** Undefined for upstream's default. */
   readonly text: string | undefined;
+}
+
+interface End {
+  readonly ms: number;
+  /** Undefined for now. */
+  readonly text: string | undefined;
+}
+
+function endOf(walk: HealthWalk, start: Start, toMs: number, spanMs: number): End {
+  const ms = Math.min(windowEndMs(start.ms, toMs), start.ms + spanMs);
+  return { ms, text: ms < toMs ? textOf(ms) : lastEnd(walk, start.ms, toMs) };
 }
 
 function startOf({ from, to, nowMs, after }: HealthWalk, toMs: number): Start {
@@ -117,7 +137,7 @@ function isWithin({ from, to }: HealthWalk, timestamp: Instant): boolean {
   return !to || timestamp.compare(to) <= 0;
 }
 
-function advanced(from: string | undefined, nextFrom: string): Instant {
+function advanced(from: string | undefined, nextFrom: string): Start {
   const next = Instant.parse(nextFrom);
   const before = from === undefined ? null : Instant.parse(from);
   if (!next || (before && next.compare(before) <= 0)) {
@@ -125,7 +145,11 @@ function advanced(from: string | undefined, nextFrom: string): Instant {
       'The health reports of the project do not advance: `next_from` is not after `from`',
     );
   }
-  return next;
+  return { ms: floorMs(next), text: nextFrom };
+}
+
+function instantAt({ ms, text }: Start): Instant {
+  return (text === undefined ? null : Instant.parse(text)) ?? Instant.fromMs(ms);
 }
 
 function cut(found: readonly PlacedReport[], wanted: number, more: boolean): WalkedReports {

@@ -2,9 +2,11 @@ import { notConfigured } from '../errors.js';
 import type { TriggerQuery } from '../upstream/project/client.js';
 import type { WireTrigger } from '../upstream/project/wire.js';
 import type { Page, Read } from '../upstream/read.js';
+import { Breadth } from './breadth.js';
 import type { UnifyContext } from './context.js';
-import { atOrAfter, atOrBefore, fitsMs, floorMs } from './millisecond.js';
-import { earlier, type Instant, later } from './time.js';
+import { fitsMs, floorMs } from './millisecond.js';
+import type { Instant } from './time.js';
+import { boundsOf, type TriggerRange } from './trigger-bounds.js';
 import {
   behind,
   behindSome,
@@ -15,13 +17,9 @@ import {
 } from './trigger-position.js';
 import { compareTriggers, type Trigger, triggersOf } from './trigger-record.js';
 
-export interface TriggerWalk {
+/** Both ends of the range are inclusive to the last digit. */
+export interface TriggerWalk extends TriggerRange {
   readonly read: (query: TriggerQuery) => Promise<Read<Page<WireTrigger>>>;
-  readonly order: WalkOrder;
-  /** Both ends inclusive, to the last digit. */
-  readonly from?: Instant | undefined;
-  readonly to?: Instant | undefined;
-  readonly deviceId?: string | undefined;
   /** Where to go on from; null to begin at the end that `order` begins with. */
   readonly after: TriggerPosition | null;
   /** How many to keep. */
@@ -54,6 +52,13 @@ export interface PlacedTrigger {
 /** key-scoped §4. */
 export const largestPage = 500;
 
+const dayMs = 86_400_000;
+const steps = [
+  { limit: largestPage, spanMs: Number.POSITIVE_INFINITY },
+  { limit: 100, spanMs: 30 * dayMs },
+  { limit: 25, spanMs: dayMs },
+] as const;
+
 // So many of one moment may be named in a cursor; more, and the rest of the moment is read instead.
 const mostBesides = 16;
 
@@ -71,14 +76,18 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
   let reached = walk.after;
   let pin = walk.after?.startTime ?? null;
   let offset = 0;
-  let total: number | null = null;
+  let total: number | null | undefined;
+  const breadth = new Breadth('`from` and `to`', steps);
 
   for (let requests = 0; requests < walk.mostRequests; requests++) {
-    const bounds = boundsOf(walk, pin);
+    const bounds = boundsOf(walk, pin, breadth.now.spanMs);
     if (!bounds) return { triggers: [], more: false, reached: null, total: 0 };
-    const limit = pageSize(walk, found.length, offset);
-    const { value: page, readAtMs } = await walk.read({ ...bounds, order: walk.order, limit, offset });
-    if (requests === 0) total = page.total;
+    const limit = Math.min(breadth.now.limit, pageSize(walk, found.length, offset));
+    const query = { ...bounds.query, order: walk.order, limit, offset };
+    const read = await walk.read(query).catch((error: unknown) => breadth.narrow(error));
+    if (!read) continue;
+    const { value: page, readAtMs } = read;
+    if (total === undefined) total = bounds.shortOf ? null : page.total;
     const ends = endsList(page, offset, limit);
 
     for (const trigger of triggersOf(page.items, readAtMs)) {
@@ -96,19 +105,25 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
       if (walk.keep?.(trigger) !== false) found.push({ trigger, position: reached });
     }
 
-    if (ends) return { ...cut(found, walk.wanted, false), total };
+    if (ends && !bounds.shortOf) return { ...cut(found, walk.wanted, false), total: total ?? null };
     const more = edge.some((trigger) => walk.keep?.(trigger) !== false);
     if (found.length > walk.wanted || (found.length === walk.wanted && more)) {
-      return { ...cut(found, walk.wanted, true), total };
+      return { ...cut(found, walk.wanted, true), total: total ?? null };
+    }
+    if (ends && bounds.shortOf) {
+      pin = bounds.shortOf;
+      reached = furtherOf(walk.order, reached, pin);
+      offset = 0;
+      continue;
     }
     const closing = closeWithin(walk, found.length, edge, page.total !== null);
-    if (closing) return { ...cut([...found, ...closing], walk.wanted, true), total };
+    if (closing) return { ...cut([...found, ...closing], walk.wanted, true), total: total ?? null };
 
     const stuck = momentOf(furthest) === momentOf(pin);
     offset = stuck ? offset + page.received : 0;
     if (!stuck) pin = furthest;
   }
-  return { triggers: found, more: true, reached, total };
+  return { triggers: found, more: true, reached, total: total ?? null };
 }
 
 /** @throws NotConfigured without a project interface: the catalogue has no triggers. */
@@ -118,18 +133,10 @@ export function projectTriggers(ctx: UnifyContext): TriggerWalk['read'] {
   return (query) => project.triggers(query, ctx.scope);
 }
 
-type Bounds = Pick<TriggerQuery, 'from' | 'to' | 'deviceId'>;
-
-// Null where the pin lies outside of what was asked for: nothing can be there, and upstream would refuse the range.
-function boundsOf({ order, from, to, deviceId }: TriggerWalk, pin: Instant | null): Bounds | null {
-  const lower = order === 'asc' && pin ? later(pin, from ?? pin) : from;
-  const upper = order === 'desc' && pin ? earlier(pin, to ?? pin) : to;
-  if (lower && upper && lower.compare(upper) > 0) return null;
-  // One moment is the same to the millisecond too, and what is asked of it is known by its two equal ends to be final.
-  if (lower && upper && !lower.leap && lower.compare(upper) === 0) {
-    return { from: lower.toString(), to: lower.toString(), deviceId };
-  }
-  return { from: lower && atOrBefore(lower), to: upper && atOrAfter(upper), deviceId };
+// All up to a time has been looked at, though nothing may have been there.
+function furtherOf(order: WalkOrder, reached: TriggerPosition | null, time: Instant): TriggerPosition {
+  if (reached && inOrder(order, time.compare(reached.startTime)) <= 0) return reached;
+  return { startTime: time, id: null, besides: [] };
 }
 
 // Triggers of one millisecond are one moment: upstream may order them in any way.
