@@ -4,9 +4,11 @@ import type { ProjectClient } from '../upstream/project/client.js';
 import type { WireSensor as ProjectSensor } from '../upstream/project/wire.js';
 import type { Tenant } from './context.js';
 import { codeKeyOf, createNetworkCodes } from './network-code.js';
-import { type CatalogueRecord, type Pairing, pairSensors, serialKey } from './sensor-identity.js';
+import { type CatalogueRecord, serialKey } from './sensor-identity.js';
 import { SensorListing } from './sensor-listing.js';
-import type { Listed, PageSource } from './sensor-reading.js';
+import { type Pairing, pairSensors } from './sensor-matching.js';
+import type { PageSource } from './sensor-pages.js';
+import type { Listed } from './sensor-reading.js';
 
 /** All sensors of both interfaces and which of them are the same, kept for all operations of one key. */
 export interface Inventory {

@@ -1,9 +1,23 @@
-import { known, MalformedValue, type Num, type Text } from '../upstream/decode.js';
+/**
+ * The only maker of a public position or distance (contract 6.4, key-scoped §1). While the project masks its positions,
+ * nothing of where the catalogue has one of its sensors may show, however it is asked for: not as a value, nor by a filter,
+ * a distance, an arrival or a name.
+ */
+
+import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import type { Point } from './geodesy.js';
 import { createInventory } from './inventory.js';
 import { createMaskSetting, lookEveryMs, type Mask, type MaskSetting, withheldBy } from './mask-setting.js';
 import { networkCodeOf } from './network-code-lookup.js';
+import {
+  isPosition,
+  type PublicPosition,
+  pointOf,
+  pointOrNull,
+  verdictOf,
+  verdictOrNull,
+} from './position.js';
 import { projectSensorAgain } from './project-sensors.js';
 import type { Sensor } from './sensor.js';
 import { sensorDetail } from './sensor-detail.js';
@@ -14,20 +28,6 @@ import {
   type ProjectRecord,
   serialKey,
 } from './sensor-identity.js';
-
-/**
- * The only maker of a public position or distance (contract 6.4, key-scoped §1). While the project masks its positions,
- * nothing of where the catalogue has one of its sensors may show, however it is asked for: not as a value, nor by a filter,
- * a distance, an arrival or a name.
- */
-export interface PublicPosition extends Point {
-  /** Metres; while masked rounded to 100 m by upstream. */
-  readonly elevationM: Num;
-  /** Displaced by 500 to 1000 m. */
-  readonly masked: boolean;
-  /** Of the site; null while masked. The catalogue's costs a request. */
-  readonly siteName: () => Promise<Text>;
-}
 
 /**
  * Where a sensor may be shown: the project's position whole where it has one, else the catalogue's where masking permits.
@@ -174,43 +174,6 @@ async function lookFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectR
   if (isOld || told === null || (disagrees && setting.mask !== 'unknown')) await setting.look(ctx);
 }
 
-type Verdict = PublicPosition | 'outdated' | 'withheld' | null;
-
-/**
- * What may be shown of the project's own position. `outdated`: it was read under another setting and must be read again;
- * `withheld`: record and project disagree, or the project has not said.
- */
-function verdictOf(record: ProjectRecord, setting: MaskSetting, nowMs: number): Verdict {
-  const location = record.value.location;
-  const point = pointOf(location);
-  if (!location || !point) return null;
-  if (record.readAtMs < setting.changedAtMs) return 'outdated';
-  const told = known(location.masked);
-  const position = { ...point, elevationM: location.elevation_m };
-  // contract 6.4: a record that says so is masked at once, whatever was heard before.
-  const masked: PublicPosition = { ...position, masked: true, siteName: async () => null };
-  const open: PublicPosition = { ...position, masked: false, siteName: async () => location.name };
-  if (told === true) return masked;
-  switch (setting.mask) {
-    case 'open':
-      return open;
-    case 'masked':
-      if (told === null) return masked;
-      return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
-    case 'unknown':
-      // Upstream has displaced what it masks: what it called open half a minute ago may be shown as that.
-      return told === false && nowMs - record.readAtMs <= lookEveryMs ? open : 'withheld';
-  }
-}
-
-function verdictOrNull(record: ProjectRecord, setting: MaskSetting, nowMs: number): Verdict {
-  return pointOrNull(record.value.location) && verdictOf(record, setting, nowMs);
-}
-
-function isPosition(verdict: Verdict): verdict is PublicPosition {
-  return typeof verdict === 'object' && verdict !== null;
-}
-
 /** Whether a record of the catalogue is surely of no sensor of the project. @throws when the project's list is not whole */
 async function isElsewhere(ctx: UnifyContext, { value }: CatalogueRecord): Promise<boolean> {
   const list = ctx.kept(createInventory).project;
@@ -237,27 +200,4 @@ function cataloguePosition(ctx: UnifyContext, record: CatalogueRecord): PublicPo
     masked: false,
     siteName: async () => (await sensorDetail(ctx, record.value.id))?.value.location?.site_name ?? null,
   };
-}
-
-interface Degrees {
-  readonly latitude: Num;
-  readonly longitude: Num;
-}
-
-/** Null without one. @throws MalformedValue when it is none on the globe */
-function pointOf(location: Degrees | null): Point | null {
-  const { latitude, longitude } = location ?? { latitude: null, longitude: null };
-  if (latitude instanceof MalformedValue) throw latitude;
-  if (longitude instanceof MalformedValue) throw longitude;
-  if (latitude === null || longitude === null) return null;
-  if (Math.abs(latitude) > 90) throw new MalformedValue('Upstream sent a latitude beyond the pole');
-  return { latitude, longitude };
-}
-
-function pointOrNull(location: Degrees | null): Point | null {
-  try {
-    return pointOf(location);
-  } catch {
-    return null;
-  }
 }

@@ -5,8 +5,9 @@ import { type Box, boxContains, type Circle, withinRadius } from './geodesy.js';
 import type { PositionView } from './masking.js';
 import { codeKeyOf, createNetworkCodes } from './network-code.js';
 import { networkCodeOf } from './network-code-lookup.js';
-import { type SensorStatus, statusOf } from './sensor.js';
-import { type Pair, stationOf } from './sensor-identity.js';
+import type { Pair } from './sensor-identity.js';
+import { stationOf } from './sensor-order.js';
+import { type SensorStatus, statusOf } from './sensor-status.js';
 
 /** Which sensors; all that is given must hold, of the merged values (contract 6.3). An empty list matches nothing. */
 export interface SensorFilter {

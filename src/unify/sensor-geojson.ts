@@ -2,8 +2,10 @@ import { GatewayError } from '../errors.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import { normaliseLongitude } from './geodesy.js';
-import { type PublicPosition, publicPosition } from './masking.js';
-import type { Sensor, SensorStatus } from './sensor.js';
+import { publicPosition } from './masking.js';
+import type { PublicPosition } from './position.js';
+import type { Sensor } from './sensor.js';
+import type { SensorStatus } from './sensor-status.js';
 
 /** RFC 7946: positions are longitude, latitude and, where it is known, metres of elevation. */
 export interface SensorCollection {

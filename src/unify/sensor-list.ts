@@ -12,8 +12,9 @@ import {
   type SensorFilter,
   sensorMatcher,
 } from './sensor-filter.js';
-import { comparePlaces, type Pair, placeOf, type SensorPlace } from './sensor-identity.js';
+import type { Pair } from './sensor-identity.js';
 import { pairSensor } from './sensor-lookup.js';
+import { comparePlaces, placeOf, type SensorPlace } from './sensor-order.js';
 import { type UnifiedSensors, unifySensors } from './sensor-pairing.js';
 
 export interface SensorListArgs {

@@ -2,7 +2,8 @@ import type { Clock } from '../clock.js';
 import { Forbidden, Unauthenticated, UpstreamUnauthorized } from '../errors.js';
 import type { RateLimitStatus, Read, ReadScope } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
-import { type Listed, type PageSource, Reading } from './sensor-reading.js';
+import type { PageSource } from './sensor-pages.js';
+import { type Listed, Reading } from './sensor-reading.js';
 
 export interface ListingOptions<W> {
   readonly source: PageSource<W>;

@@ -5,9 +5,11 @@ import type { UnifyContext } from './context.js';
 import { createInventory } from './inventory.js';
 import { networkCodeOf } from './network-code-lookup.js';
 import { projectSensorAt } from './project-sensors.js';
-import { type Half, type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
+import { type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
 import { sensorDetail } from './sensor-detail.js';
-import { deviceIdOf, type Pair, stationOf } from './sensor-identity.js';
+import type { Half } from './sensor-half.js';
+import { deviceIdOf, type Pair } from './sensor-identity.js';
+import { stationOf } from './sensor-order.js';
 import { type UnifiedSensors, unifySensors } from './sensor-pairing.js';
 import type { Listed } from './sensor-reading.js';
 

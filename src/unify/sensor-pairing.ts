@@ -4,8 +4,8 @@ import type { UnifyContext } from './context.js';
 import { createInventory } from './inventory.js';
 import { codeKeyOf, createNetworkCodes } from './network-code.js';
 import { networkCodeOf } from './network-code-lookup.js';
-import type { Pairing } from './sensor-identity.js';
 import type { SensorListing } from './sensor-listing.js';
+import type { Pairing } from './sensor-matching.js';
 import type { Listed } from './sensor-reading.js';
 
 // A code costs a request or two: the rest is learnt by the operations after this one.

@@ -1,19 +1,7 @@
 import type { Clock } from '../clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../errors.js';
-import { newCostMeter, type Page, type Priority, type Read, type ReadScope } from '../upstream/read.js';
-
-/** One of the two lists of sensors, and how it is paged. */
-export interface PageSource<W> {
-  /** The most that a page can hold. */
-  readonly pageSize: number;
-  /** Page `index` from 0 of pages of `size`; `appliedSize` is what upstream made of it. */
-  read(
-    index: number,
-    size: number,
-    scope: ReadScope,
-  ): Promise<Read<Page<W>> & { readonly appliedSize: number }>;
-  idOf(wire: W): string;
-}
+import { newCostMeter, type Priority, type Read, type ReadScope } from '../upstream/read.js';
+import { type PageSource, Pass, sizeOf } from './sensor-pages.js';
 
 /** What is known of a list so far. */
 export interface Listed<W> {
@@ -254,36 +242,3 @@ export class Reading<W> implements Listed<W> {
 }
 
 const rank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };
-
-/** What one pass saw, and whether rows moved between its pages: then one can be missing. */
-class Pass<W> {
-  readonly seen = new Map<string, Read<W>>();
-  clean = true;
-  readonly #source: PageSource<W>;
-  readonly #records: Map<string, Read<W>>;
-  #total: number | null | undefined;
-
-  constructor(source: PageSource<W>, records: Map<string, Read<W>>) {
-    this.#source = source;
-    this.#records = records;
-  }
-
-  take({ value, readAtMs }: Read<Page<W>>): void {
-    const page = new Map<string, Read<W>>();
-    for (const wire of value.items) page.set(this.#source.idOf(wire), { value: wire, readAtMs });
-    if (this.#total !== undefined && this.#total !== value.total) this.clean = false;
-    this.#total = value.total;
-    for (const [id, record] of page) {
-      if (this.seen.has(id)) this.clean = false;
-      this.seen.set(id, record);
-      this.#records.set(id, record);
-    }
-  }
-}
-
-/** Upstream may give fewer than were asked for, whatever its maximum is: then it is its page size that counts. */
-function sizeOf<W>(first: Read<Page<W>> & { readonly appliedSize: number }, asked: number): number {
-  const { total, received } = first.value;
-  if (total !== null && received > 0 && received < total && received < asked) return received;
-  return Math.max(1, Math.min(asked, first.appliedSize));
-}

@@ -3,6 +3,7 @@ import type { UnifyContext } from './context.js';
 import { networkCodeOf } from './network-code-lookup.js';
 import { projectSensor } from './project-sensors.js';
 import { type DetailRecord, sensorDetail } from './sensor-detail.js';
+import { type Half, heldBy, recordOf, settled } from './sensor-half.js';
 import { catalogueHalf, projectHalf } from './sensor-halves.js';
 import {
   type CatalogueRecord,
@@ -11,13 +12,9 @@ import {
   type ProjectRecord,
   sensorKey,
 } from './sensor-identity.js';
+import { type SensorStatus, statusOf } from './sensor-status.js';
 import { Instant } from './time.js';
 import { instantOf, type MaybeInstant } from './wire-time.js';
-
-export type SensorStatus = 'ONLINE' | 'OFFLINE' | 'UNKNOWN';
-
-/** What one interface says of a sensor: its record, null where it has none, or why that is not known. */
-export type Half<R> = { readonly record: R | null } | { readonly failure: unknown };
 
 export interface SensorParts {
   /** Left out: looked up when a field needs it. */
@@ -242,43 +239,6 @@ export function sensorOf(ctx: UnifyContext, parts: SensorParts): Sensor {
   const made = sensors.get(key) ?? new Sensor(ctx, parts);
   sensors.set(key, made);
   return made;
-}
-
-/** The record, where it is known. */
-export function heldBy<R>(half: Half<R>): R | null {
-  return 'record' in half ? half.record : null;
-}
-
-// key-scoped §3.
-const onlineForMs = 150_000;
-
-/**
- * As of now, however old the record: a sensor of the project that has not been heard of for 150 seconds is not online
- * (key-scoped §3, contract 5.6). The catalogue has no such rule: its text holds.
- */
-export function statusOf({ project, catalogue }: Pair, nowMs: number): SensorStatus {
-  const word = (known((project ?? catalogue)?.value.status) ?? '').trim().toLowerCase();
-  if (project) {
-    const lastSeen = Instant.parse(known(project.value.last_seen) ?? '');
-    // `online` says that it was heard of within the rule when the record was read.
-    const heardMs = lastSeen?.ms ?? (word === 'online' ? project.readAtMs : null);
-    if (heardMs !== null && nowMs - heardMs > onlineForMs) return 'OFFLINE';
-  }
-  if (word === 'online') return 'ONLINE';
-  return word === 'offline' ? 'OFFLINE' : 'UNKNOWN';
-}
-
-function recordOf<R>(half: Half<R>): R | null {
-  if ('record' in half) return half.record;
-  throw half.failure;
-}
-
-async function settled<R>(find: () => Promise<R | null>): Promise<Half<R>> {
-  try {
-    return { record: await find() };
-  } catch (failure) {
-    return { failure };
-  }
 }
 
 const createSensors = () => new Map<object, Sensor>();

@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import {
   type CatalogueRecord,
   deviceIdOf,
-  type Pairing,
   type ProjectRecord,
-  pairSensors,
   sensorKey,
 } from '../../src/unify/sensor-identity.js';
+import { type Pairing, pairSensors } from '../../src/unify/sensor-matching.js';
 
 const projectRecord = (device_id: string, station: string | null, network: string | null): ProjectRecord => ({
   value: {

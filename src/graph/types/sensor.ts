@@ -1,9 +1,10 @@
 import { distanceKm } from '../../unify/geodesy.js';
 import { connectionTypeOf, signalStrengthOf } from '../../unify/health-report.js';
-import { type PublicPosition, publicPosition } from '../../unify/masking.js';
+import { publicPosition } from '../../unify/masking.js';
 import { Network } from '../../unify/network.js';
-import type { SensorStatus } from '../../unify/sensor.js';
+import type { PublicPosition } from '../../unify/position.js';
 import { readSensor } from '../../unify/sensor-lookup.js';
+import type { SensorStatus } from '../../unify/sensor-status.js';
 import { known } from '../../upstream/decode.js';
 import type { WireSensor } from '../../upstream/project/wire.js';
 import { builder } from '../builder.js';
