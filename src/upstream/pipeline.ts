@@ -25,6 +25,7 @@ export class Pipeline {
   readonly #trust: Trust;
   readonly #flights = new Map<string, Flight<Kept>>();
   readonly #closing = new AbortController();
+  #confirming: Flight<Kept> | undefined;
   #cacheHitCount = 0;
 
   constructor(source: Source, options: UpstreamOptions) {
@@ -44,6 +45,8 @@ export class Pipeline {
   async read<T>(request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
     scope.signal.throwIfAborted();
     const id = address(request.path, request.parameters);
+    if (this.#confirming && !this.#trust.holds && this.#kept.get(id))
+      await this.#confirmed(this.#confirming, scope);
     const kept = this.#kept.get(id);
     const use = kept ? this.#useOf(kept, request, scope) : 'none';
     if (kept && use === 'serve') return this.#hit<T>(kept, scope, 'cacheHits');
@@ -111,6 +114,15 @@ export class Pipeline {
     this.discardCache();
   }
 
+  /**
+   * Where a key has to be accepted anew before what is kept may be shown, one read that asks upstream is enough for all:
+   * the others wait for it, and then see for themselves.
+   */
+  async #confirmed(confirming: Flight<Kept>, scope: ReadScope): Promise<void> {
+    await confirming.join(scope, () => this.#options.clock.now()).catch(() => undefined);
+    scope.signal.throwIfAborted();
+  }
+
   #useOf<T>(kept: Kept, { kind, listedAs }: ReadRequest<T>, { maxAgeMs }: ReadScope): Use {
     const seen = this.#seen(listedAs);
     const use = useOf(kept, kind, { maxAgeMs, seen, nowMs: this.#options.clock.now() });
@@ -149,9 +161,11 @@ export class Pipeline {
         throw error;
       } finally {
         if (isCurrent()) this.#flights.delete(id);
+        if (this.#confirming === flight) this.#confirming = undefined;
       }
     });
     this.#flights.set(id, flight);
+    if (!this.#trust.holds) this.#confirming ??= flight;
     return flight;
   }
 
