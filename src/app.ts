@@ -11,7 +11,9 @@ import { createGraphQLEngine } from './server/graphql.js';
 import { sendHealth, sendReadiness } from './server/health.js';
 import { createHttpServer } from './server/http.js';
 import { listen } from './server/listen.js';
-import { readOperationFiles } from './server/operation-files.js';
+import { createMetrics, sendMetrics } from './server/metrics.js';
+import type { OnFinished } from './server/operation.js';
+import { operationNames, readOperationFiles } from './server/operation-files.js';
 import { persistedOperations } from './server/persisted-operations.js';
 import { InterfaceWatch } from './server/readiness.js';
 import { requestLog } from './server/request-log.js';
@@ -45,9 +47,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock = realClock, random = Math.random } = options;
   const log = options.log ?? createLog({ level: config.logLevel, secrets: secretsOf(config) });
   const sandbox = config.sandbox ? await startSandbox({ clock }) : null;
-  const keys = openKeys({ config, sandbox, clock, log, random });
-  const leaving = new AbortController();
   const files = readOperationFiles();
+  const metrics = createMetrics(operationNames(files), clock);
+  const keys = openKeys({ config, sandbox, clock, log, random, onRequest: metrics.upstreamRequest });
+  const leaving = new AbortController();
   const { limits } = config;
   const persisted = persistedOperations({
     mode: config.persistedOperations,
@@ -69,7 +72,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       loopbackNamesOnly: config.auth.mode === 'none',
     }),
     clientRate: clientRate(config.clientRatePerMinute, clock),
-    onFinished: requestLog(log),
+    onFinished: both(requestLog(log), metrics.operationFinished),
     clock,
     log,
   };
@@ -80,6 +83,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     openRoutes: {
       '/health': (_request, response) => sendHealth(response),
       '/ready': (_request, response) => sendReadiness(response, watches, keys.feeds()),
+      '/metrics': (_request, response) =>
+        sendMetrics(response, metrics, {
+          interfaces: keys.interfaces(),
+          cache: keys.cache,
+          feeds: keys.feeds(),
+          sockets: sockets.count,
+          tenants: keys.tenantCount(),
+        }),
     },
     waveforms: (request, response, operation) => sendWaveform(request, response, operation, log),
     leaving: leaving.signal,
@@ -88,6 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function release(): Promise<void> {
     sockets.close();
+    metrics.close();
     await keys.close();
     await sandbox?.close();
   }
@@ -104,3 +116,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
   return { url, port, close, [Symbol.asyncDispose]: () => close() };
 }
+
+const both =
+  (first: OnFinished, second: OnFinished): OnFinished =>
+  (operation, finished) => {
+    first(operation, finished);
+    second(operation, finished);
+  };

@@ -14,18 +14,23 @@ import type { Watched } from './server/readiness.js';
 import { createTenants } from './server/tenants.js';
 import { Tenant } from './unify/context.js';
 import type { AllowanceSettings } from './upstream/allowance.js';
-import { createResponseCache } from './upstream/cache.js';
+import { createResponseCache, type ResponseCache } from './upstream/cache.js';
 import { createCatalogueClient } from './upstream/catalogue/rest.js';
 import { createHttp, type Http } from './upstream/http.js';
 import { createProjectClient } from './upstream/project/rest.js';
-import { newCostMeter, type ReadScope } from './upstream/read.js';
-import type { UpstreamOptions } from './upstream/request.js';
+import { newCostMeter, type ReadScope, type UpstreamStatus } from './upstream/read.js';
+import type { RequestEnd, SentRequest, UpstreamOptions } from './upstream/request.js';
 
 /** Who may read, and with whose keys (contract 7). */
 export interface Keys {
   readonly access: Access;
   /** The configured interfaces, for `/ready`. */
   readonly watched: readonly Watched[];
+  /** How the interfaces are doing with the gateway's own keys; in `passthrough` their keys are the clients' affair. */
+  interfaces(): readonly UpstreamStatus[];
+  readonly cache: ResponseCache;
+  /** Pairs of keys that are kept apart. */
+  tenantCount(): number;
   /** The live feeds with the gateway's own keys; none in `passthrough`, where they are the clients' affair. */
   feeds(): readonly FeedStatus[];
   close(): Promise<void>;
@@ -38,12 +43,15 @@ export interface KeysOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;
+  /** Told of every upstream request. */
+  readonly onRequest: (request: SentRequest) => (end: RequestEnd) => void;
 }
 
 export function openKeys(options: KeysOptions): Keys {
   const { config, clock, log, random } = options;
   const http = createHttp();
-  const { project, catalogue } = interfacesOf(options, http);
+  const cache = createResponseCache({ maxBytes: config.cacheMaxBytes });
+  const { project, catalogue } = interfacesOf(options, http, cache);
   const stopped = new AbortController();
 
   function close(access: Access): Promise<void> {
@@ -55,15 +63,14 @@ export function openKeys(options: KeysOptions): Keys {
   const feedsOf = (tenant: Tenant) => createFeeds({ tenant, settings: config.feeds, random });
 
   if (config.auth.mode === 'passthrough') {
-    const access = passthroughAccess(
-      createTenants({
-        connectProject: project && ((key) => createProjectClient(heldBy(key, project))),
-        connectCatalogue: catalogue && ((key) => createCatalogueClient(heldBy(key, catalogue))),
-        feedsOf,
-        clock,
-        log,
-      }),
-    );
+    const tenants = createTenants({
+      connectProject: project && ((key) => createProjectClient(heldBy(key, project))),
+      connectCatalogue: catalogue && ((key) => createCatalogueClient(heldBy(key, catalogue))),
+      feedsOf,
+      clock,
+      log,
+    });
+    const access = passthroughAccess(tenants);
     const watched = [
       project && anonymousWatch('PROJECT', project, '/v1/openapi.yaml'),
       catalogue && anonymousWatch('CATALOGUE', catalogue, '/v1/networks'),
@@ -71,6 +78,9 @@ export function openKeys(options: KeysOptions): Keys {
     return {
       access,
       watched: watched.filter((one) => one !== null),
+      cache,
+      interfaces: () => [],
+      tenantCount: () => tenants.size,
       feeds: () => [],
       close: () => close(access),
     };
@@ -88,6 +98,10 @@ export function openKeys(options: KeysOptions): Keys {
   return {
     access,
     watched: watchesOf(tenant),
+    cache,
+    interfaces: () =>
+      [tenant.project?.status(), tenant.catalogue?.status()].filter((one) => one !== undefined),
+    tenantCount: () => 0,
     feeds: () => feeds.status(),
     close() {
       feeds.close();
@@ -102,20 +116,22 @@ function accessByOwnKeys(own: Own, { config: { auth }, clock, log }: KeysOptions
   return openAccess(own);
 }
 
-type Interface = Omit<UpstreamOptions, 'keyOwner'>;
+type Interface = Omit<UpstreamOptions, 'keyOwner'> & Pick<KeysOptions, 'onRequest'>;
 
 /** Where the interfaces are, and how they may be asked; without a key in `passthrough`. */
 function interfacesOf(
   options: KeysOptions,
   http: Http,
+  cache: ResponseCache,
 ): { project: Interface | null; catalogue: Interface | null } {
-  const { config, sandbox, clock, log, random } = options;
+  const { config, sandbox, clock, log, random, onRequest } = options;
   const common = {
     http,
-    cache: createResponseCache({ maxBytes: config.cacheMaxBytes }),
+    cache,
     clock,
     log,
     random,
+    onRequest,
     timeoutMs: config.upstreamTimeoutMs,
     maxWaitMs: config.upstreamMaxWaitMs,
   };
@@ -146,8 +162,12 @@ function heldBy(key: HeldKey, upstream: Interface): UpstreamOptions {
     },
     keyOwner: 'client',
     onKeyRefused: () => key.onRefused(),
-    onRequest: () => (end) => {
-      if (end.status !== null) key.onAnswer(end.status);
+    onRequest(request) {
+      const counted = upstream.onRequest(request);
+      return (end) => {
+        counted(end);
+        if (end.status !== null) key.onAnswer(end.status);
+      };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Kind, parse } from 'graphql';
 
 /** A ready operation of `schema/operations/`: a tab of GraphiQL, and what PERSISTED_OPERATIONS lets clients name. */
 export interface OperationFile {
@@ -23,6 +24,16 @@ export function readOperationFiles(): readonly OperationFile[] {
       const text = readFileSync(`${folder}${file}`, 'utf8');
       return { name: file.slice(0, -'.graphql'.length), text, id: sha256(text) };
     });
+}
+
+/** Names of the operations in the files. */
+export function operationNames(files: readonly OperationFile[]): ReadonlySet<string> {
+  const names = files
+    .flatMap(({ text }) => parse(text).definitions)
+    .map((definition) =>
+      definition.kind === Kind.OPERATION_DEFINITION ? definition.name?.value : undefined,
+    );
+  return new Set(names.filter((name) => name !== undefined));
 }
 
 export function sha256(text: string): string {

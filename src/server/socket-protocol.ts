@@ -10,7 +10,7 @@ import type { ClientRate } from './client-rate.js';
 import type { GraphQLEngine } from './graphql.js';
 import { finishResult, newOperation, type OnFinished, type Operation, withoutHttp } from './operation.js';
 import type { PersistedOperations } from './persisted-operations.js';
-import type { SocketSession } from './socket-session.js';
+import type { SessionParts, SocketSession } from './socket-session.js';
 
 export interface ProtocolOptions {
   readonly engine: GraphQLEngine;
@@ -80,7 +80,7 @@ export function socketProtocol(
         throw new QueryTooComplex(`A socket may have ${operationsPerSocket} operations at a time`);
       }
       clientRate.take(client.id);
-      return await parsed(operation, payload);
+      return await parsed(operation, payload, session.parts.close);
     } catch (error) {
       return [clientError(error, log)];
     }
@@ -89,6 +89,7 @@ export function socketProtocol(
   async function parsed(
     operation: Operation,
     payload: SubscribePayload,
+    close: SessionParts['close'],
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const query = persisted.textFor(payload);
     if (query === undefined) throw noQuery();
@@ -107,7 +108,7 @@ export function socketProtocol(
       variableValues: payload.variables,
       contextValue: await contextFactory(),
     };
-    executors.set(args, { operation, execute, subscribe });
+    executors.set(args, { operation, execute, subscribe, close });
     return args;
   }
 
@@ -120,9 +121,12 @@ export function socketProtocol(
     const { operation } = executor;
     try {
       const result = await executor[kind](args);
-      return isStream(result)
-        ? mapped(result, (one) => forSocket(one, operation))
-        : forSocket(result as ExecutionResult, operation);
+      if (!isStream(result)) return forSocket(result as ExecutionResult, operation);
+      return mapped(result, (one) => {
+        // contract 9.5: so that it connects anew, and resumes from its cursor.
+        if (fellBehind(one)) executor.close(1013, 'A subscription fell behind');
+        return forSocket(one, operation);
+      });
     } catch (error) {
       return forSocket({ errors: [clientError(error, log)] }, operation);
     }
@@ -158,6 +162,8 @@ interface Executor {
   readonly operation: Operation;
   readonly execute: (args: ExecutionArgs) => unknown;
   readonly subscribe: (args: ExecutionArgs) => unknown;
+  /** Closes the socket. */
+  readonly close: SessionParts['close'];
 }
 
 /** contract 7: in the `connection_init` payload, or else in the upgrade's headers. */
@@ -174,6 +180,9 @@ function textIn(payload: Record<string, unknown> | undefined, name: string): str
   const value = payload?.[name];
   return typeof value === 'string' ? value : null;
 }
+
+const fellBehind = ({ errors }: ExecutionResult) =>
+  errors?.some(({ extensions }) => extensions.code === 'FELL_BEHIND') === true;
 
 const noQuery = () => new GraphQLError('Must provide query string', { extensions: { code: 'BAD_REQUEST' } });
 
