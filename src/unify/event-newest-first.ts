@@ -2,10 +2,8 @@ import type { WireEvent } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
 import { lookAheadMs } from './event-identity.js';
 import type { IssueWalk } from './event-issue-walk.js';
-import { issuedMs } from './event-merge.js';
 import type { Narrowing } from './event-narrowing.js';
-import type { ProjectReader, ProjectResume, Scan } from './event-project-reader.js';
-import { projectSolution } from './event-solution.js';
+import type { ProjectReader, ProjectResume, Scan, Straggler } from './event-project-reader.js';
 
 export interface ProjectScanOptions {
   readonly narrowing: Narrowing;
@@ -23,7 +21,7 @@ export class NewestFirst implements Scan {
   readonly #reader: ProjectReader;
   readonly #options: ProjectScanOptions;
   #walks: IssueWalk[];
-  #stragglers: (readonly [issuedMs: number, originMs: number])[];
+  #stragglers: Straggler[];
   #pages = 0;
 
   constructor(reader: ProjectReader, options: ProjectScanOptions) {
@@ -44,7 +42,7 @@ export class NewestFirst implements Scan {
   }
 
   get frontier(): number {
-    return Math.min(this.#walked(), ...this.#stragglers.map(([, originMs]) => -originMs));
+    return Math.min(this.#walked(), ...this.#reader.unread(this.#stragglers).map(([, originMs]) => -originMs));
   }
 
   get canAdvance(): boolean {
@@ -53,10 +51,11 @@ export class NewestFirst implements Scan {
 
   async advance(): Promise<void> {
     const walked = this.#walked();
-    const due = this.#stragglers.filter(([, originMs]) => -originMs <= walked);
+    const due = this.#reader.unread(this.#stragglers).filter(([, originMs]) => -originMs <= walked);
     const next = due.sort((a, b) => b[1] - a[1])[0];
     if (next && this.#pages > 0) {
       await this.#reader.readMoment(next[0]);
+      // One that is not there any more has been issued again: it is among the news.
       this.#stragglers = this.#stragglers.filter((straggler) => straggler !== next);
       return;
     }
@@ -78,13 +77,8 @@ export class NewestFirst implements Scan {
   resumeAt(originMs: number): ProjectResume | null {
     const { horizonMs, atMs } = this.#reader;
     if (horizonMs === Number.NEGATIVE_INFINITY) return null;
-    const ahead: (readonly [number, number])[] = [...this.#stragglers];
-    for (const { value } of this.records.values()) {
-      const issued = issuedMs(value);
-      const origin = projectSolution(value)?.originTime.ms ?? issued;
-      if (origin === null || origin > originMs + lookAheadMs || (issued ?? 0) > horizonMs) continue;
-      ahead.push([issued ?? Number.POSITIVE_INFINITY, origin]);
-    }
+    const known = this.#reader.known().filter(([, origin]) => origin <= originMs + lookAheadMs);
+    const ahead = [...this.#reader.unread(this.#stragglers), ...known];
     const pins = [...new Set(this.#walks.flatMap((walk) => walk.pins))].sort((a, b) => a - b);
     const base = { horizonMs, atMs, lagMs: null, isAssumed: this.isAssumed };
     for (const pinMs of pins) {

@@ -2,10 +2,8 @@ import type { WireEvent } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
 import { lookAheadMs } from './event-identity.js';
 import type { IssueWalk } from './event-issue-walk.js';
-import { issuedMs } from './event-merge.js';
 import { assumedLagMs, floorSecond, mostStragglers, type ProjectScanOptions } from './event-newest-first.js';
-import type { ProjectReader, ProjectResume, Scan } from './event-project-reader.js';
-import { projectSolution } from './event-solution.js';
+import type { ProjectReader, ProjectResume, Scan, Straggler } from './event-project-reader.js';
 
 /**
  * The project's events oldest first, from a list that is ordered by issue time. The solution of an old earthquake can be
@@ -20,7 +18,7 @@ export class OldestFirst implements Scan {
   #walks: IssueWalk[];
   /** Null while the walk is the one over everything. */
   #lagMs: number | null;
-  #stragglers: (readonly [issuedMs: number, originMs: number])[];
+  #stragglers: Straggler[];
 
   constructor(reader: ProjectReader, options: ProjectScanOptions) {
     const { resume, narrowing } = options;
@@ -41,7 +39,7 @@ export class OldestFirst implements Scan {
   }
 
   get frontier(): number {
-    return Math.min(this.#walked(), ...this.#stragglers.map(([, originMs]) => originMs));
+    return Math.min(this.#walked(), ...this.#reader.unread(this.#stragglers).map(([, originMs]) => originMs));
   }
 
   get canAdvance(): boolean {
@@ -51,9 +49,10 @@ export class OldestFirst implements Scan {
   async advance(): Promise<void> {
     if (this.#lagMs === null) return this.#readEverything();
     const walked = this.#walked();
-    const next = this.#stragglers.filter(([, originMs]) => originMs <= walked).sort((a, b) => a[1] - b[1])[0];
+    const next = this.#reader.unread(this.#stragglers).filter(([, originMs]) => originMs <= walked).sort((a, b) => a[1] - b[1])[0];
     if (next && walked > Number.NEGATIVE_INFINITY) {
       await this.#reader.readMoment(next[0]);
+      // One that is not there any more has been issued again: it is among the news.
       this.#stragglers = this.#stragglers.filter((straggler) => straggler !== next);
       return;
     }
@@ -70,16 +69,12 @@ export class OldestFirst implements Scan {
     const { horizonMs, atMs } = this.#reader;
     if (horizonMs === Number.NEGATIVE_INFINITY) return null;
     const needMs = originMs - lookAheadMs;
-    const ahead: [issued: number, origin: number][] = [];
-    for (const { value } of this.records.values()) {
-      const issued = issuedMs(value);
-      const origin = projectSolution(value)?.originTime.ms ?? issued;
-      if (issued === null || origin === null || origin < needMs || issued > horizonMs) continue;
-      ahead.push([issued, origin]);
-    }
-    ahead.sort((a, b) => b[0] - b[1] - (a[0] - a[1]));
+    const ahead = this.#reader
+      .known()
+      .filter(([issued, origin]) => origin >= needMs && Number.isFinite(issued))
+      .sort((a, b) => lagOf(b) - lagOf(a));
     const lagMs = this.#lagMs ?? Math.max(shortestLagMs, lagOf(ahead[mostStragglers]));
-    const unread = this.#stragglers.filter((straggler) => straggler[1] >= needMs);
+    const unread = this.#reader.unread(this.#stragglers).filter(([, origin]) => origin >= needMs);
     const stragglers = [...unread, ...ahead.filter((event) => lagOf(event) > lagMs)];
     const pins = this.#lagMs === null ? [] : this.#walks.flatMap((walk) => walk.pins);
     const pinMs = Math.max(...pins.filter((pin) => pin <= floorSecond(needMs)), Number.NEGATIVE_INFINITY);
@@ -119,7 +114,7 @@ export class OldestFirst implements Scan {
   }
 }
 
-function lagOf(event: readonly [issued: number, origin: number] | undefined): number {
+function lagOf(event: Straggler | undefined): number {
   return event ? event[0] - event[1] : 0;
 }
 

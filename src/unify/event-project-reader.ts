@@ -6,6 +6,7 @@ import type { UnifyContext } from './context.js';
 import { IssueWalk } from './event-issue-walk.js';
 import { issuedMs } from './event-merge.js';
 import type { Narrowing } from './event-narrowing.js';
+import { projectSolution } from './event-solution.js';
 
 /** A source of one page: what it has read, and how far along the list that is all there is. */
 export interface Scan {
@@ -26,13 +27,16 @@ export interface ProjectResume {
   readonly atMs: number;
   /** Where the walk by issue time goes on; null at its beginning. */
   readonly pinMs: number | null;
-  /** Issue and origin times of solutions that the pin leaves out and the list has not come to yet. */
-  readonly stragglers: readonly (readonly [issuedMs: number, originMs: number])[];
+  /** Solutions that the pin leaves out and the list has not come to yet. */
+  readonly stragglers: readonly Straggler[];
   /** Oldest first: no other solution comes later than this after its earthquake. Null when nobody knows. */
   readonly lagMs: number | null;
   /** Whether that is only assumed. */
   readonly isAssumed: boolean;
 }
+
+/** Times of a solution that was issued long after its earthquake: enough to find it again. */
+export type Straggler = readonly [issuedMs: number, originMs: number];
 
 /** Reads pages of the project's events for one page of the graph, within a number of requests. */
 export class ProjectReader {
@@ -40,6 +44,7 @@ export class ProjectReader {
   requests = 0;
   horizonMs: number;
   atMs: number;
+  readonly #times = new Set<string>();
   readonly #context: UnifyContext;
   readonly #client: ProjectClient;
   readonly #narrowing: Narrowing;
@@ -100,6 +105,19 @@ export class ProjectReader {
     return true;
   }
 
+  /** Those that have not been read yet. */
+  unread(stragglers: readonly Straggler[]): Straggler[] {
+    return stragglers.filter(([issued, origin]) => !this.#times.has(`${issued} ${origin}`));
+  }
+
+  /** All that the walk has read of what was issued before it began. */
+  known(): Straggler[] {
+    return [...this.records.values()].flatMap(({ value }) => {
+      const times = timesOf(value);
+      return times[0] <= this.horizonMs ? [times] : [];
+    });
+  }
+
   /** Everything issued at about this moment, wherever it is. */
   async readMoment(ms: number): Promise<void> {
     const second = Math.floor(ms / 1000);
@@ -146,8 +164,16 @@ export class ProjectReader {
       const known = this.records.get(read.value.id);
       if (known && (issuedMs(known.value) ?? 0) > (issuedMs(read.value) ?? 0)) continue;
       this.records.set(read.value.id, read);
+      this.#times.add(timesOf(read.value).join(' '));
     }
   }
+}
+
+// An event without an issue time cannot be found by it; one without an origin begins when it is issued.
+function timesOf(event: WireEvent): Straggler {
+  const issued = issuedMs(event);
+  const origin = projectSolution(event)?.originTime.ms ?? issued;
+  return [issued ?? Number.POSITIVE_INFINITY, origin ?? Number.NEGATIVE_INFINITY];
 }
 
 // key-scoped §8: at most 500. Requests are scarcer than bytes.

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { listEvents } from '../../src/unify/event.js';
+import type { EventFilter } from '../../src/unify/event-filter.js';
+import { matches, mergedWorld } from './event-reference.js';
+import { at, EventWorld, quakes } from './event-world.js';
+
+const nowMs = Date.UTC(2026, 2, 8);
+
+const choices = fc.record({
+  projectPage: fc.constantFrom(5, 20, 500),
+  cataloguePage: fc.constantFrom(7, 30, 100),
+  inclusive: fc.boolean(),
+  seed: fc.integer(),
+});
+
+const order = fc.constantFrom('ORIGIN_TIME_DESC' as const, 'ORIGIN_TIME_ASC' as const);
+
+const times = fc.oneof(
+  fc.integer({ min: 0, max: 900 }).map((s) => nowMs - s * 1000),
+  fc.integer({ min: 0, max: 31 * 86_400 }).map((s) => nowMs - s * 1000),
+);
+
+// Most lists have few conditions: with many, nothing would be left.
+const optional = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ arbitrary: fc.constant(undefined), weight: 5 }, { arbitrary, weight: 1 });
+
+const filters: fc.Arbitrary<EventFilter> = fc
+  .record({
+    range: optional(fc.tuple(times, times)),
+    issued: optional(fc.tuple(times, times)),
+    magnitude: optional(fc.tuple(fc.constantFrom(-0.3, 0, 2.9, 3), fc.constantFrom(3, 3.1, 6))),
+    depth: optional(fc.tuple(fc.constantFrom(0, 8.5), fc.constantFrom(8.5, 400))),
+    boundingBox: optional(
+      fc.constantFrom(
+        { minLongitude: -1, minLatitude: -1, maxLongitude: 0.5, maxLatitude: 0.5 },
+        { minLongitude: 175, minLatitude: -5, maxLongitude: -175, maxLatitude: 20 },
+      ),
+    ),
+    within: optional(
+      fc.constantFrom(
+        { latitude: 0, longitude: 0, radiusKm: 60 },
+        { latitude: -90, longitude: 0, radiusKm: 200 },
+        { latitude: 0, longitude: 180, radiusKm: 100 },
+      ),
+    ),
+    networkId: optional(fc.constantFrom('n1')),
+    source: optional(fc.constantFrom('PROJECT' as const, 'CATALOGUE' as const)),
+  })
+  .map(({ range, issued, magnitude, depth, ...rest }) => {
+    const [from, to] = range?.toSorted((a, b) => a - b) ?? [];
+    const [issuedFrom, issuedTo] = issued?.toSorted((a, b) => a - b) ?? [];
+    return {
+      ...rest,
+      ...(from !== undefined && to !== undefined && { from: at(from), to: at(to) }),
+      ...(issuedFrom !== undefined && issuedTo !== undefined && { issuedFrom: at(issuedFrom), issuedTo: at(issuedTo) }),
+      ...(magnitude && { minMagnitude: magnitude[0], maxMagnitude: magnitude[1] }),
+      ...(depth && { minDepthKm: depth[0], maxDepthKm: depth[1] }),
+    };
+  });
+
+interface Walked {
+  readonly keys: string[];
+  readonly complaints: string[];
+}
+
+/** Every page of a list, first to last, each on a gateway that remembers nothing. */
+async function walkAll(
+  world: EventWorld,
+  args: { filter: EventFilter; orderBy: 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC'; sizes: readonly number[] },
+): Promise<Walked> {
+  const keys: string[] = [];
+  const complaints: string[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < 300; page++) {
+    const slice = await listEvents(world.context(world.tenant()), {
+      filter: args.filter,
+      orderBy: args.orderBy,
+      first: args.sizes[page % args.sizes.length] ?? 10,
+      after,
+    });
+    keys.push(...slice.edges.map(({ node }) => node.key));
+    complaints.push(...slice.unavailableSources.map(({ message }) => message));
+    if (!slice.pageInfo.hasNextPage) return { keys, complaints };
+    after = slice.pageInfo.endCursor;
+    expect(after).not.toBeNull();
+  }
+  throw new Error('the walk does not end');
+}
+
+describe('the list of events', () => {
+  it('is what comparing everything with everything gives, in pages of any size and either order', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        quakes,
+        choices,
+        order,
+        filters,
+        fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 4 }),
+        async ({ project, catalogue }, options, orderBy, filter, sizes) => {
+          const world = new EventWorld(project, catalogue, options);
+          const { keys, complaints } = await walkAll(world, { filter, orderBy, sizes });
+          fc.pre(complaints.length === 0);
+          const expected = mergedWorld(project, catalogue).filter((event) => matches(filter, event));
+          if (orderBy === 'ORIGIN_TIME_DESC') expected.reverse();
+          expect(keys).toEqual(expected.map(({ key }) => key));
+        },
+      ),
+      { numRuns: Number(process.env['RUNS'] ?? 300) },
+    );
+  });
+});
