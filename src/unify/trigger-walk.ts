@@ -5,7 +5,7 @@ import type { Page, Read } from '../upstream/read.js';
 import { Breadth } from './breadth.js';
 import type { UnifyContext } from './context.js';
 import { fitsMs, floorMs } from './millisecond.js';
-import type { Instant } from './time.js';
+import { Instant } from './time.js';
 import { boundsOf, type TriggerRange } from './trigger-bounds.js';
 import {
   behind,
@@ -52,7 +52,8 @@ export interface PlacedTrigger {
 /** key-scoped §4. */
 export const largestPage = 500;
 
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 const steps = [
   { limit: largestPage, spanMs: Number.POSITIVE_INFINITY },
   { limit: 100, spanMs: 30 * dayMs },
@@ -90,7 +91,8 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
     if (total === undefined) total = bounds.shortOf ? null : page.total;
     const ends = endsList(page, offset, limit);
 
-    for (const trigger of triggersOf(page.items, readAtMs)) {
+    const received = triggersOf(page.items, readAtMs);
+    for (const trigger of received) {
       if (seen.has(trigger.triggerId) || !isWithin(walk, trigger)) continue;
       seen.add(trigger.triggerId);
       edge.push(trigger);
@@ -121,7 +123,7 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
 
     const stuck = momentOf(furthest) === momentOf(pin);
     offset = stuck ? offset + page.received : 0;
-    if (!stuck) pin = furthest;
+    if (!stuck) pin = furthest && pinAt(walk, furthest, received[0]);
   }
   return { triggers: found, more: true, reached, total: total ?? null };
 }
@@ -131,6 +133,15 @@ export function projectTriggers(ctx: UnifyContext): TriggerWalk['read'] {
   const { project } = ctx;
   if (!project) throw notConfigured('PROJECT');
   return (query) => project.triggers(query, ctx.scope);
+}
+
+// A search through many pages is pinned to whole hours where that is a step on: while triggers arrive, its questions then
+// stay the same, and those about the past are not asked again (contract 5.5).
+function pinAt({ order, keep }: TriggerWalk, furthest: Instant, nearest: Trigger | undefined): Instant {
+  if (!keep || !nearest) return furthest;
+  const hours = floorMs(furthest) / hourMs;
+  const whole = Instant.fromMs((order === 'asc' ? Math.floor(hours) : Math.floor(hours) + 1) * hourMs);
+  return inOrder(order, whole.compare(nearest.startTime)) > 0 ? whole : furthest;
 }
 
 // All up to a time has been looked at, though nothing may have been there.

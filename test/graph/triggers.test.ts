@@ -189,6 +189,25 @@ describe('the list of triggers', () => {
     expect(second.triggers.pageInfo.hasNextPage).toBe(false);
   });
 
+  it('is searched again, after a trigger has arrived, without asking for the past again', async () => {
+    const clock = new ManualClock(startMs + 10 * 86_400_000);
+    const triggers = manyTriggers(3000, 60).map((trigger) => ({ ...trigger, pga_horizontal_mg: 0 }));
+    await using gw = await gatewayOf(triggers, { clock });
+    const search = () => gw.query(listQuery, { filter: { minPgaMg: 50 } });
+    const asked = () => gw.sandbox.seen('project', '/v1/triggers').length;
+    await search();
+    expect(asked()).toBe(7);
+    gw.sandbox.world.project.triggers.push(
+      aTrigger({ id: 4000, start_time: timeOf(3000 * 60), pga_horizontal_mg: 60 }),
+    );
+    await clock.advance(5000);
+    gw.sandbox.forget();
+    // What is shown at once is as old as its page; the page behind it is read again meanwhile.
+    await search();
+    await expect.poll(async () => (await search()).triggers.nodes.length).toBe(1);
+    expect(asked()).toBe(1);
+  });
+
   it.each([
     [{ first: 0 }, 'BAD_USER_INPUT', 'first'],
     [{ first: -1 }, 'BAD_USER_INPUT', 'first'],

@@ -16,6 +16,8 @@ class Upstream {
   /** Queries over a longer range, or for more at a time, run too long. */
   longestMs = Number.POSITIVE_INFINITY;
   mostAtATime = 500;
+  /** A page never has more, whatever was asked for. */
+  largestPage = 500;
 
   add(startTime: string, fields: Partial<Record<keyof WireTrigger, unknown>> = {}): string {
     const id = this.records.length + 1;
@@ -50,7 +52,8 @@ class Upstream {
           sign * (ms(a.start_time) - ms(b.start_time)) ||
           (this.#tieOrder.get(a.id) ?? 0) - (this.#tieOrder.get(b.id) ?? 0),
       );
-    const items = matching.slice(query.offset, query.offset + query.limit);
+    const size = Math.min(query.limit, this.largestPage);
+    const items = matching.slice(query.offset, query.offset + size);
     return Promise.resolve({
       value: { items, total: matching.length, received: items.length },
       readAtMs: 0,
@@ -90,9 +93,12 @@ const base = Date.UTC(2026, 2, 8);
 const startTimes = fc
   .tuple(
     fc.integer({ min: 0, max: 6 }),
+    fc.constantFrom(1000, 1_800_000),
     fc.constantFrom('', '.5', '.500', '.5001', '.50017', '.123456', '.999999999'),
   )
-  .map(([second, digits]) => `${new Date(base + second * 1000).toISOString().slice(0, 19)}${digits}Z`);
+  .map(
+    ([steps, stepMs, digits]) => `${new Date(base + steps * stepMs).toISOString().slice(0, 19)}${digits}Z`,
+  );
 const orders = fc.constantFrom('asc' as const, 'desc' as const);
 
 function inStartOrder(upstream: Upstream, ids: readonly string[], order: 'asc' | 'desc'): boolean {
@@ -137,8 +143,10 @@ describe('a walk through the triggers', () => {
         fc.integer({ min: 1, max: 9 }),
         orders,
         fc.boolean(),
-        async (records, one, other, wanted, order, filtered) => {
+        fc.constantFrom(3, 8, 500),
+        async (records, one, other, wanted, order, filtered, largestPage) => {
           const upstream = new Upstream();
+          upstream.largestPage = largestPage;
           for (const [time, open] of records) upstream.add(time, { status: open ? 'open' : 'closed' });
           const [a, b] = [Instant.parse(one), Instant.parse(other)];
           if (!a || !b) throw new Error('not a time');
