@@ -71,7 +71,11 @@ export function signalStrengthOf(value: Num): SignalStrength | null | MalformedV
 /** key-scoped §2 shows `wifi`, `cell` and `none`; null when upstream did not say. */
 export function connectionTypeOf(text: Text): ConnectionType | null {
   if (typeof text !== 'string') return text === null ? null : 'UNKNOWN';
-  return knownTypes[text.trim().toLowerCase()] ?? 'UNKNOWN';
+  return knownTypes.get(text.trim().toLowerCase()) ?? 'UNKNOWN';
 }
 
-const knownTypes: Readonly<Record<string, ConnectionType>> = { wifi: 'WIFI', cell: 'CELL', none: 'NONE' };
+const knownTypes: ReadonlyMap<string, ConnectionType> = new Map([
+  ['wifi', 'WIFI'],
+  ['cell', 'CELL'],
+  ['none', 'NONE'],
+]);

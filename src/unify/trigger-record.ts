@@ -115,10 +115,14 @@ function fraction(instant: Instant): number {
   return instant.digits === '' ? 0 : Number(`0.${instant.digits}`);
 }
 
-// Upstream's ids are integers; as text, 10 would come before 9.
+// Upstream's ids are integers; as text, 10 would come before 9. What is no number comes behind.
 function compareIds(a: string, b: string): number {
   if (a === b) return 0;
-  const [x, y] = [Number(a), Number(b)];
-  if (x !== y && Number.isFinite(x) && Number.isFinite(y)) return x < y ? -1 : 1;
+  const [x, y] = [numberOf(a), numberOf(b)];
+  if (x !== y) return x < y ? -1 : 1;
   return a < b ? -1 : 1;
+}
+
+function numberOf(id: string): number {
+  return /^-?\d+$/.test(id) ? Number(id) : Number.POSITIVE_INFINITY;
 }
