@@ -91,7 +91,9 @@ export class SensorListing<W> {
   ): Promise<Listed<W>> {
     for (;;) {
       const kept = this.#usable(maxAgeMs ?? servedMs);
-      if (kept && (await this.#mayShow(ctx))) {
+      const refusal = kept && (await this.#refusal(ctx));
+      if (refusal) return { ...nothing, failure: refusal };
+      if (kept) {
         ctx.once(this.#note);
         if (this.#ageMs(kept) > freshMs) this.#refreshBehind();
         return kept;
@@ -103,7 +105,7 @@ export class SensorListing<W> {
       const outcome = await waiting;
       if (outcome === 'discarded') continue;
       const rescue = reading.failure && maxAgeMs === undefined ? this.#usable(rescueMs) : null;
-      if (!rescue || !(await this.#mayShow(ctx))) return reading;
+      if (!rescue || (await this.#refusal(ctx))) return reading;
       ctx.once(this.#note);
       return rescue;
     }
@@ -122,16 +124,19 @@ export class SensorListing<W> {
     return this.#kept && this.#ageMs(this.#kept) <= maxAgeMs ? this.#kept : null;
   }
 
-  /** Where the key has not been accepted lately, by asking for the first page: upstream's word on that is on all of it. */
-  async #mayShow(ctx: UnifyContext): Promise<boolean> {
+  /**
+   * Why nothing kept may be shown; null when it may. Where the key has not been accepted lately, the first page is asked for:
+   * upstream's word on that is on all of it.
+   */
+  async #refusal(ctx: UnifyContext): Promise<unknown> {
     const { source, mayShowKept } = this.#options;
-    if (mayShowKept()) return true;
+    if (mayShowKept()) return null;
     try {
       await source.read(0, source.pageSize, { ...ctx.scope, maxAgeMs: undefined });
-      return true;
-    } catch {
+      return null;
+    } catch (error) {
       ctx.scope.signal.throwIfAborted();
-      return false;
+      return error;
     }
   }
 
@@ -195,6 +200,8 @@ function isRefusal(failure: unknown): boolean {
     failure instanceof UpstreamUnauthorized
   );
 }
+
+const nothing = { records: new Map(), complete: false, dropped: 0, pagesLeft: null, pages: 0, readAtMs: 0 };
 
 const never = () => false;
 const always = () => true;

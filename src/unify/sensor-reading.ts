@@ -72,8 +72,8 @@ export class Reading<W> implements Listed<W> {
 
   /** Reads to the end, or until it fails for good; never rejects. */
   async run(): Promise<void> {
-    const stop = () => this.#stop.abort(this.#owner.reason);
-    if (this.#owner.aborted) stop();
+    // Who waits is served to the end: then it is over.
+    const stop = () => this.#waiters.size === 0 && this.discard();
     this.#owner.addEventListener('abort', stop, { once: true });
     try {
       for (let pass = 1; !(await this.#pass()); pass++) {
@@ -123,7 +123,8 @@ export class Reading<W> implements Listed<W> {
       scope.signal.removeEventListener('abort', leave);
       this.#waiters.delete(waiter);
       if (this.#waiters.size === 0) {
-        if (!this.#outcome && !this.#behind && (scope.signal.aborted || !goOn(this))) this.discard();
+        const isUnwanted = !this.#behind && (scope.signal.aborted || !goOn(this));
+        if (!this.#outcome && (isUnwanted || this.#owner.aborted)) this.discard();
         this.#behind = true;
       }
     }
