@@ -61,18 +61,18 @@ export function sensorMatcher(
   };
 }
 
-export interface CodeFiltered {
-  readonly pairs: readonly Pair[];
+export interface CodeFiltered<P extends Pair> {
+  readonly pairs: readonly P[];
   /** Why the code of some network is not known; null when all are. */
   readonly failure: unknown;
 }
 
 /** Those in networks of this code. Learns the codes that only the catalogue can tell, once for each network. */
-export async function inNetworkCode(
+export async function inNetworkCode<P extends Pair>(
   ctx: UnifyContext,
-  pairs: readonly Pair[],
+  pairs: readonly P[],
   networkCode: string,
-): Promise<CodeFiltered> {
+): Promise<CodeFiltered<P>> {
   const codes = ctx.kept(createNetworkCodes);
   const untold = new Map(
     pairs.flatMap(({ project, catalogue }) =>

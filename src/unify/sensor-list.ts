@@ -1,7 +1,6 @@
 import { BadUserInput, GatewayError, type Source } from '../errors.js';
 import type { UnifyContext } from './context.js';
 import { isListOutdated, positionView } from './masking.js';
-import { codeKeyOf, createNetworkCodes } from './network-code.js';
 import { decodeCursor, encodeCursor, type Slice, sliceOf, type UnavailableSource } from './paging.js';
 import type { Sensor } from './sensor.js';
 import {
@@ -12,9 +11,8 @@ import {
   type SensorFilter,
   sensorMatcher,
 } from './sensor-filter.js';
-import type { Pair } from './sensor-identity.js';
 import { pairSensor } from './sensor-lookup.js';
-import { comparePlaces, placeOf, type SensorPlace } from './sensor-order.js';
+import { comparePlaces, type Placed, type SensorPlace } from './sensor-order.js';
 import { type UnifiedSensors, unifySensors } from './sensor-pairing.js';
 
 export interface SensorListArgs {
@@ -49,27 +47,25 @@ export async function listSensors(ctx: UnifyContext, args: SensorListArgs): Prom
     return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
 
   const { unified, pairs, failures } = await filtered(ctx, filter, needed);
-  const codes = ctx.kept(createNetworkCodes);
-  const places = pairs.map((pair) => placeOf(pair, ({ value }) => codes.of(codeKeyOf(value))));
-  let start = after ? positionOf(places, after, 'behind') : 0;
-  let end = before ? positionOf(places, before, 'at') : places.length;
+  let start = after ? positionOf(pairs, after, 'behind') : 0;
+  let end = before ? positionOf(pairs, before, 'at') : pairs.length;
   end = Math.max(start, end);
   if (args.last != null) start = Math.max(start, end - args.last);
   else end = Math.min(end, start + (args.first ?? defaultFirst));
-  const edges = pairs.slice(start, end).map((pair, index) => ({
-    cursor: encodeCursor(list, placeTuple(places[start + index])),
+  const edges = pairs.slice(start, end).map((pair) => ({
+    cursor: encodeCursor(list, [pair.place.stationCode, pair.place.networkCode, pair.place.key]),
     node: pairSensor(ctx, pair, unified, true),
   }));
   const unavailable = [...failures].map(([source, failure]) => unavailableSource(source, failure));
   return {
-    ...sliceOf(edges, { next: end < places.length, previous: start > 0 }, unavailable),
-    totalCount: unavailable.length > 0 ? null : places.length,
+    ...sliceOf(edges, { next: end < pairs.length, previous: start > 0 }, unavailable),
+    totalCount: unavailable.length > 0 ? null : pairs.length,
   };
 }
 
 interface Filtered {
   readonly unified: UnifiedSensors;
-  readonly pairs: readonly Pair[];
+  readonly pairs: readonly Placed[];
   readonly failures: ReadonlyMap<Source, unknown>;
 }
 
@@ -116,17 +112,13 @@ function failuresOf({ project, catalogue }: UnifiedSensors, needed: Source | nul
 }
 
 /** Where a page begins: at the cursor's own place or behind it, also when its sensor is gone or has changed its place. */
-function positionOf(places: readonly SensorPlace[], cursor: SensorPlace, side: 'at' | 'behind'): number {
-  const own = places.findIndex(
-    ({ key, stationCode }) => key === cursor.key && stationCode === cursor.stationCode,
+function positionOf(pairs: readonly Placed[], cursor: SensorPlace, side: 'at' | 'behind'): number {
+  const own = pairs.findIndex(
+    ({ place }) => place.key === cursor.key && place.stationCode === cursor.stationCode,
   );
   if (own >= 0) return side === 'at' ? own : own + 1;
-  const next = places.findIndex((place) => comparePlaces(place, cursor) > 0);
-  return next < 0 ? places.length : next;
-}
-
-function placeTuple(place: SensorPlace | undefined): readonly string[] {
-  return place ? [place.stationCode, place.networkCode, place.key] : [];
+  const next = pairs.findIndex(({ place }) => comparePlaces(place, cursor) > 0);
+  return next < 0 ? pairs.length : next;
 }
 
 function placeAt(cursor: string, argument: string): SensorPlace {

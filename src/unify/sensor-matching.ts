@@ -8,12 +8,12 @@ import {
   type ProjectRecord,
   serialKey,
 } from './sensor-identity.js';
-import { ordered } from './sensor-order.js';
+import { ordered, type Placed } from './sensor-order.js';
 import { Instant } from './time.js';
 
 export interface Pairing {
   /** By station code, network code as far as it is known, and `sensorKey`. */
-  readonly pairs: readonly Pair[];
+  readonly pairs: readonly Placed[];
   readonly byDevice: ReadonlyMap<string, Pair>;
   readonly byCatalogueId: ReadonlyMap<string, Pair>;
   /** Catalogue-only records that share a station code with another sensor: their network's code decides on the order. */
@@ -97,7 +97,7 @@ function collect(
   partners: ReadonlyMap<ProjectRecord, CatalogueRecord>,
   owner: ReadonlyMap<CatalogueRecord, ProjectRecord>,
   others: readonly CatalogueRecord[],
-): Pick<Pairing, 'pairs' | 'byDevice' | 'byCatalogueId'> {
+): Pick<Pairing, 'byDevice' | 'byCatalogueId'> & { readonly pairs: readonly Pair[] } {
   const byDevice = new Map<string, Pair>();
   const byCatalogueId = new Map<string, Pair>();
   const pairs: Pair[] = [];

@@ -9,6 +9,11 @@ export interface SensorPlace {
   readonly key: string;
 }
 
+/** A sensor in its place. */
+export interface Placed extends Pair {
+  readonly place: SensorPlace;
+}
+
 /** By code units, so that no locale changes the order. */
 export function comparePlaces(a: SensorPlace, b: SensorPlace): number {
   return (
@@ -18,7 +23,33 @@ export function comparePlaces(a: SensorPlace, b: SensorPlace): number {
   );
 }
 
-export function placeOf(pair: Pair, codeOf: CodeOf): SensorPlace {
+/** The merged station code: the project's where it has one; empty where neither has. */
+export function stationOf({ project, catalogue }: Pair): string {
+  return known(project?.value.station) || known(catalogue?.value.station_code) || '';
+}
+
+/** Sensors in the order of every list. */
+export function ordered(
+  pairs: readonly Pair[],
+  codeOf: CodeOf,
+): {
+  readonly pairs: readonly Placed[];
+  /** Of the catalogue alone at a shared station code: their network's code, not learnt yet, decides on the order. */
+  readonly unordered: readonly CatalogueRecord[];
+} {
+  const placed = pairs.map((pair): Placed => ({ ...pair, place: placeOf(pair, codeOf) }));
+  placed.sort((a, b) => comparePlaces(a.place, b.place));
+  const unordered = placed.flatMap(({ project, catalogue, place }, index) => {
+    const isAlone = [placed[index - 1], placed[index + 1]].every(
+      (neighbour) => neighbour?.place.stationCode !== place.stationCode,
+    );
+    if (isAlone || !catalogue || known(project?.value.network) || codeOf(catalogue) !== undefined) return [];
+    return [catalogue];
+  });
+  return { pairs: placed, unordered };
+}
+
+function placeOf(pair: Pair, codeOf: CodeOf): SensorPlace {
   const { project, catalogue } = pair;
   const own = known(project?.value.network);
   return {
@@ -26,32 +57,6 @@ export function placeOf(pair: Pair, codeOf: CodeOf): SensorPlace {
     networkCode: own ?? (catalogue && codeOf(catalogue)) ?? '',
     key: sensorKey(pair),
   };
-}
-
-/** The merged station code: the project's where it has one; empty where neither has. */
-export function stationOf({ project, catalogue }: Pair): string {
-  return known(project?.value.station) || known(catalogue?.value.station_code) || '';
-}
-
-/** Pairs in the order of every list. */
-export function ordered(
-  pairs: readonly Pair[],
-  codeOf: CodeOf,
-): {
-  readonly pairs: readonly Pair[];
-  /** Of the catalogue alone at a shared station code: their network's code, not learnt yet, decides on the order. */
-  readonly unordered: readonly CatalogueRecord[];
-} {
-  const placed = pairs.map((pair) => ({ pair, place: placeOf(pair, codeOf) }));
-  placed.sort((a, b) => comparePlaces(a.place, b.place));
-  const unordered = placed.flatMap(({ pair: { project, catalogue }, place }, index) => {
-    const isAlone = [placed[index - 1], placed[index + 1]].every(
-      (neighbour) => neighbour?.place.stationCode !== place.stationCode,
-    );
-    if (isAlone || !catalogue || known(project?.value.network) || codeOf(catalogue) !== undefined) return [];
-    return [catalogue];
-  });
-  return { pairs: placed.map(({ pair }) => pair), unordered };
 }
 
 function compareText(a: string, b: string): number {
