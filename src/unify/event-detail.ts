@@ -3,9 +3,9 @@ import { known, type Num } from '../upstream/decode.js';
 import type { WireEventDetail as ProjectDetail } from '../upstream/project/wire.js';
 import type { UnifyContext } from './context.js';
 import type { Event } from './event-merge.js';
-import { isMasked, mask } from './masking.js';
 import type { Sensor } from './sensor.js';
 import { sensorsOfStationCode } from './sensor-lookup.js';
+import { isStationMasked } from './station-mask.js';
 import { instantOf, type MaybeInstant } from './wire-time.js';
 
 /** What only the catalogue's detail has; null for an event that it does not have. One request for each event. */
@@ -43,12 +43,11 @@ export interface Arrival {
 export async function arrivalsOf(ctx: UnifyContext, event: Event): Promise<readonly Arrival[] | null> {
   const stations = (await catalogueDetail(ctx, event))?.stations ?? null;
   if (!stations) return null;
-  const setting = await mask(ctx);
   return Promise.all(
     stations.map(async (station) => {
       const stationCode = station.station_code;
-      const shows = setting === 'open' || (setting === 'masked' && (await mayBeLocated(ctx, stationCode)));
-      if (!shows) return { stationCode, distanceKm: null, pArrival: null, sArrival: null };
+      if (await isStationMasked(ctx, stationCode))
+        return { stationCode, distanceKm: null, pArrival: null, sArrival: null };
       return {
         stationCode,
         distanceKm: station.distance_km,
@@ -73,14 +72,6 @@ export async function sensorOfArrival(
     if (networkId !== null && known(record?.value.network_id) === networkId) return sensor;
   }
   return null;
-}
-
-// An arrival names its station without a network: while the project is masked, each sensor it may mean must be known to
-// be none of the project's, and there must be one at all.
-async function mayBeLocated(ctx: UnifyContext, stationCode: string): Promise<boolean> {
-  const sensors = await sensorsOfStationCode(ctx, stationCode);
-  const masked = await Promise.all(sensors.map((sensor) => isMasked(ctx, sensor)));
-  return sensors.length > 0 && masked.every((isOne) => !isOne);
 }
 
 function createDetails() {

@@ -72,14 +72,9 @@ export function mask(ctx: UnifyContext): Promise<Mask> {
   return ctx.kept(createMaskSetting).look(ctx);
 }
 
-/** Whether positions of the catalogue may be shown for sensors of the project as well. */
-export async function cataloguePositionsAllowed(ctx: UnifyContext): Promise<boolean> {
-  return (await mask(ctx)) === 'open';
-}
-
 /**
  * What the project itself withholds while masked (a trigger's location name, a GPS position), as it was read at `readAtMs`:
- * null while masked, also when it was read before. @throws PositionWithheld when it is not known
+ * null while masked, also where upstream did not withhold it. @throws PositionWithheld when it is not known
  */
 export async function unlessMasked<T>(
   ctx: UnifyContext,
@@ -88,11 +83,9 @@ export async function unlessMasked<T>(
 ): Promise<T | null> {
   if (value === null || !ctx.project) return value;
   const setting = ctx.kept(createMaskSetting);
-  const isRecent = ctx.clock.now() - readAtMs <= lookEveryMs;
-  if (!isRecent) await setting.look(ctx);
-  if (setting.mask === 'masked' || readAtMs < setting.changedAtMs) return null;
-  if (setting.mask === 'unknown' && !isRecent) throw withheldBy(setting.failure);
-  return value;
+  const said = await setting.look(ctx);
+  if (said === 'unknown') throw withheldBy(setting.failure);
+  return said === 'masked' || readAtMs < setting.changedAtMs ? null : value;
 }
 
 /**
