@@ -11,7 +11,7 @@ import type { Trigger, TriggerStatus } from './trigger-record.js';
 import { projectTriggers, type TriggerWalk, walkTriggers } from './trigger-walk.js';
 
 export { readTrigger } from './trigger-lookup.js';
-export { type Trigger, triggerOf } from './trigger-record.js';
+export type { Trigger } from './trigger-record.js';
 
 export interface TriggerFilter {
   /** Start time, both ends inclusive. */
@@ -100,34 +100,6 @@ export async function listTriggersOf(
     reach: { readAtMs: ctx.clock.now(), afterMs: null, matches: () => false },
     totalCount: () => Promise.resolve(0),
   };
-}
-
-/**
- * Every trigger that started from `from` to `to`, both inclusive, oldest first.
- * @throws QueryTooComplex when that takes more than `mostRequests`.
- */
-export async function triggersStartedBetween(
-  ctx: UnifyContext,
-  from: Instant,
-  to: Instant,
-  options: { readonly deviceId?: string | undefined; readonly mostRequests?: number | undefined } = {},
-): Promise<readonly Trigger[]> {
-  const { triggers, more } = await walkTriggers({
-    read: projectTriggers(ctx),
-    order: 'asc',
-    from,
-    to,
-    deviceId: options.deviceId,
-    after: null,
-    wanted: Number.POSITIVE_INFINITY,
-    mostRequests: options.mostRequests ?? Number.POSITIVE_INFINITY,
-  });
-  if (more) {
-    throw new QueryTooComplex(
-      `More than ${triggers.length} triggers started between ${from} and ${to}: narrow the range`,
-    );
-  }
-  return triggers.map(({ trigger }) => trigger);
 }
 
 function walkOf(ctx: UnifyContext, args: TriggerListArgs): TriggerWalk {

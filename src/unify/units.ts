@@ -6,7 +6,7 @@ export type AccelerationUnit = 'MG' | 'PERCENT_G' | 'M_PER_S2' | 'GAL';
 export type VelocityUnit = 'MM_PER_S' | 'CM_PER_S' | 'M_PER_S';
 
 /** Standard gravity in cm/s², exact by definition (3rd CGPM, 1901). */
-export const standardGravityGal = 980.665;
+const standardGravityGal = 980.665;
 
 // Dividing by a power of ten keeps the short decimal that upstream wrote; multiplying by 0.1 makes 0.3 of 3 into
 // 0.30000000000000004.

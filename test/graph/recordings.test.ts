@@ -120,7 +120,7 @@ describe('the recordings of an earthquake', () => {
   it("have the catalogue's arrivals where it has the station, and read its detail only for them", async () => {
     const world = worldOf([20, 60]);
     const [catalogueEvent] = world.catalogue.events;
-    catalogueEvent?.stations.push({
+    catalogueEvent?.stations?.push({
       station_code: 'S0',
       distance_km: 21,
       p_arrival: '2026-03-08T10:00:04.123456Z',
@@ -141,7 +141,7 @@ describe('the recordings of an earthquake', () => {
   it('tell neither distance nor arrivals of a masked sensor, and are found all the same', async () => {
     const world = worldOf([20, 60]);
     world.project.project.location_masked = true;
-    world.catalogue.events[0]?.stations.push({
+    world.catalogue.events[0]?.stations?.push({
       station_code: 'S0',
       distance_km: 21,
       p_arrival: '2026-03-08T10:00:04.123456Z',

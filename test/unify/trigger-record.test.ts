@@ -38,11 +38,10 @@ describe('the key of a trigger', () => {
   it('leads back to what it was made of, whatever upstream writes as ids', () => {
     fc.assert(
       fc.property(
-        fc.string({ minLength: 1 }),
-        fc.string({ minLength: 1 }),
+        fc.string({ minLength: 1, unit: 'binary' }),
+        fc.string({ minLength: 1, unit: 'grapheme' }),
         fc.constantFrom('', '.5', '.123456', '.100000001'),
         (triggerId, deviceId, digits) => {
-          fc.pre(triggerId.isWellFormed() && deviceId.isWellFormed());
           const startTime = Instant.parse(`2026-03-08T12:00:00${digits}Z`);
           if (!startTime) throw new Error('not a time');
           const parsed = parseTriggerKey(triggerKey({ triggerId, deviceId, startTime }));

@@ -11,7 +11,7 @@ import { SensorRef, TriggerRef } from '../refs.js';
 import { defaultFirst, forwardArgs } from './connection.js';
 import { TriggerStatusEnum } from './trigger.js';
 
-export const TriggerFilterInput = builder.inputType('TriggerFilter', {
+const TriggerFilterInput = builder.inputType('TriggerFilter', {
   description: 'Which triggers. All that is given must hold.',
   fields: (t) => ({
     from: t.field({ type: 'DateTime', description: 'Start time, at or after.' }),
@@ -24,7 +24,7 @@ export const TriggerFilterInput = builder.inputType('TriggerFilter', {
   }),
 });
 
-export const TriggerOrderEnum = builder.enumType('TriggerOrder', {
+const TriggerOrderEnum = builder.enumType('TriggerOrder', {
   description: 'Order of triggers, by start time to its last digit.',
   values: {
     START_TIME_DESC: { description: 'Newest first.' },
@@ -32,7 +32,7 @@ export const TriggerOrderEnum = builder.enumType('TriggerOrder', {
   } as const,
 });
 
-export const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSlice>(
+const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSlice>(
   {
     type: TriggerRef,
     name: 'TriggerConnection',
@@ -58,7 +58,7 @@ export const TriggerConnection = builder.connectionObject<typeof TriggerRef, Tri
   { name: 'TriggerEdge', description: 'A trigger and its place in the list.' },
 );
 
-export function triggerListArgs() {
+function triggerListArgs() {
   return {
     ...builder.args((t) => ({
       filter: t.field({ type: TriggerFilterInput, description: 'Which triggers; all when left out.' }),
@@ -79,7 +79,7 @@ interface TriggerListInput {
 }
 
 /** Beyond the page itself, one for the total and one where the page ends within a moment. */
-export function triggerListCost({ filter }: TriggerListInput): number {
+function triggerListCost({ filter }: TriggerListInput): number {
   return filter?.status != null || filter?.minPgaMg != null ? mostListRequests : 2;
 }
 

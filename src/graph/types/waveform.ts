@@ -9,7 +9,7 @@ import { SensorRef } from '../refs.js';
 const mostPoints = 100_000;
 const pointsRule = `must be a whole number from 1 to ${mostPoints}`;
 
-export const ChannelEnum = builder.enumType('Channel', {
+const ChannelEnum = builder.enumType('Channel', {
   description: 'SEED channel of an accelerometer (catalogue §2).',
   values: {
     HNZ: { description: 'Vertical.' },
