@@ -7,21 +7,28 @@ import { Instant } from './time.js';
 
 export type EventOrder = 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC';
 
-/** A place in the list of events, between two of them. Holds all that is needed to go on from it: nothing is kept. */
-export interface EventPosition {
+/** A place in the list of events, between two of them. */
+export interface Place {
   readonly originTime: Instant;
   /** Of the event that it stands behind; null to stand before all that began then. */
   readonly key: string | null;
+}
+
+/** What a cursor holds: all that is needed to go on from its place. Nothing is kept. */
+export interface EventPosition extends Place {
   /** Marks of the events just delivered: one whose solution is replaced by a slightly later one is not delivered again. */
   readonly delivered: readonly string[];
   /** How to go on with the project's list; null where it could not be read. */
   readonly project: ProjectResume | null;
   /** The narrowing that `project` is about. */
-  readonly place: string;
+  readonly narrowedTo: string;
 }
 
+/** A solution that replaces another is looked for so far around a cursor. */
+export const movesWithinMs = 120_000;
+
 export function encodePosition(order: EventOrder, position: EventPosition): string {
-  const { originTime, key, delivered, project, place } = position;
+  const { originTime, key, delivered, project, narrowedTo } = position;
   const resume = project && [
     project.horizonMs,
     project.atMs,
@@ -30,7 +37,13 @@ export function encodePosition(order: EventOrder, position: EventPosition): stri
     project.lagMs,
     project.isAssumed ? 1 : 0,
   ];
-  return encodeCursor(listOf(order), [String(originTime), key, delivered.join(''), resume, digest(place)]);
+  return encodeCursor(listOf(order), [
+    String(originTime),
+    key,
+    delivered.join(''),
+    resume,
+    digest(narrowedTo),
+  ]);
 }
 
 /**
@@ -38,19 +51,19 @@ export function encodePosition(order: EventOrder, position: EventPosition): stri
  * not known.
  * @throws CursorInvalid
  */
-export function decodePosition(order: EventOrder, cursor: string, place: string): EventPosition {
+export function decodePosition(order: EventOrder, cursor: string, narrowedTo: string): EventPosition {
   return decodeCursor(listOf(order), cursor, 'after', (position) => {
     const result = shape.safeParse(position);
     if (!result.success) return null;
-    const [time, key, marks, resume, ofPlace] = result.data;
+    const [time, key, marks, resume, digestThen] = result.data;
     const originTime = Instant.parse(time);
     if (!originTime) return null;
     return {
       originTime,
       key,
       delivered: marks.match(new RegExp(`.{${markLength}}`, 'g')) ?? [],
-      project: ofPlace === digest(place) ? resume : null,
-      place,
+      project: digestThen === digest(narrowedTo) ? resume : null,
+      narrowedTo,
     };
   });
 }
@@ -63,6 +76,9 @@ export function marksOf(event: LocatedEvent): string[] {
     ...(catalogueEventId === null ? [] : [digest(`c:${catalogueEventId}`)]),
   ];
 }
+
+/** A cursor is text that clients carry around. */
+export const mostMarks = 64;
 
 // 36 bits: among a few hundred events, two are mistaken for each other once in a million pages.
 const markLength = 6;

@@ -6,14 +6,16 @@ import {
   type EventPosition,
   encodePosition,
   marksOf,
+  mostMarks,
+  movesWithinMs,
+  type Place,
 } from './event-cursor.js';
 import { checkFilter, type EventFilter } from './event-filter.js';
-import { sameIdWithinS } from './event-identity.js';
 import type { LocatedEvent } from './event-merge.js';
 import { narrow } from './event-narrowing.js';
+import type { ProjectResume } from './event-project-reader.js';
 import { readStream, type StreamPage } from './event-stream.js';
 import type { Slice, UnavailableSource } from './paging.js';
-import { Instant } from './time.js';
 
 export interface EventListArgs {
   readonly filter?: EventFilter | null | undefined;
@@ -31,16 +33,16 @@ export interface EventListArgs {
 export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<Slice<LocatedEvent>> {
   const filter = args.filter ?? {};
   checkFilter(filter);
-  const { place } = narrow(filter);
-  const after = args.after == null ? null : decodePosition(args.orderBy, args.after, place);
+  const narrowedTo = narrow(filter).place;
+  const after = args.after == null ? null : decodePosition(args.orderBy, args.after, narrowedTo);
   const page = await readStream(context, {
     filter,
     order: args.orderBy === 'ORIGIN_TIME_DESC' ? 'DESC' : 'ASC',
     after,
     first: args.first,
   });
-  const cursors = cursorsOf(page, args.orderBy, after, place);
-  const edges = page.events.map((node, index) => ({ node, cursor: cursors.edges[index] ?? '' }));
+  const cursors = cursorsOf(page, args.orderBy, after, narrowedTo);
+  const edges = page.events.map(({ event: node }, index) => ({ node, cursor: cursors.edges[index] ?? '' }));
   return {
     edges,
     pageInfo: {
@@ -66,32 +68,20 @@ function cursorsOf(
   page: StreamPage,
   order: EventOrder,
   after: EventPosition | null,
-  place: string,
+  narrowedTo: string,
 ): { edges: string[]; end: string | null } {
-  const { events, stoppedAtMs } = page;
+  const { events, stoppedAt } = page;
   const [first, last] = [events[0], events.at(-1)];
   // Where the walk by issue time goes on is worked out for the first event, which will do for all, and for the last.
-  const resumeFirst = first ? page.resumeAt(first.solution.originTime.ms) : null;
-  const resumeLast = last ? page.resumeAt(last.solution.originTime.ms) : null;
-  const marks = marksAround(page, after);
-  const edges = events.map((event, index) =>
-    encodePosition(order, {
-      originTime: event.solution.originTime,
-      key: event.key,
-      delivered: marks(event.solution.originTime.ms, index),
-      project: event === last ? resumeLast : resumeFirst,
-      place,
-    }),
-  );
-  if (stoppedAtMs === null) return { edges, end: null };
-  const end = encodePosition(order, {
-    originTime: Instant.fromMs(stoppedAtMs),
-    key: null,
-    delivered: marks(stoppedAtMs, events.length - 1),
-    project: page.resumeAt(stoppedAtMs),
-    place,
-  });
-  return { edges, end };
+  const resumeFirst = first ? page.resumeAt(first.place.originTime.ms) : null;
+  const resumeLast = last ? page.resumeAt(last.place.originTime.ms) : null;
+  const marksAt = marksAround(page, after);
+  const cursorAt = (place: Place, upTo: number, project: ProjectResume | null) =>
+    encodePosition(order, { ...place, delivered: marksAt(place.originTime.ms, upTo), project, narrowedTo });
+  return {
+    edges: events.map((item, index) => cursorAt(item.place, index, item === last ? resumeLast : resumeFirst)),
+    end: stoppedAt && cursorAt(stoppedAt, events.length - 1, page.resumeAt(stoppedAt.originTime.ms)),
+  };
 }
 
 /**
@@ -104,37 +94,31 @@ function marksAround(
   after: EventPosition | null,
 ): (ms: number, upTo: number) => string[] {
   const before = new Set(after?.delivered);
-  const indexOf = new Map(events.map((event, index) => [event, index]));
-  const times = known.map((event) => event.solution.originTime.ms);
-  const ascending = (times[0] ?? 0) <= (times.at(-1) ?? 0);
+  const indexOf = new Map(events.map(({ event }, index) => [event, index]));
+  const inTime = known
+    .map((event) => ({ event, ms: event.solution.originTime.ms, index: indexOf.get(event) ?? Infinity }))
+    .sort((a, b) => a.ms - b.ms);
   return (ms, upTo) => {
     const near: { mark: string; distance: number }[] = [];
-    for (let index = firstWithin(times, ascending, ms); index < known.length; index++) {
-      const event = known[index];
-      const distance = Math.abs((times[index] ?? 0) - ms);
-      if (!event || distance > sameIdWithinS * 1000) break;
-      const [mark] = marksOf(event);
-      const isDelivered =
-        (indexOf.get(event) ?? Infinity) <= upTo || marksOf(event).some((one) => before.has(one));
-      if (mark !== undefined && isDelivered) near.push({ mark, distance });
+    for (let at = firstFrom(inTime, ms - movesWithinMs); at < inTime.length; at++) {
+      const item = inTime[at];
+      if (!item || item.ms > ms + movesWithinMs) break;
+      const marks = marksOf(item.event);
+      const isDelivered = item.index <= upTo || marks.some((mark) => before.has(mark));
+      if (isDelivered && marks[0]) near.push({ mark: marks[0], distance: Math.abs(item.ms - ms) });
     }
     near.sort((a, b) => a.distance - b.distance);
     return near.slice(0, mostMarks).map(({ mark }) => mark);
   };
 }
 
-function firstWithin(times: readonly number[], ascending: boolean, ms: number): number {
-  const sign = ascending ? 1 : -1;
-  const from = sign * ms - sameIdWithinS * 1000;
+function firstFrom(inTime: readonly { readonly ms: number }[], fromMs: number): number {
   let low = 0;
-  let high = times.length;
+  let high = inTime.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (sign * (times[middle] ?? 0) < from) low = middle + 1;
+    if ((inTime[middle]?.ms ?? 0) < fromMs) low = middle + 1;
     else high = middle;
   }
   return low;
 }
-
-// A cursor is text that clients carry around.
-const mostMarks = 64;

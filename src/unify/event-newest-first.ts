@@ -42,7 +42,10 @@ export class NewestFirst implements Scan {
   }
 
   get frontier(): number {
-    return Math.min(this.#walked(), ...this.#reader.unread(this.#stragglers).map(([, originMs]) => -originMs));
+    return Math.min(
+      this.#walked(),
+      ...this.#reader.unread(this.#stragglers).map(([, originMs]) => -originMs),
+    );
   }
 
   get canAdvance(): boolean {

@@ -49,7 +49,10 @@ export class OldestFirst implements Scan {
   async advance(): Promise<void> {
     if (this.#lagMs === null) return this.#readEverything();
     const walked = this.#walked();
-    const next = this.#reader.unread(this.#stragglers).filter(([, originMs]) => originMs <= walked).sort((a, b) => a[1] - b[1])[0];
+    const next = this.#reader
+      .unread(this.#stragglers)
+      .filter(([, originMs]) => originMs <= walked)
+      .sort((a, b) => a[1] - b[1])[0];
     if (next && walked > Number.NEGATIVE_INFINITY) {
       await this.#reader.readMoment(next[0]);
       // One that is not there any more has been issued again: it is among the news.

@@ -3,6 +3,7 @@ import type { Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
 import { IssueWalk } from './event-issue-walk.js';
 import { issuedMs } from './event-merge.js';
+import { originsIn } from './event-origins.js';
 import { projectSolution } from './event-solution.js';
 import { Instant } from './time.js';
 
@@ -76,21 +77,10 @@ function instantIn(value: unknown): Instant | null {
   return typeof value === 'number' && value > 0 ? Instant.fromUnixSeconds(value) : null;
 }
 
-// Assumed: solutions spell their fields as the list does, and the last is the latest.
-function composedRecord(id: string, { event, origins, magnitudes }: WireEventDetail): WireEvent {
-  const issuedOf = (origin: WireEvent['origin']) => issuedMs({ issued_at: null, origin }) ?? 0;
-  const located = (origins ?? [])
-    .map((origin) => eventShape.safeParse({ id, origin }).data?.origin ?? null)
-    .filter((origin) => projectSolution({ origin }) !== null)
-    .sort((a, b) => issuedOf(a) - issuedOf(b));
-  const magnitude = (magnitudes ?? []).at(-1);
-  const fields = {
-    id,
-    magnitude: magnitudeIn(magnitude),
-    ...definedIn(event),
-    origin: located.at(-1) ?? null,
-  };
-  return eventShape.parse(fields);
+function composedRecord(id: string, detail: WireEventDetail): WireEvent {
+  const magnitude = magnitudeIn((detail.magnitudes ?? []).at(-1));
+  const origin = originsIn(detail).at(-1)?.origin ?? null;
+  return eventShape.parse({ id, magnitude, ...definedIn(detail.event), origin });
 }
 
 function magnitudeIn(solution: unknown): unknown {

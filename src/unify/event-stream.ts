@@ -3,14 +3,24 @@ import type { ProjectClient } from '../upstream/project/client.js';
 import type { UnifyContext } from './context.js';
 import { CatalogueScan } from './event-catalogue-scan.js';
 import { CatalogueReader } from './event-catalogue-window.js';
-import { type EventPosition, marksOf } from './event-cursor.js';
+import { type EventPosition, marksOf, mostMarks, movesWithinMs, type Place } from './event-cursor.js';
 import { type EventFilter, matchesFilter, neededSources } from './event-filter.js';
 import { associate, lookAheadMs } from './event-identity.js';
-import { compareEvents, compareText, isLocated, type LocatedEvent, mergeEvent } from './event-merge.js';
+import {
+  compareEvents,
+  compareText,
+  isLocated,
+  issuedMs,
+  type LocatedEvent,
+  mergeEvent,
+} from './event-merge.js';
 import { type Narrowing, narrow } from './event-narrowing.js';
 import { NewestFirst } from './event-newest-first.js';
 import { OldestFirst } from './event-oldest-first.js';
+import { solutionAsOf } from './event-origins.js';
 import { ProjectReader, type ProjectResume, tooManyRequests } from './event-project-reader.js';
+import type { Solution } from './event-solution.js';
+import { Instant } from './time.js';
 
 export interface StreamRequest {
   readonly filter: EventFilter;
@@ -21,11 +31,11 @@ export interface StreamRequest {
 }
 
 export interface StreamPage {
-  /** In order; at most `first`. */
-  readonly events: readonly LocatedEvent[];
+  /** In order; at most `first`. Each with the place in the list that a walk goes on behind. */
+  readonly events: readonly { readonly event: LocatedEvent; readonly place: Place }[];
   readonly hasMore: boolean;
-  /** How far the page is complete, in milliseconds, where it stopped short of `first` events; null at the list's end. */
-  readonly stoppedAtMs: number | null;
+  /** How far the page is complete, where it stopped short of `first` events; null at the list's end. */
+  readonly stoppedAt: Place | null;
   /** What was known around the page: for the marks of its cursors. */
   readonly known: readonly LocatedEvent[];
   readonly resumeAt: (originMs: number) => ProjectResume | null;
@@ -42,6 +52,7 @@ export async function readStream(context: UnifyContext, request: StreamRequest):
 }
 
 class Stream {
+  readonly #context: UnifyContext;
   readonly #request: StreamRequest;
   readonly #needed: readonly Source[];
   readonly #sign: 1 | -1;
@@ -57,6 +68,7 @@ class Stream {
 
   constructor(context: UnifyContext, request: StreamRequest) {
     const { filter, order, after } = request;
+    this.#context = context;
     this.#request = request;
     this.#needed = neededSources(filter, context);
     this.#sign = order === 'DESC' ? -1 : 1;
@@ -89,7 +101,9 @@ class Stream {
         isEnd ||
         !(await this.#advance(known, found.length, certain))
       ) {
-        if (await this.#settle()) return this.#page(known, found, isEnd, certain);
+        if (await this.#settle()) {
+          return this.#page(known, [...(await this.#late(known)), ...found], isEnd, certain);
+        }
       }
     }
   }
@@ -103,13 +117,24 @@ class Stream {
     const { first } = this.#request;
     const isFull = found.length > first;
     return {
-      events: isFull ? found.slice(0, first) : found,
+      events: (isFull ? found.slice(0, first) : found).map((event) => ({
+        event,
+        place: this.#behind(event),
+      })),
       known,
       hasMore: isFull || !isEnd,
-      stoppedAtMs: isFull || isEnd ? null : this.#sign * certain,
+      stoppedAt: isFull || isEnd ? null : { originTime: Instant.fromMs(this.#sign * certain), key: null },
       resumeAt: (originMs) => this.#project?.resumeAt(originMs) ?? null,
       failures: this.#failures,
     };
+  }
+
+  // A walk does not go back for an event that was moved behind its cursor.
+  #behind(event: LocatedEvent): Place {
+    const { after } = this.#request;
+    const { originTime, key } =
+      after && !this.#isAfter(event) ? after : { ...event.solution, key: event.key };
+    return { originTime, key };
   }
 
   /** Everything nearer along the list than this is known, and which records belong together. */
@@ -135,16 +160,47 @@ class Stream {
       this.#placeOf(event) < certain &&
       this.#isAfter(event) &&
       matchesFilter(this.#request.filter, event) &&
-      !marksOf(event).some((mark) => this.#delivered.has(mark))
+      !this.#isDelivered(event)
     );
   }
 
-  #isAfter(event: LocatedEvent): boolean {
+  /**
+   * Events that a new solution has moved from ahead of the cursor to behind it: they would be missed. What is new there
+   * is not; only the project's detail can tell, so it is read for the few that were issued since the walk began.
+   */
+  async #late(known: readonly LocatedEvent[]): Promise<LocatedEvent[]> {
+    const { after, filter } = this.#request;
+    if (!after?.project || after.delivered.length >= mostMarks) return [];
+    const { horizonMs } = after.project;
+    const late: LocatedEvent[] = [];
+    for (const event of known) {
+      const isNear = Math.abs(event.solution.originTime.ms - after.originTime.ms) <= movesWithinMs;
+      if (!event.project || !isNear || (issuedMs(event.project.value) ?? 0) <= horizonMs) continue;
+      if (this.#isAfter(event) || this.#isDelivered(event) || !matchesFilter(filter, event)) continue;
+      const former = await this.#former(event.project.value.id, horizonMs);
+      if (former && this.#isAfter({ solution: former, key: event.key })) late.push(event);
+    }
+    return late;
+  }
+
+  async #former(id: string, horizonMs: number): Promise<Solution | null> {
+    let former: Solution | null = null;
+    await this.#guarded('PROJECT', async () => {
+      former = await solutionAsOf(this.#context, id, horizonMs);
+    });
+    return former;
+  }
+
+  #isDelivered(event: LocatedEvent): boolean {
+    return marksOf(event).some((mark) => this.#delivered.has(mark));
+  }
+
+  #isAfter({ solution, key }: Pick<LocatedEvent, 'solution' | 'key'>): boolean {
     const { after } = this.#request;
     if (!after) return true;
-    const byTime = this.#sign * event.solution.originTime.compare(after.originTime);
+    const byTime = this.#sign * solution.originTime.compare(after.originTime);
     if (byTime !== 0 || after.key === null) return byTime >= 0;
-    return this.#sign * compareText(event.key, after.key) > 0;
+    return this.#sign * compareText(key, after.key) > 0;
   }
 
   #placeOf(event: LocatedEvent): number {

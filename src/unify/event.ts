@@ -23,5 +23,6 @@ export async function eventsBetween(
     after: null,
     first: Number.POSITIVE_INFINITY,
   });
-  return { events: [...page.events].reverse(), unavailableSources: unavailable(page.failures) };
+  const events = page.events.map(({ event }) => event).reverse();
+  return { events, unavailableSources: unavailable(page.failures) };
 }

@@ -53,7 +53,8 @@ const filters: fc.Arbitrary<EventFilter> = fc
     return {
       ...rest,
       ...(from !== undefined && to !== undefined && { from: at(from), to: at(to) }),
-      ...(issuedFrom !== undefined && issuedTo !== undefined && { issuedFrom: at(issuedFrom), issuedTo: at(issuedTo) }),
+      ...(issuedFrom !== undefined &&
+        issuedTo !== undefined && { issuedFrom: at(issuedFrom), issuedTo: at(issuedTo) }),
       ...(magnitude && { minMagnitude: magnitude[0], maxMagnitude: magnitude[1] }),
       ...(depth && { minDepthKm: depth[0], maxDepthKm: depth[1] }),
     };

@@ -11,7 +11,10 @@ export interface Merged {
   readonly originMs: number;
 }
 
-export function mergedWorld(project: readonly ProjectQuake[], catalogue: readonly CatalogueQuake[]): Merged[] {
+export function mergedWorld(
+  project: readonly ProjectQuake[],
+  catalogue: readonly CatalogueQuake[],
+): Merged[] {
   const pairs = pairsOf(project, catalogue);
   const taken = new Set(pairs.values());
   return [

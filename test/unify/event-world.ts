@@ -58,7 +58,7 @@ export class EventWorld {
   readonly #tenant: Tenant;
 
   constructor(project: ProjectQuake[], catalogue: CatalogueQuake[], choices: Partial<WorldChoices> = {}) {
-    this.project = project.map((quake) => ({ ...quake }));
+    this.project = project.map((quake) => ({ ...quake, origins: [...quake.origins] }));
     this.catalogue = catalogue.map((quake) => ({ ...quake }));
     this.#choices = { projectPage: 500, cataloguePage: 100, inclusive: true, seed: 1, ...choices };
     this.#tenant = this.tenant();
@@ -133,7 +133,9 @@ export class EventWorld {
       const { inclusive, seed, cataloguePage } = this.#choices;
       const [start, end] = [msOf(query.start), msOf(query.end)];
       const matching = this.catalogue
-        .filter(({ originMs }) => start === undefined || originMs > start || (inclusive && originMs === start))
+        .filter(
+          ({ originMs }) => start === undefined || originMs > start || (inclusive && originMs === start),
+        )
         .filter(({ originMs }) => end === undefined || originMs < end || (inclusive && originMs === end))
         .filter((quake) => !query.near || distanceKm(query.near, quake) <= query.near.radiusKm)
         .sort((a, b) => shuffled(a.id, seed) - shuffled(b.id, seed));
@@ -205,7 +207,7 @@ export const quakes = fc
       ),
       networkId: fc.constantFrom(null, 'n1', 'n2'),
     }),
-    { maxLength: 60, size: "max" },
+    { maxLength: 60, size: 'max' },
   )
   .map((list) => {
     const nowMs = Date.UTC(2026, 2, 8);
@@ -239,7 +241,10 @@ function msOf(text: string | undefined): number | undefined {
   return ms;
 }
 
-function inBox([west, south, east, north]: readonly [number, number, number, number], quake: ProjectQuake): boolean {
+function inBox(
+  [west, south, east, north]: readonly [number, number, number, number],
+  quake: ProjectQuake,
+): boolean {
   if (west > east || south > north) throw new Error('upstream would refuse the box');
   const { latitude, longitude } = quake;
   return longitude >= west && longitude <= east && latitude >= south && latitude <= north;

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { listEvents } from '../../src/unify/event.js';
+import { mergedWorld } from './event-reference.js';
+import { EventWorld, quakes } from './event-world.js';
+
+/** What can happen between two requests, to the event that `which` chooses. */
+const happenings = fc.array(
+  fc.record({
+    atRequest: fc.integer({ min: 1, max: 30 }),
+    kind: fc.constantFrom('new', 'late', 'reissued', 'catalogued'),
+    which: fc.nat(),
+    // A new solution moves an earthquake by seconds.
+    byS: fc.integer({ min: -50, max: 50 }),
+    agoS: fc.integer({ min: 0, max: 9 * 3600 }),
+  }),
+  { maxLength: 12, size: 'max' },
+);
+
+interface Delivered {
+  readonly p: string | null;
+  readonly c: string | null;
+  readonly originMs: number;
+}
+
+describe('a walk through events while the world goes on', () => {
+  it('has nothing twice, and all that was there when it began, in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        quakes,
+        happenings,
+        fc.record({ projectPage: fc.constantFrom(5, 20, 500), cataloguePage: fc.constantFrom(7, 30, 100) }),
+        fc.constantFrom('ORIGIN_TIME_DESC' as const, 'ORIGIN_TIME_ASC' as const),
+        fc.integer({ min: 1, max: 12 }),
+        fc.boolean(),
+        async ({ project, catalogue }, happens, options, orderBy, first, remembers) => {
+          const world = new EventWorld(project, catalogue, options);
+          const touched = new Set<string>();
+          let requests = 0;
+          world.meanwhile = () => {
+            requests++;
+            for (const happening of happens) {
+              if (happening.atRequest === requests) happen(world, happening, touched);
+            }
+          };
+
+          const delivered: Delivered[] = [];
+          const tenant = world.tenant();
+          let after: string | null = null;
+          for (let more = true, pages = 0; more; pages++) {
+            if (pages > 300) throw new Error('the walk does not end');
+            const context = world.context(remembers ? tenant : world.tenant());
+            const slice = await listEvents(context, { orderBy, first, after });
+            fc.pre(slice.unavailableSources.length === 0);
+            for (const { node } of slice.edges) {
+              const originMs = node.solution.originTime.ms;
+              delivered.push({ p: node.projectEventId, c: node.catalogueEventId, originMs });
+            }
+            more = slice.pageInfo.hasNextPage;
+            after = slice.pageInfo.endCursor;
+          }
+
+          expectOnce(delivered.map(({ p }) => p));
+          // Who stood where nothing happened is there once, and in order; of the others no earthquake is missing.
+          const before = mergedWorld(project, catalogue);
+          if (orderBy === 'ORIGIN_TIME_DESC') before.reverse();
+          const unmoved = before.filter((event) => !isNear(event.originMs, touched));
+          const seen = delivered.filter(({ originMs }) => !isNear(originMs, touched));
+          expect(seen.map(({ p, c }) => (p ? `p:${p}` : `c:${c}`))).toEqual(unmoved.map(({ key }) => key));
+          for (const event of before) {
+            const partners = new Set([event.catalogue?.id, ...partnersOf(event.project?.id, world)]);
+            const isThere = delivered.some(
+              ({ p, c }) => (p !== null && p === event.project?.id) || (c !== null && partners.has(c)),
+            );
+            expect(isThere ? '' : `${event.key} is missing`).toBe('');
+          }
+        },
+      ),
+      { numRuns: Number(process.env.RUNS ?? 300) },
+    );
+  });
+});
+
+type Happening = { kind: string; which: number; byS: number; agoS: number; atRequest: number };
+
+function happen(world: EventWorld, { kind, which, byS, agoS }: Happening, touched: Set<string>): void {
+  const nowMs = world.clock.now();
+  const place = { latitude: 5, longitude: 5, depthKm: 1, magnitude: 2 };
+  const id = `n${world.project.length + world.catalogue.length}`;
+  if (kind === 'new' || kind === 'late') {
+    const originMs = nowMs - (kind === 'new' ? Math.min(agoS, 60) : agoS) * 1000;
+    world.project.push({ id, originMs, issuedMs: nowMs, ...place, origins: [] });
+    touched.add(String(originMs));
+  } else if (kind === 'catalogued') {
+    const originMs = nowMs - agoS * 1000;
+    world.catalogue.push({ id, originMs, ...place, networkId: null });
+    touched.add(String(originMs));
+  } else {
+    const quake = world.project[which % Math.max(1, world.project.length)];
+    if (!quake || quake.issuedMs === nowMs) return;
+    touched.add(String(quake.originMs));
+    quake.origins.push({ originMs: quake.originMs, issuedMs: quake.issuedMs });
+    quake.originMs = Math.min(nowMs, quake.originMs + byS * 1000);
+    quake.issuedMs = nowMs;
+    touched.add(String(quake.originMs));
+  }
+}
+
+/** Within reach of what happened: who belongs to whom may have changed. */
+function isNear(originMs: number, touched: ReadonlySet<string>): boolean {
+  return [...touched].some((ms) => Math.abs(Number(ms) - originMs) <= 300_000);
+}
+
+/** Catalogue events that could at some time have been an event's partner. */
+function partnersOf(id: string | undefined, world: EventWorld): string[] {
+  const quake = world.project.find((known) => known.id === id);
+  if (!quake) return [];
+  const times = [...quake.origins, quake].map(({ originMs }) => originMs);
+  return world.catalogue
+    .filter((other) => other.id === id || times.some((ms) => Math.abs(ms - other.originMs) <= 16_000))
+    .map((other) => other.id);
+}
+
+function expectOnce(ids: readonly (string | null)[]): void {
+  const known = ids.filter((id) => id !== null);
+  expect(known.filter((id, index) => known.indexOf(id) !== index)).toEqual([]);
+}
