@@ -3,6 +3,7 @@ import { onAbort } from './abort.js';
 import type { Allowance, Spent } from './allowance.js';
 import { Lane } from './lane.js';
 import { type Priority, priorityRank } from './read.js';
+import { feedShare, Rota } from './rota.js';
 
 /** A place in the line. */
 export interface Place {
@@ -23,16 +24,13 @@ export interface Asking {
 /** The error for one who would have to wait for so long. */
 export type Refusal = (readyInMs: number) => unknown;
 
-// contract 5.2: a feed gets at least a fifth of the allowance, which is one request after four of queries.
-const queriesPerFeed = 4;
-const feedShare = 1 / (queriesPerFeed + 1);
 // A feed that has not asked for so long has no listener.
 const feedSilentMs = 300_000;
 
 /**
- * Who is served when the allowance has a request to give (contract 5.2): queries before feeds before the background, a
- * feed at the latest after four queries, and within each the operations in turn, so that one that wants a hundred reads
- * does not push back ten that want one. Nobody waits longer than they said, and who would have to is told at once.
+ * Those who wait for the allowance to have a request to give, each priority by its turn and within it the operations by
+ * theirs, so that one that wants a hundred reads does not push back ten that want one (contract 5.2). Nobody waits longer
+ * than they said, and who would have to is told at once.
  */
 export class WaitingLine {
   readonly #clock: Clock;
@@ -43,7 +41,7 @@ export class WaitingLine {
     feed: new Lane(),
     background: new Lane(),
   };
-  #queriesSinceFeed = 0;
+  readonly #rota = new Rota();
   #feedAskedAtMs = Number.NEGATIVE_INFINITY;
   #alarm: Timer | undefined;
 
@@ -72,6 +70,7 @@ export class WaitingLine {
     const waiter: Waiter = {
       priority: asking.priority,
       turn: asking.turn,
+      joinedMs: this.#clock.now(),
       ...this.#deadline(maxWaitMs, () => waiter),
       grant: (spent) => {
         settle();
@@ -102,9 +101,11 @@ export class WaitingLine {
         this.#alarm = this.#clock.timer(readyMs - now, () => this.serve());
         return;
       }
-      if (priority === 'query') this.#queriesSinceFeed++;
-      if (priority === 'feed') this.#queriesSinceFeed = 0;
-      this.#lanes[priority].take()?.grant(this.#allowance.spend());
+      const { waiting } = this;
+      const waiter = this.#lanes[priority].take();
+      if (!waiter) return;
+      this.#rota.served(priority, waiting, waiter.joinedMs < now);
+      waiter.grant(this.#allowance.spend());
     }
   }
 
@@ -150,33 +151,26 @@ export class WaitingLine {
   }
 
   #next(): Priority | undefined {
-    const { query, feed, background } = this.#lanes;
-    if (feed.size > 0 && (query.size === 0 || this.#queriesSinceFeed >= queriesPerFeed)) return 'feed';
-    if (query.size > 0) return 'query';
-    return background.size > 0 ? 'background' : undefined;
+    const next = this.#rota.next(this.waiting);
+    const other = next === 'background' ? this.#rota.next({ ...this.waiting, background: 0 }) : undefined;
+    // When there is not enough of the day left for the background, it does not hold up the others.
+    return other && this.#readyAtMs('background', 0, false) > this.#readyAtMs(other, 0, false) ? other : next;
   }
 
   /** How long it takes, as far as can be seen, until one who joins now is served. */
   #readyInMs({ priority, turn }: Pick<Asking, 'priority' | 'turn'>): number {
-    const { query, feed } = this.#lanes;
-    const own = this.#lanes[priority].ahead(turn);
-    const owed = this.#queriesSinceFeed - queriesPerFeed;
-    const others = {
-      query: Math.min(feed.size, Math.max(0, Math.floor((own + 1 + owed) / queriesPerFeed))),
-      feed: Math.min(query.size, Math.max(0, own * queriesPerFeed - owed)),
-      background: query.size + feed.size,
-    };
-    return this.#readyAtMs(priority, own + others[priority], true) - this.#clock.now();
+    const ahead = this.#rota.ahead(priority, this.#lanes[priority].ahead(turn), this.waiting);
+    return this.#readyAtMs(priority, ahead, true) - this.#clock.now();
   }
 
   #readyAtMs(priority: Priority, ahead: number, hopeful: boolean): number {
     const { burst, perDay } = this.#allowance;
     const feedListens = this.#clock.now() - this.#feedAskedAtMs < feedSilentMs;
-    // Queries leave a fifth of the day to the feeds, the background half of the burst and of the day to both.
+    // Queries leave a fifth of the day to a feed, the background half of the burst and of the day to both.
     const kept = {
       query: { burst: 0, today: feedListens ? feedShare : 0 },
       feed: { burst: 0, today: 0 },
-      background: { burst: 1 / 2, today: 1 / 2 },
+      background: { burst: this.#rota.isOverdue ? 0 : 1 / 2, today: 1 / 2 },
     }[priority];
     return this.#allowance.readyAtMs(1 + ahead + Math.floor(burst * kept.burst), {
       keptToday: Math.floor((perDay ?? 0) * kept.today),
@@ -190,6 +184,7 @@ const priorities: readonly Priority[] = ['query', 'feed', 'background'];
 interface Waiter {
   priority: Priority;
   turn: object;
+  readonly joinedMs: number;
   deadlineMs: number;
   timer: Timer;
   readonly grant: (spent: Spent) => void;

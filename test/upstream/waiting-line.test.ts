@@ -163,6 +163,32 @@ describe('the waiting line', () => {
     }
   });
 
+  it('lets the background have one in ten while queries and feeds never stop coming', async () => {
+    const { clock, ask, settled } = lineOf();
+    for (let second = 0; second < 600; second++) {
+      for (let i = 0; i < 3; i++) ask('query');
+      ask('feed', { priority: 'feed', maxWaitMs: 30_000 });
+      if (second % 5 === 0) ask('background', { priority: 'background', maxWaitMs: 60_000 });
+      await clock.advance(1_000);
+    }
+    const granted = settled.filter((one) => one.granted && one.atMs > 60_000);
+    const share = (name: string) => granted.filter((one) => one.name === name).length / granted.length;
+    expect(share('background')).toBeCloseTo(0.1);
+    expect(share('feed')).toBeGreaterThanOrEqual(0.199);
+    expect(share('query')).toBeGreaterThan(0.65);
+  });
+
+  it('is not held up by a background that has no more of the day', async () => {
+    const { clock, ask, names } = lineOf({ perMinute: 600, burst: 20, perDay: 100 });
+    for (let i = 0; i < 55; i++) ask('query', { maxWaitMs: 60_000 });
+    await clock.advance(20_000);
+    ask('background', { priority: 'background', maxWaitMs: 60_000 });
+    for (let i = 0; i < 40; i++) ask('late', { maxWaitMs: 60_000 });
+    await clock.advance(60_000);
+    expect(names().filter((name) => name === 'late')).toHaveLength(40);
+    expect(names()).not.toContain('background');
+  });
+
   it('frees the place of one who leaves, and tells why', async () => {
     const { clock, ask, settled, line, drain } = lineOf();
     await drain();
