@@ -1,8 +1,11 @@
 import { known } from '../upstream/decode.js';
-import type { Pair, ProjectRecord } from './sensor-identity.js';
+import type { Pair } from './sensor-identity.js';
 import { Instant } from './time.js';
 
 export type SensorStatus = 'ONLINE' | 'OFFLINE' | 'UNKNOWN';
+
+// key-scoped §3.
+const onlineForMs = 150_000;
 
 /**
  * As of now, however old the record: a sensor of the project that has not been heard of for 150 seconds is not online
