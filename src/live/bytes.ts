@@ -3,8 +3,9 @@ export class ByteWriter {
   #bytes = new Uint8Array(256);
   #length = 0;
 
-  uint32(value: number): void {
-    for (let shift = 0; shift < 32; shift += 8) this.#push((value >>> shift) & 0xff);
+  /** Of so many bytes, 4 at most. */
+  uint(value: number, bytes: number): void {
+    for (let shift = 0; shift < 8 * bytes; shift += 8) this.#push((value >>> shift) & 0xff);
   }
 
   /** A whole number from 0 to 2^53 − 1: small ones take few bytes. */
@@ -56,9 +57,9 @@ export class ByteReader {
     return this.#at >= this.#end;
   }
 
-  uint32(): number {
+  uint(bytes: number): number {
     let value = 0;
-    for (let scale = 1; scale < 2 ** 32; scale *= 256) value += this.#next() * scale;
+    for (let i = 0; i < bytes; i++) value += this.#next() * 256 ** i;
     return value;
   }
 

@@ -14,16 +14,24 @@ export interface Position {
   readonly horizonMs: number;
   /** Oldest of the records that are not final; no earlier than it, none has to be looked for. */
   readonly oldestOpenMs: number;
-  /** By `idNumber`: null when final, else `hash32` of the state it was in. */
+  /** By `idNumber`: null when final, else `stateNumber` of the state it was in. */
   readonly known: ReadonlyMap<number, number | null>;
+}
+
+// Two states that the same number stands for: one in 65,536 updates of a restart is told late.
+const stateBytes = 2;
+
+/** What a position holds of a state that can still change. */
+export function stateNumber(fingerprint: string): number {
+  return hash32(fingerprint) % 256 ** stateBytes;
 }
 
 /** Opaque text of a position. `scope` sets feeds apart whose cursors must not be taken for one another's. */
 export function encodePosition(scope: string, position: Position): string {
   const { logged, timeMs, horizonMs, oldestOpenMs, known } = position;
   const out = new ByteWriter();
-  out.uint32(hash32(scope));
-  out.uint32(logged?.run ?? 0);
+  out.uint(hash32(scope), 4);
+  out.uint(logged?.run ?? 0, 4);
   out.varint(logged?.seq ?? 0);
   out.varint(timeMs);
   out.varint(signed(timeMs - horizonMs));
@@ -33,10 +41,10 @@ export function encodePosition(scope: string, position: Position): string {
   for (const id of [...known.keys()].sort((a, b) => a - b)) {
     const state = known.get(id) ?? null;
     out.varint((id - before) * 2 + (state === null ? 0 : 1));
-    if (state !== null) out.uint32(state);
+    if (state !== null) out.uint(state, stateBytes);
     before = id;
   }
-  out.uint32(out.checksum());
+  out.uint(out.checksum(), 4);
   return Buffer.from(out.bytes()).toString('base64url');
 }
 
@@ -57,8 +65,8 @@ function read(scope: string, cursor: string): Position | null {
   if (cursor.length > longestCursor || !/^[\w-]+$/.test(cursor)) return null;
   const bytes = Buffer.from(cursor, 'base64url');
   const input = new ByteReader(bytes);
-  if (!input.hasValidChecksum() || input.uint32() !== hash32(scope)) return null;
-  const run = input.uint32();
+  if (!input.hasValidChecksum() || input.uint(4) !== hash32(scope)) return null;
+  const run = input.uint(4);
   const seq = input.varint();
   const timeMs = input.varint();
   const horizonMs = timeMs - unsigned(input.varint());
@@ -68,7 +76,7 @@ function read(scope: string, cursor: string): Position | null {
   for (let left = input.varint(); left > 0 && !input.isAtEnd; left--) {
     const step = input.varint();
     id += Math.floor(step / 2);
-    known.set(id, step % 2 === 1 ? input.uint32() : null);
+    known.set(id, step % 2 === 1 ? input.uint(stateBytes) : null);
   }
   if (!input.isAtEnd) return null;
   return { logged: run === 0 ? null : { run, seq }, timeMs, horizonMs, oldestOpenMs, known };

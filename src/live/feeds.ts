@@ -2,11 +2,16 @@ import { type GatewayError, notConfigured } from '../errors.js';
 import type { Tenant, UnifyContext } from '../unify/context.js';
 import type { TriggerSlice } from '../unify/trigger.js';
 import { ChangeStream } from './change-stream.js';
+import { type EventChange, type EventChangeFilter, eventFilter } from './event-subject.js';
 import type { Feed, FeedStatus } from './feed.js';
-import { RecordFeed } from './record-feed.js';
-import { triggerIntervalMs, triggerReader } from './trigger-feed.js';
+import {
+  type SensorStatusChange,
+  type SensorStatusChangeFilter,
+  sensorStatusFilter,
+} from './sensor-status.js';
+import { eventFeed, sensorFeed, triggerFeed } from './sources.js';
 import { type TriggerChangeFilter, triggerFilter } from './trigger-filter.js';
-import { type TriggerChange, triggerSubject } from './trigger-subject.js';
+import type { TriggerChange } from './trigger-subject.js';
 
 export interface FeedsOptions {
   readonly tenant: Tenant;
@@ -27,6 +32,9 @@ export interface FeedSettings {
 export interface Feeds {
   /** @throws NotConfigured without the project interface; CursorInvalid */
   triggerChanges(request: StreamRequest<TriggerChangeFilter>): ChangeStream<TriggerChange>;
+  /** @throws CursorInvalid */
+  eventChanges(request: StreamRequest<EventChangeFilter>): ChangeStream<EventChange>;
+  sensorStatusChanges(filter: SensorStatusChangeFilter | null): ChangeStream<SensorStatusChange>;
   /** Pass it as `after` to go on from the list without a gap. @throws NotConfigured without the project interface */
   changesCursor(ctx: UnifyContext, list: TriggerSlice): Promise<string>;
   status(): readonly FeedStatus[];
@@ -40,19 +48,15 @@ export interface StreamRequest<Filter> {
   readonly after: string | null;
 }
 
-export function createFeeds({ tenant, settings, random }: FeedsOptions): Feeds {
-  const { project, clock, log, scope } = tenant;
-  const shared = { clock, log, random, scope, lookbackMs: settings.triggerLookbackS * 1000 };
-  const triggers =
-    project &&
-    new RecordFeed({
-      ...shared,
-      subject: triggerSubject,
-      reader: triggerReader(project),
-      spareRows: 0,
-      intervalMs: (state) => triggerIntervalMs(state, settings.triggerPollIntervalMs, project),
-    });
-  const all: readonly Pick<Feed<never>, 'status' | 'close'>[] = [triggers].filter((feed) => feed !== null);
+export function createFeeds(options: FeedsOptions): Feeds {
+  const { tenant } = options;
+  const { clock } = tenant;
+  const triggers = triggerFeed(options);
+  const events = eventFeed(options);
+  const sensors = sensorFeed(options);
+  const all: readonly Pick<Feed<never>, 'status' | 'close'>[] = [triggers, events, sensors].filter(
+    (feed) => feed !== null,
+  );
   const close = (error: GatewayError | null = null) => {
     for (const feed of all) feed.close(error);
   };
@@ -60,7 +64,15 @@ export function createFeeds({ tenant, settings, random }: FeedsOptions): Feeds {
   return {
     triggerChanges({ filter, after }) {
       if (!triggers) throw notConfigured('PROJECT');
-      return new ChangeStream<TriggerChange>({ feed: triggers, clock, filter: triggerFilter(filter), after });
+      return new ChangeStream({ feed: triggers, clock, filter: triggerFilter(filter), after });
+    },
+    eventChanges({ filter, after }) {
+      if (!events) throw notConfigured('PROJECT');
+      return new ChangeStream({ feed: events, clock, filter: eventFilter(filter), after });
+    },
+    sensorStatusChanges(filter) {
+      if (!sensors) throw notConfigured('PROJECT');
+      return new ChangeStream({ feed: sensors, clock, filter: sensorStatusFilter(filter), after: null });
     },
     async changesCursor(ctx, { edges, reach }) {
       if (!triggers) throw notConfigured('PROJECT');

@@ -19,7 +19,7 @@ export interface KnownSet<K> {
 
 // So that a cursor stays below some 3 kB: what is older is left out, and only what arrives that late is then lost to
 // someone who resumes without the log. The look-back window is always whole.
-const room = 1_000;
+const room = 1_500;
 // contract 9.2: what arrives later than this is not looked for.
 const longestMs = 86_400_000;
 
@@ -47,7 +47,7 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Positi
     if (state !== null) oldestOpenMs = Math.min(oldestOpenMs, recordMs);
     else if (isFull || recordMs < coveredFromMs) continue;
     known.set(record.number, state);
-    used += (record.number < 2 ** 32 ? 1 : 3) + (state === null ? 0 : 2);
+    used += (record.number < 2 ** 32 ? 1 : 5) + (state === null ? 0 : 2);
   }
   return {
     timeMs: Math.floor(timeMs),

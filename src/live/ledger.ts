@@ -28,7 +28,13 @@ export class Ledger<Rec, Kind extends string> {
     this.#options = options;
     this.log = new ChangeLog(clock);
     this.memory = new Memory(subject);
-    this.positions = new Positions({ subject, memory: this.memory, scope, run: newRun(random), lookbackMs });
+    this.positions = new Positions({
+      subject,
+      memory: this.memory,
+      scope,
+      run: newRun(random),
+      lookbackMs,
+    });
   }
 
   /**

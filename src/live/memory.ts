@@ -1,7 +1,6 @@
-import { hash32 } from './bytes.js';
 import type { Change, Subject } from './change.js';
 import type { LogEntry } from './change-log.js';
-import { idNumber } from './cursor.js';
+import { idNumber, stateNumber } from './cursor.js';
 
 /** One state of a record; a new one takes its place when it changes. */
 export interface State<Rec> {
@@ -80,7 +79,7 @@ export class Memory<Rec, Kind extends string> {
       timeMs: subject.timeOf(record).ms,
       traits: subject.traitsOf(record, before?.traits ?? null),
       fingerprint,
-      hash: isFinal ? 0 : hash32(fingerprint),
+      hash: isFinal ? 0 : stateNumber(fingerprint),
       isFinal,
       isOpen: subject.isOpen(record),
     };

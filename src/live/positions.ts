@@ -1,6 +1,5 @@
-import { hash32 } from './bytes.js';
 import type { Change, Delivery, Subject } from './change.js';
-import { encodePosition, type Position } from './cursor.js';
+import { encodePosition, type Position, stateNumber } from './cursor.js';
 import { positionOf } from './known-set.js';
 import type { Known, Memory, State } from './memory.js';
 
@@ -124,7 +123,7 @@ export class Positions<Rec, Kind extends string> {
     let entry = known.last;
     if (!entry || entry.seq <= seq) return known.state.hash;
     while (entry && entry.seq > seq) entry = entry.previous;
-    return entry ? hash32(this.#options.subject.fingerprintOf(entry.change.record)) : 0;
+    return entry ? stateNumber(this.#options.subject.fingerprintOf(entry.change.record)) : 0;
   }
 }
 

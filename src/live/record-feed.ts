@@ -28,6 +28,8 @@ export interface RecordFeedOptions<Rec, Kind extends string> {
   readonly lookbackMs: number;
   /** A window is extended as long as it has no more rows than this: they cost nothing on a page that is read anyway. */
   readonly spareRows: number;
+  /** Adds what a change should have besides, before it is told. Never fails. */
+  readonly complete?: (records: readonly Rec[], scope: ReadScope) => Promise<readonly Rec[]>;
   /** From the start of one poll to the start of the next. */
   readonly intervalMs: (state: PollState<Rec, Kind>) => number;
 }
@@ -207,7 +209,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     for await (const page of reader.pages({ from: instantAt(plan.fromMs), to: null }, scope)) {
       if (scope.signal.aborted) return;
       for (const record of page) seen.add(subject.idOf(record));
-      ledger.observe(page);
+      ledger.observe(await this.#completed(page, scope));
     }
     for (const known of plan.apart) {
       const record = await reader.again(known.state.record, scope);
@@ -219,6 +221,14 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     ledger.countMissing(plan.fromMs, seen);
     ledger.cover(plan.fromMs);
     ledger.time.confirm(startedAtMs, 2 * this.#intervalMs());
+  }
+
+  async #completed(page: readonly Rec[], scope: ReadScope): Promise<readonly Rec[]> {
+    const { complete } = this.#options;
+    const news = complete ? this.#ledger.newsAmong(page) : [];
+    if (!complete || news.length === 0) return page;
+    const others = page.filter((record) => !news.includes(record));
+    return [...others, ...(await complete(news, scope))];
   }
 
   #answerResumes(isTooMuch: boolean): void {

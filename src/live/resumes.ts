@@ -45,10 +45,11 @@ export class Resumes<Rec, Kind extends string> {
    * @param isTooMuch no more will be read: who still waits has expired
    */
   answer(
-    { positions, log, time, coveredFromMs }: Ledger<Rec, Kind>,
+    ledger: Ledger<Rec, Kind>,
     expire: (listener: Listener<Change<Rec, Kind>>, error: GatewayError) => void,
     isTooMuch: boolean,
   ): void {
+    const { positions, log, time, coveredFromMs } = ledger;
     for (const [listener, { cursor, position }] of this.#waiting) {
       const isExpired = position.timeMs < time.ms - longestResumeMs;
       const isCovered = earliestOf(position) >= coveredFromMs;

@@ -1,0 +1,138 @@
+import type { Clock, Timer } from '../clock.js';
+import { Forbidden, type GatewayError } from '../errors.js';
+import type { Log } from '../log.js';
+import type { Pair } from '../unify/sensor-identity.js';
+import { newCostMeter, type ReadScope } from '../upstream/read.js';
+import { Audience } from './audience.js';
+import { ChangeLog } from './change-log.js';
+import type { Feed, FeedStatus, Listener, Listening } from './feed.js';
+import { feedStatus } from './feed-status.js';
+import { Poller } from './poller.js';
+import { type SensorStatusChange, SensorStatuses } from './sensor-status.js';
+
+export interface SensorStatusFeedOptions {
+  /** All sensors, by a key for each. */
+  readonly readAll: (scope: ReadScope) => Promise<ReadonlyMap<string, Pair>>;
+  /** @param requests that the last poll took */
+  readonly intervalMs: (requests: number) => number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+// contract 5.6: what is older is not taken for now.
+const freshForMs = 10_000;
+const graceMs = 2_000;
+
+/**
+ * Tells when a sensor's status changes: when a poll says so, and when time does, for a sensor that has not been heard of
+ * for 150 seconds. It has no cursors: a status that was missed has passed.
+ */
+export class SensorStatusFeed implements Feed<SensorStatusChange> {
+  readonly log: ChangeLog<SensorStatusChange>;
+  readonly #options: SensorStatusFeedOptions;
+  readonly #statuses = new SensorStatuses();
+  readonly #audience: Audience<SensorStatusChange>;
+  readonly #poller: Poller;
+  #requests = 1;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #alarm: Timer | null = null;
+
+  constructor(options: SensorStatusFeedOptions) {
+    const { clock, random, log, intervalMs } = options;
+    this.#options = options;
+    this.log = new ChangeLog(clock);
+    this.#poller = new Poller({
+      clock,
+      random,
+      poll: (signal) => this.#poll(signal),
+      idle: () => Promise.resolve(false),
+      intervalMs: () => intervalMs(this.#requests),
+      onFailure: (error, failures) => {
+        const name = error instanceof Error ? error.name : String(error);
+        log.warn({ feed: feedName, failures, error: name }, 'A poll failed; it is tried again');
+        if (error instanceof Forbidden && this.#readAtMs < 0) this.close(error);
+      },
+    });
+    this.#audience = new Audience({
+      clock,
+      lingerMs: () => intervalMs(this.#requests),
+      onFirst: () => this.#poller.start(),
+      onLeft: () => {},
+      onEmpty: () => this.#stop(),
+    });
+  }
+
+  isFolded(): boolean {
+    return false;
+  }
+
+  check(): void {}
+
+  listen(_after: string | null, listener: Listener<SensorStatusChange>): Listening {
+    const listening = this.#audience.enter(listener);
+    listener.begin({ replay: [], from: this.log.next, liveFrom: this.log.next });
+    return listening;
+  }
+
+  status(): FeedStatus {
+    return feedStatus({
+      name: feedName,
+      poller: this.#poller,
+      subscriberCount: this.#audience.size,
+      intervalMs: this.#options.intervalMs(this.#requests),
+      nowMs: this.#options.clock.now(),
+    });
+  }
+
+  close(error: GatewayError | null): void {
+    this.#audience.sendHome(error);
+  }
+
+  #stop(): void {
+    this.#poller.stop();
+    this.#alarm?.cancel();
+    this.#statuses.clear();
+    this.log.clear();
+    this.#readAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { readAll, clock } = this.#options;
+    const meter = newCostMeter();
+    const pairs = await readAll({ signal, priority: 'feed', turn: {}, meter, maxAgeMs: 0 });
+    if (signal.aborted) return;
+    this.#requests = Math.max(1, meter.requests);
+    this.#readAtMs = clock.now();
+    this.#statuses.learn(pairs, this.#readAtMs);
+    this.#look();
+  }
+
+  #look(): void {
+    const { clock } = this.#options;
+    for (const change of this.#statuses.look(clock.now())) this.log.append(change, { last: null });
+    this.#setAlarm();
+  }
+
+  #setAlarm(): void {
+    const { clock } = this.#options;
+    this.#alarm?.cancel();
+    const { nextOfflineMs } = this.#statuses;
+    if (!Number.isFinite(nextOfflineMs)) return;
+    this.#alarm = clock.timer(Math.max(0, nextOfflineMs - clock.now()) + 1, () => this.#ring());
+  }
+
+  /** Time is up for a sensor, unless it has been heard of since the last poll: that is looked up first. */
+  #ring(): void {
+    const { clock } = this.#options;
+    if (clock.now() - this.#readAtMs <= freshForMs) {
+      this.#look();
+    } else {
+      this.#poller.wake();
+      this.#alarm = clock.timer(graceMs, () => this.#look());
+    }
+  }
+}
+
+const feedName = 'sensorStatusChanges';

@@ -1,0 +1,88 @@
+import type { Trigger } from '../unify/trigger.js';
+import { dayMs } from './chores.js';
+import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
+import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
+import type { FeedsOptions } from './feeds.js';
+import { pacedMs } from './pace.js';
+import { RecordFeed } from './record-feed.js';
+import { catalogueSensors, projectSensors } from './sensor-readers.js';
+import { SensorStatusFeed } from './sensor-status-feed.js';
+import { triggerIntervalMs, triggerReader } from './trigger-feed.js';
+import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
+
+/** Which feed reads what, and how often (contract 2, 9.7). Null where nothing that is configured can feed it. */
+
+export function triggerFeed({
+  tenant,
+  settings,
+  random,
+}: FeedsOptions): RecordFeed<Trigger, TriggerChangeKind> | null {
+  const { project, clock, log, scope } = tenant;
+  if (!project) return null;
+  return new RecordFeed({
+    subject: triggerSubject,
+    reader: triggerReader(project),
+    clock,
+    log,
+    random,
+    scope,
+    lookbackMs: settings.triggerLookbackS * 1000,
+    spareRows: 0,
+    intervalMs: (state) => triggerIntervalMs(state, settings.triggerPollIntervalMs, project),
+  });
+}
+
+// contract 9.7: once a minute, since its free tier has 10,000 requests a day.
+const catalogueIntervalMs = 60_000;
+// A catalogue of many pages is asked less often: a feed takes at most some 4,000 requests a day.
+const perCatalogueRequestMs = 20_000;
+
+export function eventFeed({
+  tenant,
+  settings,
+  random,
+}: FeedsOptions): RecordFeed<EventRecord, EventChangeKind> | null {
+  const { project, catalogue, clock, log, scope } = tenant;
+  const shared = { clock, log, random, scope };
+  if (project) {
+    return new RecordFeed({
+      ...shared,
+      subject: eventSubject('eventChanges'),
+      reader: projectEventReader(project),
+      complete: withCatalogue(tenant),
+      lookbackMs: settings.triggerLookbackS * 1000,
+      // A solution is issued anew for an earthquake of hours ago. Assumed: its place in the list can be that of the first.
+      spareRows: 100,
+      intervalMs: ({ requests }) =>
+        pacedMs(settings.eventPollIntervalMs, requests, project.status().rateLimit),
+    });
+  }
+  if (!catalogue) return null;
+  return new RecordFeed({
+    ...shared,
+    subject: eventSubject('eventChanges of the catalogue'),
+    reader: catalogueEventReader(tenant, catalogue),
+    // An earthquake is in the catalogue minutes to hours after its origin, which is the time that it is listed by.
+    lookbackMs: dayMs,
+    spareRows: 0,
+    intervalMs: ({ requests }) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
+  });
+}
+
+export function sensorFeed({ tenant, settings, random }: FeedsOptions): SensorStatusFeed | null {
+  const { project, catalogue, clock, log } = tenant;
+  const shared = { clock, log, random };
+  if (project) {
+    return new SensorStatusFeed({
+      ...shared,
+      readAll: projectSensors(project),
+      intervalMs: (requests) => pacedMs(settings.sensorPollIntervalMs, requests, project.status().rateLimit),
+    });
+  }
+  if (!catalogue) return null;
+  return new SensorStatusFeed({
+    ...shared,
+    readAll: catalogueSensors(catalogue),
+    intervalMs: (requests) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
+  });
+}
