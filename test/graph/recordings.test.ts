@@ -199,6 +199,43 @@ describe('the recordings of an earthquake', () => {
     expect(gw.sandbox.seen('project', '/v1/sensors')).toHaveLength(1);
   });
 
+  it.each([
+    [200, 1],
+    [6000, 5],
+  ])(
+    'of earthquakes that lie days apart, with %i triggers between them, take %i reads',
+    async (count, reads) => {
+      const world = worldOf([20]);
+      const daysS = 86_400;
+      for (const days of [5, 10, 15]) {
+        world.project.events.push(quakeAt(-days * daysS));
+        world.project.triggers.push(
+          aTrigger({
+            id: 9000 + days,
+            device_id: 'A00000000000',
+            station: 'S0',
+            start_time: at(4 - days * daysS),
+          }),
+        );
+      }
+      for (let index = 0; index < count; index++) {
+        const start_time = at(-15 * daysS + 4000 + (index / count) * 14.9 * daysS);
+        world.project.triggers.push(
+          aTrigger({ id: 10_000 + index, device_id: 'A00000000000', station: 'S0', start_time }),
+        );
+      }
+      await using gw = await gatewayOf(world);
+      const { events } = await gw.query(
+        '{ events(filter: { source: PROJECT }) { nodes { projectEventId recordings { trigger { triggerId } } } } }',
+      );
+      const felt = events.nodes.map((node: { recordings: { trigger: { triggerId: string } }[] }) =>
+        node.recordings.map(({ trigger }) => trigger.triggerId).filter((id) => Number(id) < 10_000),
+      );
+      expect(felt).toEqual([['1'], ['9005'], ['9010'], ['9015']]);
+      expect(gw.sandbox.seen('project', '/v1/triggers').length).toBeLessThanOrEqual(reads);
+    },
+  );
+
   it('are NOT_CONFIGURED without a project interface, beside what the catalogue has', async () => {
     await using gw = await gatewayOf(worldOf([20]), { project: false });
     const { data, errors } = await gw.queryWithErrors(
@@ -285,5 +322,35 @@ describe('the earthquake of a trigger', () => {
     expect(errors).toMatchObject([
       { path: ['triggers', 'nodes', 1, 'event'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } },
     ]);
+  });
+});
+
+describe('in a world that lives', () => {
+  it('a trigger has an earthquake if and only if it is among the recordings of that earthquake', async () => {
+    const clock = new ManualClock(originMs);
+    await using gw = await startGateway({
+      clock,
+      sandbox: { rateLimits: false, seed: 7 },
+      env: { PROJECT_RATE_PER_MINUTE: '6000', PROJECT_RATE_BURST: '1000' },
+    });
+    const { triggers } = await gw.query(`{ triggers(first: 300) { nodes { triggerId startTime
+      event { id originTime } } } }`);
+    const oldest = triggers.nodes.at(-1).startTime;
+    const { events } = await gw.query(`{ events(first: 300, filter: { from: "${oldest}" }) { nodes { id
+      recordings(first: 500) { trigger { triggerId } } } } }`);
+    const pairs = (rows: readonly (readonly [string, string])[]) => rows.map(String).sort();
+    const ofTriggers = triggers.nodes.flatMap(
+      (node: { triggerId: string; event: { id: string; originTime: string } | null }) =>
+        node.event && node.event.originTime >= oldest ? [[node.event.id, node.triggerId] as const] : [],
+    );
+    const listed = new Set(triggers.nodes.map((node: { triggerId: string }) => node.triggerId));
+    const ofEvents = events.nodes.flatMap(
+      (node: { id: string; recordings: { trigger: { triggerId: string } }[] }) =>
+        node.recordings
+          .map(({ trigger }) => [node.id, trigger.triggerId] as const)
+          .filter(([, triggerId]) => listed.has(triggerId)),
+    );
+    expect(ofTriggers.length).toBeGreaterThan(50);
+    expect(pairs(ofEvents)).toEqual(pairs(ofTriggers));
   });
 });
