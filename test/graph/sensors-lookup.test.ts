@@ -199,6 +199,12 @@ describe('a global id', () => {
       argument: 'by.id',
     });
     expect((await errorBy(gw, { id: 'nonsense' }))?.extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
+    for (const text of ['nonsense', 'Foo:1', 'SensorLocation:1', 'Query:1']) {
+      const { errors } = await gw.queryWithErrors('query ($id: ID!) { node(id: $id) { id } }', {
+        id: Buffer.from(text).toString('base64url'),
+      });
+      expect(errors?.[0]?.extensions, text).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'id' });
+    }
   });
 
   it('of a sensor whose serial number another one has is its own', async () => {
