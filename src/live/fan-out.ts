@@ -3,20 +3,9 @@ import { FellBehind, type GatewayError } from '../errors.js';
 import type { Delivery } from './change.js';
 import type { LogEntry } from './change-log.js';
 import type { Feed, LoggedChange, Start } from './feed.js';
+import type { Outlet } from './outlet.js';
 import { Renders } from './renders.js';
 import { Subscriber } from './subscriber.js';
-
-/** Where one subscription's payloads go. */
-export interface Outlet<P> {
-  /** Whether the next payload can be taken now, without piling up. */
-  readonly isReady: boolean;
-  /** Takes a payload. Called only when ready. */
-  send(payload: P): void;
-  /** Calls `run` once, as soon as it is ready again. */
-  whenReady(run: () => void): void;
-  /** Nothing more will come: because of the error, or because the feed is over. */
-  end(error: GatewayError | null): void;
-}
 
 /** What subscriptions of one kind have in common: a group makes each payload once, for all its members. */
 export interface GroupOptions<C extends LoggedChange, P> {

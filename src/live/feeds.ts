@@ -1,5 +1,5 @@
 import { type GatewayError, notConfigured } from '../errors.js';
-import type { Tenant, UnifyContext } from '../unify/context.js';
+import type { UnifyContext } from '../unify/context.js';
 import type { TriggerSlice } from '../unify/trigger.js';
 import { ChangeStream } from './change-stream.js';
 import { type EventChange, type EventChangeFilter, eventFilter } from './event-subject.js';
@@ -9,24 +9,9 @@ import {
   type SensorStatusChangeFilter,
   sensorStatusFilter,
 } from './sensor-status.js';
-import { eventFeed, sensorFeed, triggerFeed } from './sources.js';
+import { eventFeed, type FeedsOptions, sensorFeed, triggerFeed } from './sources.js';
 import { type TriggerChangeFilter, triggerFilter } from './trigger-filter.js';
 import type { TriggerChange } from './trigger-subject.js';
-
-export interface FeedsOptions {
-  readonly tenant: Tenant;
-  readonly settings: FeedSettings;
-  /** From 0 to 1. */
-  readonly random: () => number;
-}
-
-/** contract 2. */
-export interface FeedSettings {
-  readonly triggerPollIntervalMs: number;
-  readonly triggerLookbackS: number;
-  readonly eventPollIntervalMs: number;
-  readonly sensorPollIntervalMs: number;
-}
 
 /** What happens without a query (contract 9): one set for each tenant. */
 export interface Feeds {

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../errors.js';
-import type { Outlet } from './fan-out.js';
+import type { Outlet } from './outlet.js';
 
 // What is taken before anyone asks for it: enough that a reader who keeps up is never waited for.
 const mostTaken = 16;

@@ -1,14 +1,29 @@
+import type { Tenant } from '../unify/context.js';
 import type { Trigger } from '../unify/trigger.js';
 import { dayMs } from './chores.js';
 import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
 import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
-import type { FeedsOptions } from './feeds.js';
 import { pacedMs } from './pace.js';
 import { RecordFeed } from './record-feed.js';
 import { catalogueSensors, projectSensors } from './sensor-readers.js';
 import { SensorStatusFeed } from './sensor-status-feed.js';
 import { triggerIntervalMs, triggerReader } from './trigger-feed.js';
 import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
+
+export interface FeedsOptions {
+  readonly tenant: Tenant;
+  readonly settings: FeedSettings;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/** contract 2. */
+export interface FeedSettings {
+  readonly triggerPollIntervalMs: number;
+  readonly triggerLookbackS: number;
+  readonly eventPollIntervalMs: number;
+  readonly sensorPollIntervalMs: number;
+}
 
 /** Which feed reads what, and how often (contract 2, 9.7). Null where nothing that is configured can feed it. */
 

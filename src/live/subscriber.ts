@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../clock.js';
 import type { Delivery } from './change.js';
-import type { Outlet } from './fan-out.js';
 import type { Listening, LoggedChange, Start } from './feed.js';
+import type { Outlet } from './outlet.js';
 
 // contract 9.5. A burst is no sign of slowness: whoever takes as many as that in this time is let be.
 const mostBehind = 1_000;

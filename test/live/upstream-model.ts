@@ -1,7 +1,8 @@
 import { type Clock, ManualClock } from '../../src/clock.js';
 import { UpstreamUnavailable } from '../../src/errors.js';
 import type { Delivery } from '../../src/live/change.js';
-import { createFeeds, type FeedSettings, type Feeds } from '../../src/live/feeds.js';
+import { createFeeds, type Feeds } from '../../src/live/feeds.js';
+import type { FeedSettings } from '../../src/live/sources.js';
 import type { TriggerChange } from '../../src/live/trigger-subject.js';
 import type { Log } from '../../src/log.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';

@@ -1,4 +1,6 @@
 import { builder } from '../builder.js';
+import './event-changes.js';
+import './sensor-status-changes.js';
 import './trigger-changes.js';
 
 builder.subscriptionType({
