@@ -42,6 +42,8 @@ export interface WalkedTriggers {
   readonly reached: TriggerPosition | null;
   /** What upstream counts within the bounds of the first read; null where it did not say. */
   readonly total: number | null;
+  /** When the oldest page was read; infinite where none had to be. */
+  readonly readAtMs: number;
 }
 
 export interface PlacedTrigger {
@@ -78,16 +80,18 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
   let pin = walk.after?.startTime ?? null;
   let offset = 0;
   let total: number | null | undefined;
+  let oldestMs = Number.POSITIVE_INFINITY;
   const breadth = new Breadth('`from` and `to`', steps);
 
   for (let requests = 0; requests < walk.mostRequests; requests++) {
     const bounds = boundsOf(walk, pin, breadth.now.spanMs);
-    if (!bounds) return { triggers: [], more: false, reached: null, total: 0 };
+    if (!bounds) return { triggers: [], more: false, reached: null, total: 0, readAtMs: oldestMs };
     const limit = Math.min(breadth.now.limit, pageSize(walk, found.length, offset));
     const query = { ...bounds.query, order: walk.order, limit, offset };
     const read = await walk.read(query).catch((error: unknown) => breadth.narrow(error));
     if (!read) continue;
     const { value: page, readAtMs } = read;
+    oldestMs = Math.min(oldestMs, readAtMs);
     if (total === undefined) total = bounds.shortOf ? null : page.total;
     const ends = endsList(page, offset, limit);
 
@@ -107,10 +111,11 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
       if (walk.keep?.(trigger) !== false) found.push({ trigger, position: reached });
     }
 
-    if (ends && !bounds.shortOf) return { ...cut(found, walk.wanted, false), total: total ?? null };
+    if (ends && !bounds.shortOf)
+      return { ...cut(found, walk.wanted, false), total: total ?? null, readAtMs: oldestMs };
     const more = edge.some((trigger) => walk.keep?.(trigger) !== false);
     if (found.length > walk.wanted || (found.length === walk.wanted && more)) {
-      return { ...cut(found, walk.wanted, true), total: total ?? null };
+      return { ...cut(found, walk.wanted, true), total: total ?? null, readAtMs: oldestMs };
     }
     if (ends && bounds.shortOf) {
       pin = bounds.shortOf;
@@ -119,13 +124,14 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
       continue;
     }
     const closing = closeWithin(walk, found.length, edge, page.total !== null);
-    if (closing) return { ...cut([...found, ...closing], walk.wanted, true), total: total ?? null };
+    if (closing)
+      return { ...cut([...found, ...closing], walk.wanted, true), total: total ?? null, readAtMs: oldestMs };
 
     const stuck = momentOf(furthest) === momentOf(pin);
     offset = stuck ? offset + page.received : 0;
     if (!stuck) pin = furthest && pinAt(walk, furthest, received[0]);
   }
-  return { triggers: found, more: true, reached, total: total ?? null };
+  return { triggers: found, more: true, reached, total: total ?? null, readAtMs: oldestMs };
 }
 
 /** @throws NotConfigured without a project interface: the catalogue has no triggers. */

@@ -8,7 +8,8 @@ import type { Instant } from './time.js';
 import { decodePosition, encodePosition } from './trigger-position.js';
 import { reachOf, type TriggerReach } from './trigger-reach.js';
 import type { Trigger, TriggerStatus } from './trigger-record.js';
-import { projectTriggers, type TriggerWalk, walkTriggers } from './trigger-walk.js';
+import { walkTogether } from './trigger-together.js';
+import { projectTriggers, type TriggerWalk, type WalkedTriggers, walkTriggers } from './trigger-walk.js';
 
 export { readTrigger } from './trigger-lookup.js';
 export type { Trigger } from './trigger-record.js';
@@ -46,13 +47,31 @@ export const mostListRequests = 10;
  */
 export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Promise<TriggerSlice> {
   const walk = walkOf(ctx, args);
-  let readAtMs = Number.POSITIVE_INFINITY;
-  const read: TriggerWalk['read'] = async (query) => {
-    const page = await walk.read(query);
-    readAtMs = Math.min(readAtMs, page.readAtMs);
-    return page;
+  return pageOf(ctx, walk, await walkTriggers(walk));
+}
+
+/** Those of one sensor; null for a sensor that the project does not have. A filter by another sensor leaves none. */
+export async function listTriggersOf(
+  ctx: UnifyContext,
+  deviceId: string | null,
+  args: TriggerListArgs,
+): Promise<TriggerSlice | null> {
+  if (deviceId === null) return null;
+  const asked = args.filter?.deviceId;
+  const contradicts = asked != null && serialKey(asked) !== serialKey(deviceId);
+  const list = { ...args, filter: { ...args.filter, deviceId } };
+  const walk = walkOf(ctx, list);
+  if (!contradicts)
+    return pageOf(ctx, walk, (await walkTogether(ctx, walk, list)) ?? (await walkTriggers(walk)));
+  return {
+    ...sliceOf([], { next: false, previous: false }),
+    reach: { readAtMs: ctx.clock.now(), afterMs: null, matches: () => false },
+    totalCount: () => Promise.resolve(0),
   };
-  const { triggers, more, reached, total } = await walkTriggers({ ...walk, read });
+}
+
+function pageOf(ctx: UnifyContext, walk: TriggerWalk, walked: WalkedTriggers): TriggerSlice {
+  const { triggers, more, reached, total, readAtMs } = walked;
   if (more && triggers.length === 0 && reached === walk.after) {
     throw new QueryTooComplex(
       'More triggers started at one moment than one operation may read: narrow `filter.deviceId`',
@@ -77,28 +96,9 @@ export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Pr
       : slice.pageInfo,
     totalCount: async () => {
       if (!countedUpstream(walk)) return null;
-      if (walk.after === null) return total;
+      if (walk.after === null && total !== null) return total;
       return (await walkTriggers({ ...walk, after: null, wanted: 1, mostRequests: 1 })).total;
     },
-  };
-}
-
-/** Those of one sensor; null for a sensor that the project does not have. A filter by another sensor leaves none. */
-export async function listTriggersOf(
-  ctx: UnifyContext,
-  deviceId: string | null,
-  args: TriggerListArgs,
-): Promise<TriggerSlice | null> {
-  if (deviceId === null) return null;
-  const asked = args.filter?.deviceId;
-  const contradicts = asked != null && serialKey(asked) !== serialKey(deviceId);
-  const list = { ...args, filter: { ...args.filter, deviceId } };
-  if (!contradicts) return listTriggers(ctx, list);
-  walkOf(ctx, list);
-  return {
-    ...sliceOf([], { next: false, previous: false }),
-    reach: { readAtMs: ctx.clock.now(), afterMs: null, matches: () => false },
-    totalCount: () => Promise.resolve(0),
   };
 }
 

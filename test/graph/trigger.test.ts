@@ -273,6 +273,41 @@ describe('the triggers of a sensor', () => {
     ]);
   });
 
+  it('of many sensors come from one page where it holds enough of each, and else from one request each', async () => {
+    const world = worldOf();
+    const devices = Array.from({ length: 40 }, (_, index) =>
+      (index + 0xa0).toString(16).toUpperCase().padStart(12, '0'),
+    );
+    world.project.sensors = devices.map((device_id, index) =>
+      aSensor({ device_id, station: `S${String(index).padStart(2, '0')}` }),
+    );
+    for (let index = 0; index < 1200; index++) {
+      const start_time = new Date(startMs + index * 1000).toISOString();
+      // Sensors 0 and 1 have felt nothing for long.
+      const device_id = devices[index < 100 ? index % 2 : 2 + (index % 38)] ?? '';
+      world.project.triggers.push(aTrigger({ id: index + 1, device_id, start_time }));
+    }
+    await using gw = await gatewayOf(world);
+    const { sensors } = await gw.query(`{ sensors { nodes { deviceId triggers(first: 3) {
+      nodes { triggerId deviceId } pageInfo { hasNextPage endCursor } } } } }`);
+    for (const [index, { deviceId, triggers }] of sensors.nodes.entries()) {
+      const own = world.project.triggers.filter(({ device_id }) => device_id === deviceId).reverse();
+      expect(triggers.nodes.map((node: { triggerId: string }) => Number(node.triggerId))).toEqual(
+        own.slice(0, 3).map(({ id }) => id),
+      );
+      expect(triggers.pageInfo.hasNextPage).toBe(true);
+      if (index > 3) continue;
+      const { sensor } = await gw.query(
+        `query ($after: String) { sensor(by: { deviceId: "${deviceId}" }) { triggers(first: 3, after: $after) { nodes { triggerId } } } }`,
+        { after: triggers.pageInfo.endCursor },
+      );
+      expect(sensor.triggers.nodes.map((node: { triggerId: string }) => Number(node.triggerId))).toEqual(
+        own.slice(3, 6).map(({ id }) => id),
+      );
+    }
+    expect(gw.sandbox.seen('project', '/v1/triggers')).toHaveLength(1 + 2 + 4);
+  });
+
   it('are none when the filter names another sensor, and its own in any spelling of its Device ID', async () => {
     await using gw = await gatewayOf(worldOf({ id: 1 }, { id: 2, device_id: '0F1A2B3C4D5E' }));
     const other = await gw.query(query, { filter: { deviceId: '0F1A2B3C4D5E' } });
