@@ -1,5 +1,6 @@
 import type { Feeds } from '../live/feeds.js';
 import type { UnifyContext } from '../unify/context.js';
+import type { ResultOutlet } from './result-outlet.js';
 
 /** What a resolver may touch. Made afresh for every operation and for every delivered change. */
 export interface GraphContext {
@@ -8,6 +9,8 @@ export interface GraphContext {
   readonly gateway: GatewayFacts;
   /** What subscriptions listen to: one set for each tenant. */
   readonly feeds: Feeds;
+  /** Where the results of a subscription go straight to, if its transport can take them. */
+  readonly outlet?: ResultOutlet | undefined;
 }
 
 export interface GatewayFacts {

@@ -4,6 +4,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 export class SharedResult {
   readonly result: ExecutionResult;
   #json: string | undefined;
+  #bytes: Uint8Array | undefined;
 
   constructor({ data, errors }: ExecutionResult) {
     this.result = {
@@ -17,6 +18,11 @@ export class SharedResult {
   get json(): string {
     this.#json ??= JSON.stringify(this.result);
     return this.#json;
+  }
+
+  get bytes(): Uint8Array {
+    this.#bytes ??= Buffer.from(this.json);
+    return this.#bytes;
   }
 }
 

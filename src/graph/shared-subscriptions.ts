@@ -11,6 +11,7 @@ import { newCostMeter } from '../upstream/read.js';
 import type { GraphContext } from './context.js';
 import { clientError } from './error-codes.js';
 import { type LiveOperation, liveOperation } from './live-operation.js';
+import { DirectOutlet } from './result-outlet.js';
 import { SharedResult } from './shared-result.js';
 
 /**
@@ -25,12 +26,16 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
     const source = await createSourceEventStream(args);
     if (!(source instanceof ChangeStream)) return source as ExecutionResult;
     const stream: ChangeStream<LoggedChange> = source;
-    const outlet = new PullOutlet<SharedResult>(
+    const results = new PullOutlet<SharedResult>(
       () => leave(),
       (error) => failed(error, log),
     );
-    const leave = groupOf(stream, args).join(stream.after, outlet);
-    return resultsOf(outlet);
+    const { outlet } = args.contextValue as GraphContext;
+    const leave = groupOf(stream, args).join(
+      stream.after,
+      outlet ? new DirectOutlet(outlet, results) : results,
+    );
+    return resultsOf(results);
   }
 
   function groupOf(stream: ChangeStream<LoggedChange>, args: ExecutionArgs) {

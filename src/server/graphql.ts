@@ -39,6 +39,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       unify: unifyContext(operation),
       gateway,
       feeds: operation.client.feeds,
+      outlet: operation.outlet,
     }),
     maskedErrors: { errorMessage: 'Unexpected fault', maskError: (error) => clientError(error, log) },
     maxRequestBodySize: limits.maxBodyBytes,

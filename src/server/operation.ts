@@ -1,4 +1,5 @@
 import { type ExecutionResult, GraphQLError, type OperationTypeNode } from 'graphql';
+import type { ResultOutlet } from '../graph/result-outlet.js';
 import { type CostMeter, newCostMeter } from '../upstream/read.js';
 import type { Client } from './auth.js';
 
@@ -12,6 +13,8 @@ export interface Operation {
   readonly meter: CostMeter;
   /** Whether the client asked for `extensions.upstream` (contract 5.7). */
   readonly wantsCost: boolean;
+  /** Where a subscription's results go straight to, over a WebSocket. */
+  readonly outlet?: ResultOutlet | undefined;
   /** Known once the document has been read; for the log and the metrics. */
   name: string | null;
   kind: OperationTypeNode | 'waveform' | null;
@@ -28,7 +31,9 @@ export interface Finished {
   readonly status: number | null;
 }
 
-export function newOperation(given: Pick<Operation, 'id' | 'client' | 'signal' | 'wantsCost'>): Operation {
+export function newOperation(
+  given: Pick<Operation, 'id' | 'client' | 'signal' | 'wantsCost' | 'outlet'>,
+): Operation {
   return { ...given, meter: newCostMeter(), name: null, kind: null, errorCodes: new Set() };
 }
 

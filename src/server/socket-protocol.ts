@@ -72,8 +72,14 @@ export function socketProtocol(
     const { client } = session;
     if (client === null) throw new Error('An operation before its socket was acknowledged');
     const leave = new AbortController();
-    const { wantsCost } = session.parts;
-    const operation = newOperation({ id: randomUUID(), client, signal: leave.signal, wantsCost });
+    const { wantsCost, outletFor } = session.parts;
+    const operation = newOperation({
+      id: randomUUID(),
+      client,
+      signal: leave.signal,
+      wantsCost,
+      outlet: outletFor(id),
+    });
     session.running.set(id, { operation, leave, startedAtMs: clock.now() });
     try {
       if (session.running.size > operationsPerSocket) {

@@ -1,3 +1,4 @@
+import type { ResultOutlet } from '../graph/result-outlet.js';
 import type { Client, Credentials } from './auth.js';
 import type { Operation } from './operation.js';
 
@@ -5,6 +6,8 @@ export interface SessionParts {
   readonly credentials: Credentials;
   readonly wantsCost: boolean;
   close(code: number, reason: string): void;
+  /** Where results of the operation `id` go straight to. */
+  outletFor(id: string): ResultOutlet;
 }
 
 interface Running {
