@@ -25,8 +25,10 @@ export function distanceKm(a: Point, b: Point): number {
 }
 
 export function withinRadius(circle: Circle, point: Point): boolean {
-  // One degree of latitude is nowhere shorter than 110.57 km: most of a list is ruled out without a geodesic.
-  if (Math.abs(point.latitude - circle.latitude) * 110.5 > circle.radiusKm) return false;
+  // On a sphere it takes a tenth of the time, and is wrong by less than 0.6 %: only near the edge is more needed.
+  const roughKm = sphericalKm(circle, point);
+  if (roughKm * 1.01 < circle.radiusKm) return true;
+  if (roughKm * 0.99 > circle.radiusKm) return false;
   return distanceKm(circle, point) <= circle.radiusKm;
 }
 
@@ -76,6 +78,14 @@ export function boxAround({ latitude, longitude, radiusKm }: Circle): Box {
 }
 
 const wgs84 = geodesic.Geodesic.WGS84;
+
+function sphericalKm(a: Point, b: Point): number {
+  const radians = Math.PI / 180;
+  const byLatitude = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2;
+  const byLongitude = Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
+  const square = byLatitude + Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * byLongitude;
+  return 2 * 6371.0088 * Math.asin(Math.sqrt(Math.min(1, square)));
+}
 
 type Span = readonly [west: number, east: number];
 

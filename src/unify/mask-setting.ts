@@ -94,7 +94,7 @@ export function createMaskSetting(tenant: Tenant): MaskSetting {
 }
 
 /** A position that may not be shown, because it is not known whether it is masked. */
-export class PositionWithheld extends GatewayError {
+class PositionWithheld extends GatewayError {
   readonly code: string;
 
   constructor(cause: GatewayError) {

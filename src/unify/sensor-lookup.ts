@@ -39,7 +39,7 @@ export async function readSensor(ctx: UnifyContext, lookup: SensorLookup): Promi
 }
 
 /** By both codes, which are never two sensors' at a time. */
-export async function sensorByStation(ctx: UnifyContext, station: Station): Promise<Sensor | null> {
+async function sensorByStation(ctx: UnifyContext, station: Station): Promise<Sensor | null> {
   const { stationCode, networkCode } = station;
   const record = await projectSensorAt(ctx, stationCode, networkCode).catch(() =>
     ctx.scope.signal.throwIfAborted(),
@@ -180,7 +180,7 @@ function pairsAt({ pairing }: UnifiedSensors, stationCode: string): readonly Pai
 }
 
 /** The merged network code, learnt where only the catalogue has the sensor. */
-export async function codeOf(ctx: UnifyContext, { project, catalogue }: Pair): Promise<string | null> {
+async function codeOf(ctx: UnifyContext, { project, catalogue }: Pair): Promise<string | null> {
   const own = known(project?.value.network);
   if (own !== null || !catalogue) return own;
   return networkCodeOf(ctx, catalogue.value);

@@ -9,7 +9,7 @@ import { bothWaysArgs, defaultFirst, SourceEnum, UnavailableSourceRef } from './
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 import { SensorStatusEnum } from './sensor.js';
 
-export const SensorFilterInput = builder.inputType('SensorFilter', {
+const SensorFilterInput = builder.inputType('SensorFilter', {
   description: 'Which sensors. All that is given must hold, of the values that this graph shows.',
   fields: (t) => ({
     status: t.field({ type: SensorStatusEnum, description: 'Status as of this response.' }),
