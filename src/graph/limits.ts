@@ -36,6 +36,7 @@ export function queryLimits(limits: QueryLimits): Plugin {
     },
     onValidate({ addValidationRule }) {
       addValidationRule(depthRule(limits.maxDepth));
+      addValidationRule(sizeRule(limits.maxTokens));
       addValidationRule(countRule(limits.maxAliases, mostDirectives));
     },
   };
@@ -89,6 +90,55 @@ class Depth {
     const depth = this.of(this.#context.getFragment(name)?.selectionSet);
     this.#fragments.set(name, depth);
     return depth;
+  }
+}
+
+/**
+ * A document of fragments that spread others twice is short, and unfolds to any number of fields: whatever walks it
+ * unfolded, the estimate of its cost first of all, would never end. Unfolded, it may have as many fields as tokens.
+ */
+function sizeRule(maxFields: number) {
+  return function SizeLimit(context: ValidationContext): ASTVisitor {
+    return {
+      OperationDefinition(operation) {
+        const size = new Size(context).of(operation.selectionSet);
+        if (size > maxFields) {
+          context.reportError(
+            tooComplex(`With its fragments unfolded the operation has over ${maxFields} fields, the limit`),
+          );
+        }
+      },
+    };
+  };
+}
+
+/** Selections with all fragments unfolded; each fragment is counted once and multiplied. */
+class Size {
+  readonly #context: ValidationContext;
+  readonly #fragments = new Map<string, number>();
+
+  constructor(context: ValidationContext) {
+    this.#context = context;
+  }
+
+  of(selectionSet: SelectionSetNode | undefined): number {
+    let size = 0;
+    for (const node of selectionSet?.selections ?? []) {
+      size += 1;
+      size +=
+        node.kind === Kind.FRAGMENT_SPREAD ? this.#fragment(node.name.value) : this.of(node.selectionSet);
+    }
+    return size;
+  }
+
+  #fragment(name: string): number {
+    const known = this.#fragments.get(name);
+    if (known !== undefined) return known;
+    // As in `Depth`: a fragment that contains itself is refused by another rule.
+    this.#fragments.set(name, 0);
+    const size = this.of(this.#context.getFragment(name)?.selectionSet);
+    this.#fragments.set(name, size);
+    return size;
   }
 }
 

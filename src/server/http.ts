@@ -136,17 +136,15 @@ export function createHttpServer(options: HttpServerOptions): Server {
     await answer(operation);
   }
 
-  const server = createServer((request, response) => {
+  // Whoever sends a request a byte at a time does not hold a connection for long.
+  const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
+  const server = createServer({ ...timeouts, keepAliveTimeout: 65_000 }, (request, response) => {
     route(request, response).catch((error) => {
       const told = clientError(error, log);
       if (response.headersSent) response.destroy();
       else sendError(response, 500, told);
     });
   });
-  // Whoever sends a request a byte at a time does not hold a connection for long.
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 30_000;
-  server.keepAliveTimeout = 65_000;
   return server;
 }
 
