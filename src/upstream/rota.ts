@@ -30,11 +30,9 @@ export class Rota {
     return this.#sinceBackground >= othersPerOverdue;
   }
 
-  /** `hadToWait`: there was not enough for all at once. What is left of a burst is not the background's. */
-  served(priority: Priority, { background }: Waiting, hadToWait: boolean): void {
+  served(priority: Priority, { background }: Waiting): void {
     this.#sinceFeed = priority === 'feed' ? 0 : this.#sinceFeed + 1;
-    if (priority === 'background' || background === 0) this.#sinceBackground = 0;
-    else if (hadToWait) this.#sinceBackground++;
+    this.#sinceBackground = priority === 'background' || background === 0 ? 0 : this.#sinceBackground + 1;
   }
 
   /** How many are served before one with so many ahead in its own lane. */

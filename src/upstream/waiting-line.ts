@@ -70,7 +70,6 @@ export class WaitingLine {
     const waiter: Waiter = {
       priority: asking.priority,
       turn: asking.turn,
-      joinedMs: this.#clock.now(),
       ...this.#deadline(maxWaitMs, () => waiter),
       grant: (spent) => {
         settle();
@@ -101,11 +100,8 @@ export class WaitingLine {
         this.#alarm = this.#clock.timer(readyMs - now, () => this.serve());
         return;
       }
-      const { waiting } = this;
-      const waiter = this.#lanes[priority].take();
-      if (!waiter) return;
-      this.#rota.served(priority, waiting, waiter.joinedMs < now);
-      waiter.grant(this.#allowance.spend());
+      this.#rota.served(priority, this.waiting);
+      this.#lanes[priority].take()?.grant(this.#allowance.spend());
     }
   }
 
@@ -184,7 +180,6 @@ const priorities: readonly Priority[] = ['query', 'feed', 'background'];
 interface Waiter {
   priority: Priority;
   turn: object;
-  readonly joinedMs: number;
   deadlineMs: number;
   timer: Timer;
   readonly grant: (spent: Spent) => void;

@@ -66,7 +66,7 @@ it('an upstream that dies for ten minutes under load is hardly asked, its client
   const during = sandbox.seen('project');
   outage.remove();
   sandbox.forget();
-  await pass(60);
+  await pass(180);
   await clock.advance(20_000);
   await Promise.all(pending);
 
@@ -87,11 +87,12 @@ it('an upstream that dies for ten minutes under load is hardly asked, its client
     expect(tookMs).toBeLessThanOrEqual(5_000);
   }
   for (const { code } of between('feed', 90, 660)) expect(code).toBe('UPSTREAM_UNAVAILABLE');
-  // Ten seconds for the probe; then as before, under a load of strangers that leaves hardly anything for refreshing.
-  const before = Math.max(...between('dashboard', 5, 60).map(({ ageS }) => ageS ?? 0));
-  expect(before).toBeLessThan(40);
-  for (const { ageS } of between('dashboard', 685, 720)) expect(ageS).toBeLessThanOrEqual(before + 10);
-  for (const { code } of between('feed', 680, 720)) expect(code).toBeNull();
-  for (const { code } of between('stranger', 680, 720)) expect(code).toBeNull();
+  // Refreshed within a minute of the return, and as often from then on, under a load of strangers that would take it all.
+  for (const { ageS } of between('dashboard', 740, 840)) expect(ageS).toBeLessThan(75);
+  for (const { code } of between('feed', 690, 840)) expect(code).toBeNull();
+  // All of them together ask for more than the allowance: most of the strangers are answered.
+  const strangers = between('stranger', 690, 840);
+  expect(strangers.filter(({ code }) => code === null).length).toBeGreaterThan(strangers.length / 2);
+  for (const { code } of strangers) expect([null, 'UPSTREAM_RATE_LIMITED']).toContain(code);
   expect([...during, ...sandbox.seen('project')].map(({ status }) => status)).not.toContain(429);
 }, 120_000);
