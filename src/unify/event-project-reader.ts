@@ -49,9 +49,11 @@ export class ProjectReader {
   readonly #client: ProjectClient;
   readonly #narrowing: Narrowing;
   readonly #mostRequests: number;
-  /** Of the latest read other than of the news. */
+  /** When the latest page was read that did not begin with the news. */
   #readAtMs = Number.NEGATIVE_INFINITY;
   #newsAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether the news were read after all else: clocks do not tell two reads of one millisecond apart. */
+  #isSettled = true;
 
   constructor(
     context: UnifyContext,
@@ -82,12 +84,17 @@ export class ProjectReader {
   async advance(walks: readonly IssueWalk[], areNews = false): Promise<void> {
     const pages = await Promise.all(walks.map((walk) => walk.next()));
     this.#add(pages.flat());
-    this.#readAtMs = Math.max(this.#readAtMs, ...walks.map((walk) => walk.readAtMs));
-    if (areNews) this.#newsAtMs = Math.min(...walks.map((walk) => walk.readAtMs));
+    const times = walks.map((walk) => walk.readAtMs);
+    if (areNews) {
+      this.#newsAtMs = Math.min(...times);
+    } else {
+      this.#readAtMs = Math.max(this.#readAtMs, ...times);
+      if (this.#readAtMs >= this.#newsAtMs) this.#isSettled = false;
+    }
     if (this.horizonMs !== Number.NEGATIVE_INFINITY) return;
-    // Assumed: whatever is issued from now on is issued after the newest that the first page shows.
-    this.horizonMs = Math.max(...[...this.records.values()].map(({ value }) => issuedMs(value) ?? -Infinity));
-    this.atMs = Math.min(...walks.map((walk) => walk.readAtMs));
+    const issued = [...this.records.values()].map(({ value }) => issuedMs(value) ?? Number.NEGATIVE_INFINITY);
+    this.horizonMs = Math.max(...issued) - lateMs;
+    this.atMs = Math.min(...times);
   }
 
   /**
@@ -95,7 +102,8 @@ export class ProjectReader {
    * them, but here. False where that has been read after everything else.
    */
   async readNews(): Promise<boolean> {
-    if (this.#newsAtMs >= this.#readAtMs || this.horizonMs === Number.NEGATIVE_INFINITY) return false;
+    if (this.#isSettled || this.horizonMs === Number.NEGATIVE_INFINITY) return false;
+    this.#isSettled = true;
     const fromMs = Math.floor(this.horizonMs / 1000 - 1) * 1000;
     const walks = this.#narrowing.boxes.map((bbox) =>
       this.#walk('desc', fromMs, Number.POSITIVE_INFINITY, bbox, this.#readAtMs),
@@ -175,6 +183,10 @@ function timesOf(event: WireEvent): Straggler {
   const origin = projectSolution(event)?.originTime.ms ?? issued;
   return [issued ?? Number.POSITIVE_INFINITY, origin ?? Number.NEGATIVE_INFINITY];
 }
+
+// Assumed: what the list does not show yet is issued no more than this before the newest that it shows. Data can be a few
+// seconds behind (key-scoped §1), and issue times can be written in whole seconds.
+const lateMs = 10_000;
 
 // key-scoped §8: at most 500. Requests are scarcer than bytes.
 const pageLimit = 500;

@@ -84,18 +84,18 @@ export class EventWorld {
     });
   }
 
-  #happens(): number {
+  async #happens(): Promise<number> {
     const { project, catalogue, details } = this.requests;
     if (project + catalogue + details > mostRequests) throw new Error('reads on and on');
     this.meanwhile();
-    this.clock.advance(1);
+    await this.clock.advance(1);
     return this.clock.now();
   }
 
   #projectClient(): ProjectClient {
     const events = async (query: ProjectQuery) => {
       this.requests.project++;
-      const readAtMs = this.#happens();
+      const readAtMs = await this.#happens();
       if (this.failures.project) throw this.failures.project;
       const [from, to] = [msOf(query.from), msOf(query.to)];
       const sign = query.order === 'asc' ? 1 : -1;
@@ -109,7 +109,7 @@ export class EventWorld {
     };
     const event = async (id: string) => {
       this.requests.details++;
-      const readAtMs = this.#happens();
+      const readAtMs = await this.#happens();
       if (this.failures.project) throw this.failures.project;
       const quake = this.project.find((known) => known.id === id);
       if (!quake) return null;
@@ -128,7 +128,7 @@ export class EventWorld {
   #catalogueClient(): CatalogueClient {
     const events = async (query: CatalogueQuery) => {
       this.requests.catalogue++;
-      const readAtMs = this.#happens();
+      const readAtMs = await this.#happens();
       if (this.failures.catalogue) throw this.failures.catalogue;
       const { inclusive, seed, cataloguePage } = this.#choices;
       const [start, end] = [msOf(query.start), msOf(query.end)];
@@ -146,7 +146,7 @@ export class EventWorld {
     };
     const event = async (id: string) => {
       this.requests.details++;
-      const readAtMs = this.#happens();
+      const readAtMs = await this.#happens();
       if (this.failures.catalogue) throw this.failures.catalogue;
       const quake = this.catalogue.find((known) => known.id === id);
       return quake ? { value: { ...catalogueRecord(quake), stations: null }, readAtMs } : null;
