@@ -134,6 +134,17 @@ describe('a walk through health reports', () => {
     expect(await walkAll(upstream, { from: seam, to: end })).toEqual([text(nowMs - hourMs)]);
   });
 
+  it('keeps to both ends of a range to the last digit', async () => {
+    const [before, at, after, end, late] = ['.1233', '.1234', '.12341', '.5', '.50001'].map(
+      (digits) => `2026-03-08T11:00:00${digits}Z`,
+    );
+    if (!before || !at || !after || !end || !late) throw new Error('no times');
+    const upstream = new Upstream([before, at, after, end, late]);
+    expect(await walkAll(upstream, { from: instant(at), to: instant(end) })).toEqual(
+      [after, end].map((one) => String(instant(one))),
+    );
+  });
+
   it('reads 30 days at one report per ten minutes with as few requests as 7 days each allow', async () => {
     const from = nowMs - 30 * dayMs;
     const reports = Array.from({ length: 30 * 144 }, (_, index) => text(from + (index + 1) * 600_000));
