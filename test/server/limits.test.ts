@@ -12,7 +12,7 @@ describe('a document beyond the limits', () => {
   afterAll(() => gw.close());
 
   const manyAliases = Array.from(
-    { length: 200 },
+    { length: 60 },
     (_, n) => `s${n}: sensor(by: { stationCode: "S${n}" }) { model }`,
   );
   const fragments = Array.from(

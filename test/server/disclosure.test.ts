@@ -1,0 +1,114 @@
+import { createServer } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
+import { listen } from '../../src/server/listen.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { openSocket } from '../support/raw-socket.js';
+
+/** Reads through both interfaces, over HTTP and a socket; everything that came back, as text. */
+async function everythingTold(gw: TestGateway): Promise<string> {
+  const document = '{ project { name } networks { name } triggers(first: 1) { nodes { id } } }';
+  const answer = await gw.queryWithErrors(document, {}, { headers: { 'x-upstream-cost': '1' } });
+  await using socket = await openSocket(gw, { init: {} });
+  socket.send({ id: '1', type: 'subscribe', payload: { query: document } });
+  const overSocket = await socket.next();
+  const waveform = await gw.fetch('/waveforms/S1/HNZ.mseed?start=2026-01-01&end=2026-01-02');
+  const texts = await Promise.all(
+    ['/ready', '/metrics', '/health'].map(async (path) => (await gw.fetch(path)).text()),
+  );
+  return JSON.stringify([answer, [...answer.headers], overSocket, await waveform.text(), texts, gw.logText]);
+}
+
+describe('neither answers, logs, metrics nor readiness tell a key or an address', () => {
+  const echo = (key: string) => JSON.stringify({ error: { code: `Bearer ${key}`, message: `key ${key}` } });
+  const troubles: [string, (gw: TestGateway) => void][] = [
+    ['when nothing is wrong', () => {}],
+    [
+      'when upstream repeats the key in its error',
+      ({ sandbox }) => {
+        sandbox.faults.add({ source: 'project', status: 500, times: 99, body: echo(sandbox.projectKey) });
+        sandbox.faults.add({ source: 'catalogue', status: 400, times: 99, body: echo(sandbox.catalogueKey) });
+      },
+    ],
+    [
+      'when upstream repeats the key in its headers',
+      ({ sandbox }) => {
+        const headers = { 'x-request-id': sandbox.projectKey, 'retry-after': sandbox.projectKey };
+        sandbox.faults.add({ source: 'project', status: 503, times: 99, headers });
+        sandbox.faults.add({ source: 'catalogue', status: 503, times: 99, headers });
+      },
+    ],
+    [
+      'when upstream refuses the key',
+      ({ sandbox }) => {
+        sandbox.revoke(sandbox.projectKey);
+        sandbox.revoke(sandbox.catalogueKey);
+      },
+    ],
+    [
+      'when the connection breaks',
+      ({ sandbox }) => {
+        sandbox.faults.add({ source: 'project', drop: true, times: 99 });
+        sandbox.faults.add({ source: 'catalogue', truncate: true, times: 99 });
+      },
+    ],
+    [
+      'when the answer is a page of a proxy',
+      ({ sandbox }) => {
+        sandbox.faults.add({ source: 'project', wrongBody: true, times: 99 });
+        sandbox.faults.add({ source: 'catalogue', wrongBody: true, status: 502, times: 99 });
+      },
+    ],
+  ];
+
+  it.each(troubles)('%s', async (_, trouble) => {
+    await using gw = await startGateway({ env: { LOG_LEVEL: 'debug' } });
+    trouble(gw);
+    const told = await everythingTold(gw);
+    const { projectKey, catalogueKey, projectUrl, catalogueUrl } = gw.sandbox;
+    for (const secret of [projectKey, catalogueKey]) expect(told).not.toContain(secret);
+    for (const url of [projectUrl, catalogueUrl]) expect(told).not.toContain(new URL(url).host);
+    expect(told).not.toMatch(/<html|node_modules|at .*\.(ts|js):\d/i);
+  });
+
+  it('when a host cannot be found or does not answer', async () => {
+    const silent = createServer(() => {});
+    const { url } = await listen(silent, 0, '127.0.0.1');
+    await using gw = await startGateway({
+      env: {
+        PROJECT_API_URL: 'http://nowhere.invalid/secret-path',
+        CATALOGUE_API_URL: `${url}/secret-path`,
+        UPSTREAM_TIMEOUT_MS: '300',
+      },
+    });
+    const told = await everythingTold(gw);
+    expect(told).not.toMatch(/nowhere\.invalid|secret-path|svc_sk/);
+    expect(told).not.toContain(new URL(url).host);
+    silent.closeAllConnections();
+    silent.close();
+  });
+});
+
+describe('a fault of our own', () => {
+  it('is masked, and logged under the id that is in the answer', async () => {
+    const clock = new ManualClock();
+    await using gw = await startGateway({ clock });
+    // A clock that breaks is as good as any bug: whatever asks it the time throws.
+    const now = clock.now.bind(clock);
+    let isBroken = false;
+    clock.now = () => {
+      if (isBroken) throw new TypeError('secret detail of the inside');
+      return now();
+    };
+    const asked = gw.queryWithErrors('{ project { name } }');
+    isBroken = true;
+    const { errors } = await asked.finally(() => {
+      isBroken = false;
+    });
+    const [error] = errors ?? [];
+    expect(error?.extensions.code).toBe('INTERNAL_SERVER_ERROR');
+    expect(JSON.stringify(errors)).not.toContain('secret detail');
+    const line = gw.logLines.find(({ id }) => id === error?.extensions.id);
+    expect(JSON.stringify(line)).toContain('secret detail of the inside');
+  });
+});
