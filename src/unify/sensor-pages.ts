@@ -17,6 +17,8 @@ export interface PageSource<W> {
 export class Pass<W> {
   readonly seen = new Map<string, Read<W>>();
   clean = true;
+  /** Whether the last page had a row that none before it had. */
+  grew = false;
   readonly #source: PageSource<W>;
   readonly #records: Map<string, Read<W>>;
   #total: number | null | undefined;
@@ -31,8 +33,10 @@ export class Pass<W> {
     for (const wire of value.items) page.set(this.#source.idOf(wire), { value: wire, readAtMs });
     if (this.#total !== undefined && this.#total !== value.total) this.clean = false;
     this.#total = value.total;
+    this.grew = false;
     for (const [id, record] of page) {
       if (this.seen.has(id)) this.clean = false;
+      else this.grew = true;
       this.seen.set(id, record);
       this.#records.set(id, record);
     }

@@ -143,24 +143,39 @@ export class Reading<W> implements Listed<W> {
     const { total, received } = first.value;
     this.#size = sizeOf(first, this.#source.pageSize);
     if (total === null) {
-      for (let index = 1, size = received; size >= this.#size && size > 0; index++) {
+      let { received: size } = first.value;
+      for (let index = 1; size >= this.#size && pass.grew; index++) {
         size = (await this.#page(index, pass)).value.received;
       }
     } else {
-      this.pages = Math.max(1, Math.ceil(total / this.#size));
+      this.pages = received >= total ? 1 : Math.ceil(total / this.#size);
       this.pagesLeft = this.pages - 1;
       this.#wake();
-      const rest = Array.from({ length: this.pages - 1 }, (_, index) => index + 1);
-      const worker = async () => {
-        for (let index = rest.shift(); index !== undefined; index = rest.shift())
-          await this.#page(index, pass);
-      };
-      await Promise.all(Array.from({ length: atOnce }, worker));
+      await this.#rest(pass);
     }
     this.pagesLeft = 0;
     this.#total = total;
     if (pass.clean) this.records = pass.seen;
     return pass.clean;
+  }
+
+  /** The pages after the first, several at a time. When one fails, no other is begun. */
+  async #rest(pass: Pass<W>): Promise<void> {
+    const rest = Array.from({ length: this.pages - 1 }, (_, index) => index + 1);
+    const worker = async () => {
+      for (let index = rest.shift(); index !== undefined; index = rest.shift()) {
+        await this.#page(index, pass);
+      }
+    };
+    const workers = Array.from({ length: atOnce }, () =>
+      worker().catch((error: unknown) => {
+        rest.length = 0;
+        throw error;
+      }),
+    );
+    // All of them, so that what is still on its way counts and nothing changes after the end.
+    const failed = (await Promise.allSettled(workers)).find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   /** After several passes what one missed another has seen, unless the list changes faster than it can be read. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
-import { UpstreamRateLimited } from '../../src/errors.js';
+import { UpstreamRateLimited, UpstreamUnavailable } from '../../src/errors.js';
 import type { PageSource } from '../../src/unify/sensor-pages.js';
 import { Reading } from '../../src/unify/sensor-reading.js';
 import { newCostMeter, type ReadScope } from '../../src/upstream/read.js';
@@ -96,6 +96,63 @@ describe('a list that is read page by page', () => {
     expect(reading.complete).toBe(false);
     expect(reading.failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     expect(found(reading)).toEqual([0, 1, 2]);
+  });
+});
+
+describe('a list of an interface that pages in its own way', () => {
+  const rows = Array.from({ length: 10 }, (_, row) => row);
+  const answer = (items: number[], total: number | null) => ({
+    value: { items, total, received: items.length },
+    ...{ readAtMs: 0, appliedSize: 4 },
+  });
+
+  it('is read to its end without a total', async () => {
+    const { source } = listOf([...rows], undefined, 4);
+    const silent: PageSource<number> = {
+      ...source,
+      read: async (...page) => answer([...(await source.read(...page)).value.items], null),
+    };
+    const reading = readingOf(silent);
+    await reading.run();
+    expect(reading.complete).toBe(true);
+    expect(found(reading)).toEqual(rows);
+  });
+
+  it('ends when pages are ignored: with a total at once, without one when nothing new comes', async () => {
+    for (const [total, pages] of [
+      [10, 1],
+      [null, 6],
+    ] as const) {
+      let reads = 0;
+      const all: PageSource<number> = {
+        ...{ pageSize: 4, idOf: String },
+        read: async () => {
+          reads++;
+          return answer(rows, total);
+        },
+      };
+      const reading = readingOf(all);
+      await reading.run();
+      expect(reading.complete).toBe(true);
+      expect(found(reading)).toEqual(rows);
+      expect(reads).toBe(pages);
+    }
+  });
+
+  it('has what the pages gave that could be read when one cannot', async () => {
+    const { source } = listOf([...rows]);
+    const broken: PageSource<number> = {
+      ...source,
+      read: (index, ...more) => {
+        if (index === 2) throw new UpstreamUnavailable('broken');
+        return source.read(index, ...more);
+      },
+    };
+    const reading = readingOf(broken);
+    await reading.run();
+    expect(reading.failure).toMatchObject({ message: 'broken' });
+    expect(await reading.wait(scopeOf(), never, always)).toBe('failed');
+    expect(found(reading)).toEqual([0, 1, 2, 3, 4, 5, 9]);
   });
 });
 
