@@ -57,6 +57,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
       response.writeHead(204, preflightHeaders).end();
       return;
     }
+    if (!URL.canParse(request.url ?? '', `http://${request.headers.host}`)) {
+      return refuse(response, 400, 'The Host header or the path is malformed');
+    }
     const path = pathOf(request);
     const open = openRoutes[path];
     if (open) {
