@@ -1,19 +1,12 @@
 import { BadUserInput, GatewayError, type Source } from '../errors.js';
 import type { UnifyContext } from './context.js';
-import { isListOutdated, positionView } from './masking.js';
 import { decodeCursor, encodeCursor, type Slice, sliceOf, type UnavailableSource } from './paging.js';
 import type { Sensor } from './sensor.js';
-import {
-  filtersByPosition,
-  inNetworkCode,
-  matchesNothing,
-  neededSource,
-  type SensorFilter,
-  sensorMatcher,
-} from './sensor-filter.js';
+import { matchesNothing, neededSource, type SensorFilter } from './sensor-filter.js';
 import { pairSensor } from './sensor-lookup.js';
 import { comparePlaces, type Placed, type SensorPlace } from './sensor-order.js';
-import { type UnifiedSensors, unifySensors } from './sensor-pairing.js';
+import { learnOrder } from './sensor-pairing.js';
+import { type Selection, selectSensors } from './sensor-selection.js';
 
 export interface SensorListArgs {
   readonly filter?: SensorFilter | null | undefined;
@@ -40,18 +33,19 @@ export async function listSensors(ctx: UnifyContext, args: SensorListArgs): Prom
     throw new BadUserInput('`first` and `last` exclude each other: give one of them', { argument: 'last' });
   }
   const filter = args.filter ?? {};
-  const needed = neededSource(ctx, filter);
+  neededSource(ctx, filter);
   const after = args.after == null ? null : placeAt(args.after, 'after');
   const before = args.before == null ? null : placeAt(args.before, 'before');
-  if (matchesNothing(filter))
+  if (matchesNothing(filter)) {
     return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
-
-  const { unified, pairs, failures } = await filtered(ctx, filter, needed);
-  let start = after ? positionOf(pairs, after, 'behind') : 0;
-  let end = before ? positionOf(pairs, before, 'at') : pairs.length;
-  end = Math.max(start, end);
-  if (args.last != null) start = Math.max(start, end - args.last);
-  else end = Math.min(end, start + (args.first ?? defaultFirst));
+  }
+  const cut = ({ pairs }: Selection) => rangeOf(pairs, args, after, before);
+  let selection = await selectSensors(ctx, filter);
+  if (await learnOrder(ctx, selection.unified.pairing, selection.pairs.slice(...cut(selection)))) {
+    selection = await selectSensors(ctx, filter);
+  }
+  const { unified, pairs, failures } = selection;
+  const [start, end] = cut(selection);
   const edges = pairs.slice(start, end).map((pair) => ({
     cursor: encodeCursor(list, [pair.place.stationCode, pair.place.networkCode, pair.place.key]),
     node: pairSensor(ctx, pair, unified, true),
@@ -63,52 +57,16 @@ export async function listSensors(ctx: UnifyContext, args: SensorListArgs): Prom
   };
 }
 
-interface Filtered {
-  readonly unified: UnifiedSensors;
-  readonly pairs: readonly Placed[];
-  readonly failures: ReadonlyMap<Source, unknown>;
-}
-
-async function filtered(ctx: UnifyContext, filter: SensorFilter, needed: Source | null): Promise<Filtered> {
-  const byPosition = filtersByPosition(filter);
-  // Which of the project's sensors the catalogue knows too is only then of interest here.
-  const wanted = { catalogue: needed !== 'PROJECT' || filter.networkCode != null || byPosition };
-  let unified = await unifySensors(ctx, wanted);
-  if (byPosition && unified.project && (await isListOutdated(ctx, unified.project.records.values()))) {
-    unified = await unifySensors(ctx, wanted);
-  }
-  const failures = failuresOf(unified, needed);
-  const { project, pairing } = unified;
-  const view = byPosition
-    ? positionView(ctx, {
-        isWhole: !ctx.project || (project?.complete === true && project.dropped === 0),
-        besideProject: pairing.besideProject,
-      })
-    : null;
-  if (view?.withheld && !failures.has('PROJECT')) failures.set('PROJECT', view.withheld);
-  const matches = sensorMatcher(filter, ctx.clock.now(), view);
-  const pairs = pairing.pairs.filter(matches);
-  if (filter.networkCode == null) return { unified, pairs, failures };
-  const coded = await inNetworkCode(ctx, pairs, filter.networkCode);
-  if (coded.failure && !failures.has('CATALOGUE')) failures.set('CATALOGUE', coded.failure);
-  return { unified, pairs: coded.pairs, failures };
-}
-
-/** Who could not answer. @throws when nobody could who is needed */
-function failuresOf({ project, catalogue }: UnifiedSensors, needed: Source | null): Map<Source, unknown> {
-  const failures = new Map<Source, unknown>();
-  if (project?.failure) failures.set('PROJECT', project.failure);
-  if (catalogue?.failure) failures.set('CATALOGUE', catalogue.failure);
-  const isEmpty = (source: Source) => {
-    const listed = source === 'PROJECT' ? project : catalogue;
-    return !listed || (listed.failure && listed.records.size === 0);
-  };
-  const asked = needed ? [needed] : (['PROJECT', 'CATALOGUE'] as const);
-  if (failures.size > 0 && asked.every(isEmpty)) {
-    const failure = asked.flatMap((source) => failures.get(source) ?? [])[0];
-    if (failure) throw failure;
-  }
-  return failures;
+function rangeOf(
+  pairs: readonly Placed[],
+  { first, last }: SensorListArgs,
+  after: SensorPlace | null,
+  before: SensorPlace | null,
+): [start: number, end: number] {
+  const start = after ? positionOf(pairs, after, 'behind') : 0;
+  const end = Math.max(start, before ? positionOf(pairs, before, 'at') : pairs.length);
+  if (last != null) return [Math.max(start, end - last), end];
+  return [start, Math.min(end, start + (first ?? defaultFirst))];
 }
 
 /** Where a page begins: at the cursor's own place or behind it, also when its sensor is gone or has changed its place. */

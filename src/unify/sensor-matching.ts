@@ -17,7 +17,7 @@ export interface Pairing {
   readonly byDevice: ReadonlyMap<string, Pair>;
   readonly byCatalogueId: ReadonlyMap<string, Pair>;
   /** Catalogue-only records that share a station code with another sensor: their network's code decides on the order. */
-  readonly unordered: readonly CatalogueRecord[];
+  readonly unordered: ReadonlySet<CatalogueRecord>;
   /** Catalogue records that would be a sensor of the project if their network's code, not learnt yet, were the same. */
   readonly undecided: readonly CatalogueRecord[];
   /**

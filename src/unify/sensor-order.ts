@@ -35,7 +35,7 @@ export function ordered(
 ): {
   readonly pairs: readonly Placed[];
   /** Of the catalogue alone at a shared station code: their network's code, not learnt yet, decides on the order. */
-  readonly unordered: readonly CatalogueRecord[];
+  readonly unordered: ReadonlySet<CatalogueRecord>;
 } {
   const placed = pairs.map((pair): Placed => ({ ...pair, place: placeOf(pair, codeOf) }));
   placed.sort((a, b) => comparePlaces(a.place, b.place));
@@ -46,7 +46,7 @@ export function ordered(
     if (isAlone || !catalogue || known(project?.value.network) || codeOf(catalogue) !== undefined) return [];
     return [catalogue];
   });
-  return { pairs: placed, unordered };
+  return { pairs: placed, unordered: new Set(unordered) };
 }
 
 function placeOf(pair: Pair, codeOf: CodeOf): SensorPlace {

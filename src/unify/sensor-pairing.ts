@@ -4,6 +4,7 @@ import type { UnifyContext } from './context.js';
 import { createInventory } from './inventory.js';
 import { codeKeyOf, createNetworkCodes } from './network-code.js';
 import { networkCodeOf } from './network-code-lookup.js';
+import type { CatalogueRecord, Pair } from './sensor-identity.js';
 import type { SensorListing } from './sensor-listing.js';
 import type { Pairing } from './sensor-matching.js';
 import type { Listed } from './sensor-reading.js';
@@ -27,7 +28,7 @@ export interface Wanted {
 
 /**
  * All sensors, paired by contract 6.1, in order. A network's code is learnt where it decides whether two records are the same
- * sensor, or which of two comes first, and only there; records whose network's code cannot be learnt stay apart.
+ * sensor, and only there; records whose network's code cannot be learnt stay apart.
  */
 export async function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Promise<UnifiedSensors> {
   const inventory = ctx.kept(createInventory);
@@ -35,19 +36,36 @@ export async function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Prom
     read(ctx, inventory.project, wanted.project),
     read(ctx, inventory.catalogue, wanted.catalogue),
   ]);
-  const codes = ctx.kept(createNetworkCodes);
   let pairing = inventory.pairing(project, catalogue);
-  const before = codes.version;
-  const networks = new Map(
-    [...pairing.undecided, ...pairing.unordered].map(({ value }) => [codeKeyOf(value), value]),
+  if (await learnCodes(ctx, pairing.undecided)) pairing = inventory.pairing(project, catalogue);
+  return { pairing, project, catalogue };
+}
+
+/**
+ * Learns the codes of networks that decide which of these sensors comes before another at the same station code. True when
+ * the order may be another now.
+ */
+export function learnOrder(
+  ctx: UnifyContext,
+  { unordered }: Pairing,
+  pairs: readonly Pair[],
+): Promise<boolean> {
+  return learnCodes(
+    ctx,
+    pairs.flatMap(({ catalogue }) => (catalogue && unordered.has(catalogue) ? [catalogue] : [])),
   );
+}
+
+async function learnCodes(ctx: UnifyContext, records: readonly CatalogueRecord[]): Promise<boolean> {
+  const codes = ctx.kept(createNetworkCodes);
+  const before = codes.version;
+  const networks = new Map(records.map(({ value }) => [codeKeyOf(value), value]));
   await Promise.all(
     [...networks.values()]
       .slice(0, mostLearnt)
       .map((sensor) => networkCodeOf(ctx, sensor).catch(() => ctx.scope.signal.throwIfAborted())),
   );
-  if (codes.version !== before) pairing = inventory.pairing(project, catalogue);
-  return { pairing, project, catalogue };
+  return codes.version !== before;
 }
 
 async function read<W>(

@@ -134,6 +134,22 @@ describe('lists of sensors', () => {
     expect(gw.sandbox.seen('catalogue', /^\/v1\/sensors\/./)).toHaveLength(3);
   });
 
+  it('ask for a network’s code where two sensors share a station code on the page, to order them', async () => {
+    const world = worldOf(3);
+    addSensor(world, 5, {
+      project: null,
+      catalogue: { station_code: stationCode(1), network_id: 'net_2', network_code: 'A2' },
+    });
+    await using gw = await startGateway({ sandbox: { world } });
+    const first = await gw.query('{ sensors(first: 1) { nodes { stationCode } } }');
+    expect(first.sensors.nodes).toEqual([{ stationCode: stationCode(0) }]);
+    expect(gw.sandbox.requests).toHaveLength(2);
+    const { sensors } = await gw.query('{ sensors { nodes { catalogueId } } }');
+    const ids = sensors.nodes.map(({ catalogueId }: { catalogueId: string }) => catalogueId);
+    expect(ids).toEqual(['sen_0', 'sen_5', 'sen_1', 'sen_2']);
+    expect(gw.sandbox.requests.slice(2).map(({ path }) => path)).toEqual(['/v1/sensors/sen_5']);
+  });
+
   it('read a detail only where a field that only the detail has was selected, one each', async () => {
     await using gw = await startGateway({ sandbox: { world: worldOf(5) } });
     await gw.query(
