@@ -31,6 +31,8 @@ export class UpstreamModel {
   readonly clock: ManualClock;
   /** Reads that fail from now on. */
   failing = 0;
+  /** What every read fails with, while it is set. */
+  refusal: Error | null = null;
   latencyMs = 0;
   reads = 0;
   inFlight = 0;
@@ -89,6 +91,7 @@ export class UpstreamModel {
         this.failing--;
         throw new UpstreamUnavailable('scripted');
       }
+      if (this.refusal) throw this.refusal;
       return this.#page(query);
     } finally {
       this.inFlight--;
