@@ -1,5 +1,6 @@
-import { GatewayError, UpstreamUnavailable } from '../errors.js';
+import { GatewayError, type UpstreamTimeout, UpstreamUnavailable } from '../errors.js';
 import { known } from '../upstream/decode.js';
+import type { ProjectClient } from '../upstream/project/client.js';
 import type { WireProject } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
 import type { Tenant, UnifyContext } from './context.js';
@@ -32,22 +33,16 @@ export class MaskSetting {
 
   /** Asks the project unless it said within the last 30 seconds. Where it cannot be asked, what it said last holds. */
   async look(ctx: UnifyContext): Promise<Mask> {
-    const now = ctx.clock.now();
-    const doubtedAtMs = this.#doubtedAtMs;
-    const isDoubted = doubtedAtMs > this.#answeredMs;
-    if (!ctx.project || (!isDoubted && now - this.saidAtMs <= lookEveryMs)) return this.mask;
+    const isRecent = ctx.clock.now() - this.saidAtMs <= lookEveryMs;
+    if (!ctx.project || (isRecent && !this.#isDoubted)) return this.mask;
     const looks = ctx.once(createLooks);
     // One failure answers for the whole operation: a hundred sensors do not ask a hundred times.
     if (looks.failed) return this.mask;
     try {
-      // What was said in the millisecond of the doubt may have been said before it.
-      const maxAgeMs = isDoubted ? Math.max(0, now - doubtedAtMs - 1) : lookEveryMs;
-      const said = await ctx.project.project({ ...ctx.scope, maxAgeMs });
-      this.hear(said);
-      if (known(said.value.location_masked) === null) {
+      const { value } = await this.ask(ctx, ctx.project);
+      if (known(value.location_masked) === null) {
         throw new UpstreamUnavailable('The project did not say whether its positions are masked');
       }
-      this.#answeredMs = Math.max(this.#answeredMs, doubtedAtMs);
     } catch (error) {
       ctx.scope.signal.throwIfAborted();
       if (!(error instanceof GatewayError)) throw error;
@@ -55,6 +50,25 @@ export class MaskSetting {
       this.failure = error;
     }
     return this.mask;
+  }
+
+  /** The interface has just kept this operation waiting for nothing: it is not asked again by it. */
+  giveUp(ctx: UnifyContext, failure: UpstreamTimeout): void {
+    ctx.once(createLooks).failed = true;
+    if (this.mask === 'unknown') this.failure = failure;
+  }
+
+  /** The project as it is now: at most 30 seconds old, and later than the last doubt. */
+  async ask(ctx: UnifyContext, client: ProjectClient): Promise<Read<WireProject>> {
+    const doubtedAtMs = this.#doubtedAtMs;
+    // What was said in the millisecond of the doubt may have been said before it.
+    const sinceDoubtMs = this.#isDoubted ? Math.max(0, ctx.clock.now() - doubtedAtMs - 1) : lookEveryMs;
+    const maxAgeMs = Math.min(sinceDoubtMs, lookEveryMs, ctx.scope.maxAgeMs ?? lookEveryMs);
+    const said = await client.project({ ...ctx.scope, maxAgeMs });
+    if (known(said.value.location_masked) !== null)
+      this.#answeredMs = Math.max(this.#answeredMs, doubtedAtMs);
+    this.#hear(said);
+    return said;
   }
 
   /** A record read at this moment says otherwise: the next look must be later than that. */
@@ -75,8 +89,12 @@ export class MaskSetting {
     this.#tenant.kept(createInventory).project?.discard();
   }
 
-  /** Whatever the project was read for, it says how it is set. */
-  hear({ value, readAtMs }: Read<WireProject>): void {
+  get #isDoubted(): boolean {
+    return this.#doubtedAtMs > this.#answeredMs;
+  }
+
+  #hear(said: Read<WireProject>): void {
+    const { value, readAtMs } = said;
     const masked = known(value.location_masked);
     if (masked === null || readAtMs < this.saidAtMs) return;
     const mask = masked ? 'masked' : 'open';

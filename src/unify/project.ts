@@ -1,5 +1,6 @@
 import { UpstreamUnavailable } from '../errors.js';
 import { known } from '../upstream/decode.js';
+import { canBeRescued } from '../upstream/outcome.js';
 import type { WireProject } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
@@ -15,29 +16,26 @@ export interface Project {
   readonly apiKeyId: string;
 }
 
-/** Null where the project interface is not configured. */
+/** At most 30 seconds old; older where it cannot be read now. Null where the project interface is not configured. */
 export async function readProject(ctx: UnifyContext): Promise<Project | null> {
-  const setting = ctx.kept(createMaskSetting);
-  // A sensor's record may have said since that it is masked: then what was read before that will not do.
-  await setting.look(ctx);
-  const read = await projectRecord(ctx);
-  if (read) setting.hear(read);
-  return read && projectOf(read.value);
-}
-
-/** As `GET /v1/project` gave it at most 30 seconds ago, or as it gave it last where it cannot be asked now. */
-async function projectRecord(ctx: UnifyContext): Promise<Read<WireProject> | null> {
   if (!ctx.project) return null;
+  const latest = ctx.kept(createLatest);
   try {
-    return await ctx.project.project({
-      ...ctx.scope,
-      maxAgeMs: Math.min(ctx.scope.maxAgeMs ?? 30_000, 30_000),
-    });
+    latest.said = await ctx.kept(createMaskSetting).ask(ctx, ctx.project);
+    return projectOf(latest.said.value);
   } catch (error) {
-    if (ctx.scope.maxAgeMs !== undefined) throw error;
-    return ctx.project.project(ctx.scope);
+    ctx.scope.signal.throwIfAborted();
+    const { said } = latest;
+    const mayHold = said && ctx.scope.maxAgeMs === undefined && ctx.project.mayShowKept();
+    if (!mayHold || !canBeRescued(error) || ctx.clock.now() - said.readAtMs > rescueMs) throw error;
+    return projectOf(said.value);
   }
 }
+
+// contract 5.6.
+const rescueMs = 86_400_000;
+
+const createLatest = (): { said: Read<WireProject> | null } => ({ said: null });
 
 function projectOf(wire: WireProject): Project {
   const sensorCount = known(wire.sensor_count);

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { Forbidden, Unauthenticated, UpstreamUnauthorized } from '../errors.js';
+import { isDefinite } from '../upstream/outcome.js';
 import type { RateLimitStatus, Read, ReadScope } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
 import type { PageSource } from './sensor-pages.js';
@@ -164,7 +164,7 @@ export class SensorListing<W> {
     this.#refreshDueMs = clock.now() + refreshEveryMs(reading.pages, rateLimit());
     if (reading.complete) this.#kept = reading;
     // What this key may no longer see is not shown from memory either.
-    else if (isRefusal(reading.failure)) this.#kept = null;
+    else if (isDefinite(reading.failure)) this.#kept = null;
   }
 
   #refreshBehind(): void {
@@ -191,14 +191,6 @@ function refreshEveryMs(pages: number, { perMinute, remainingToday }: RateLimitS
   const byMinute = (pages * 60_000 * 4) / Math.max(1, perMinute);
   const byDay = remainingToday === null ? 0 : (pages * 86_400_000) / Math.max(1, remainingToday * 0.9);
   return Math.min(servedMs, Math.max(freshMs, byMinute, byDay));
-}
-
-function isRefusal(failure: unknown): boolean {
-  return (
-    failure instanceof Forbidden ||
-    failure instanceof Unauthenticated ||
-    failure instanceof UpstreamUnauthorized
-  );
 }
 
 const nothing = { records: new Map(), complete: false, dropped: 0, pagesLeft: null, pages: 0, readAtMs: 0 };

@@ -1,7 +1,9 @@
+import { UpstreamTimeout } from '../errors.js';
 import type { WireSensor as CatalogueSensor } from '../upstream/catalogue/wire.js';
 import type { WireSensor as ProjectSensor } from '../upstream/project/wire.js';
 import type { UnifyContext } from './context.js';
 import { createInventory } from './inventory.js';
+import { createMaskSetting } from './mask-setting.js';
 import { codeKeyOf, createNetworkCodes } from './network-code.js';
 import { networkCodeOf } from './network-code-lookup.js';
 import type { CatalogueRecord, Pair } from './sensor-identity.js';
@@ -36,6 +38,7 @@ export async function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Prom
     read(ctx, inventory.project, wanted.project),
     read(ctx, inventory.catalogue, wanted.catalogue),
   ]);
+  if (project?.failure instanceof UpstreamTimeout) ctx.kept(createMaskSetting).giveUp(ctx, project.failure);
   let pairing = inventory.pairing(project, catalogue);
   if (await learnCodes(ctx, pairing.undecided)) pairing = inventory.pairing(project, catalogue);
   return { pairing, project, catalogue };

@@ -157,6 +157,16 @@ describe('as long as the project has not said whether it masks its positions', (
     expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_UNAVAILABLE');
   });
 
+  it('an interface that does not answer is waited for once', async () => {
+    const env = { UPSTREAM_TIMEOUT_MS: '300' };
+    await using gw = await startGateway({ sandbox: { world: mixedWorld(false) }, env });
+    gw.sandbox.faults.add({ source: 'project', hang: true, times: 1000 });
+    const { locations, errors } = await located(gw);
+    expect(locations).toEqual([null, null, null]);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(3).fill('UPSTREAM_TIMEOUT'));
+    expect(gw.sandbox.seen('project', '/v1/project')).toEqual([]);
+  });
+
   it('and without a project interface the catalogue is shown as it is', async () => {
     await using gw = await startGateway({ sandbox: { world: mixedWorld(true) }, project: false });
     const { locations } = await located(gw);
