@@ -3,8 +3,12 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import { BadUserInput } from '../errors.js';
 import type { GraphContext } from './context.js';
+import { cost } from './cost.js';
 import { decodeNodeId, encodeNodeId } from './node-id.js';
 import { dateTimeScalar, type GraphScalars, jsonScalar, samplesScalar } from './scalars.js';
+
+// The record and, for a sensor or an event, its other half.
+const mostForNode = 2;
 
 /** The one Pothos builder. Fields are nullable unless they say otherwise: whatever upstream may leave out is. */
 export const builder = new SchemaBuilder<{
@@ -27,12 +31,17 @@ export const builder = new SchemaBuilder<{
     nodeQueryOptions: {
       description: 'Any node by its global id; null when it is not there (any more).',
       args: { id: { description: 'Global id, as `id` of a node gave it.' } },
+      extensions: cost({ requests: () => mostForNode }),
     },
     nodesQueryOptions: {
       nullable: { list: false, items: true },
       description:
         'Several nodes by their global ids, in the order asked; null in the place of each that is not there.',
       args: { ids: { description: 'Global ids, as `id` of a node gave them.' } },
+      extensions: cost<{ ids: readonly unknown[] }>({
+        requests: ({ ids }) => ids.length * mostForNode,
+        items: ({ ids }) => ids.length,
+      }),
     },
     pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
     hasNextPageFieldOptions: { nullable: false, description: 'Whether the list goes on after this page.' },

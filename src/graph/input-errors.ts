@@ -46,8 +46,9 @@ export function inputErrors(): Plugin {
 
 function named(error: GraphQLError, document: DocumentNode): GraphQLError {
   if (error.path) return error;
-  const argument = argumentOf(error.nodes?.[0], document);
-  if (argument === null) return error;
+  const path = argumentOf(error.nodes?.[0], document);
+  if (path === null) return error;
+  const argument = path + pathInVariable(error.message);
   return new GraphQLError(error.message, {
     nodes: error.nodes ?? null,
     extensions: { code: 'BAD_USER_INPUT', argument },
@@ -62,6 +63,14 @@ function argumentOf(at: ASTNode | undefined, document: DocumentNode): string | n
   }
   if (at.kind === Kind.OBJECT_FIELD) return pathTo(document, (value) => value === at.value);
   return pathTo(document, (value) => value === at);
+}
+
+/**
+ * Where in a variable's value the fault is, as `.from`. graphql tells it in the message alone.
+ */
+function pathInVariable(message: string): string {
+  const inside = /^Variable "\$\w+" got invalid value .* at "\w+((?:\.\w+|\[\d+\])+)"; /s.exec(message)?.[1];
+  return inside?.replace(/\[\d+\]/g, '') ?? '';
 }
 
 /** The dotted path of the first argument value that `matches`, such as `filter.from`. */

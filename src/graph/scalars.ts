@@ -44,8 +44,9 @@ function parseDateTime(value: unknown): Instant {
   return instant;
 }
 
-function notATime(got: string): GraphQLError {
-  return new GraphQLError(
+// Not a GraphQLError: graphql would pass that on without saying where in the document it is.
+function notATime(got: string): TypeError {
+  return new TypeError(
     `Expected an RFC 3339 time such as "2026-03-08T10:00:00Z" or a date such as "2026-03-08", got ${got}`,
   );
 }

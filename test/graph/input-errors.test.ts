@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.js';
+
+describe('a value that graphql itself refuses', () => {
+  it.each([
+    ['a bad date', '{ events(filter: { from: "yesterday" }) { nodes { id } } }', undefined, 'filter.from'],
+    ['text for a number', '{ events(first: "ten") { nodes { id } } }', undefined, 'first'],
+    ['an unknown enum value', '{ events(orderBy: BIGGEST) { nodes { id } } }', undefined, 'orderBy'],
+    ['two of one', '{ sensor(by: { deviceId: "A", catalogueId: "b" }) { id } }', undefined, 'by'],
+    [
+      'a bad date in a variable',
+      'query ($from: DateTime) { events(filter: { from: $from }) { nodes { id } } }',
+      { from: '2026-02-30' },
+      'filter.from',
+    ],
+    [
+      'a bad date inside a variable',
+      'query ($filter: EventFilter) { events(filter: $filter) { nodes { id } } }',
+      { filter: { from: 'at "filter.to"; ' } },
+      'filter.from',
+    ],
+    [
+      'a wrong element of a list in a variable',
+      'query ($filter: SensorFilter) { sensors(filter: $filter) { nodes { id } } }',
+      { filter: { stationCodes: ['ANZA', 7] } },
+      'filter.stationCodes',
+    ],
+    ['a missing variable', 'query ($id: ID!) { trigger(id: $id) { id } }', {}, 'id'],
+  ])('%s is wrong input, and its argument is named', async (_, query, variables, argument) => {
+    await using gateway = await startGateway();
+    const { errors } = await gateway.queryWithErrors(query, variables);
+    expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT', argument }]);
+    expect(gateway.sandbox.requests).toEqual([]);
+  });
+});
