@@ -40,7 +40,7 @@ export class Reading<W> implements Listed<W> {
   pagesLeft: number | null = null;
   pages = 0;
   failure: unknown = null;
-  readonly readAtMs: number;
+  readAtMs: number;
   #outcome: WaitOutcome | null = null;
   readonly #source: PageSource<W>;
   readonly #clock: Clock;
@@ -191,6 +191,7 @@ export class Reading<W> implements Listed<W> {
         const page = await this.#source.read(index, this.#size, this.#scope());
         this.#signal.throwIfAborted();
         pass.take(page);
+        this.readAtMs = Math.min(this.readAtMs, page.readAtMs);
         this.dropped += page.value.received - page.value.items.length;
         if (page.value.total === null) this.pages = Math.max(this.pages, index + 1);
         if (this.pagesLeft !== null) this.pagesLeft--;

@@ -85,6 +85,21 @@ describe('a list that is read page by page', () => {
     expect(found(reading)).toEqual([2, 3, 4, 5, 6, 7]);
   });
 
+  it('is as old as the oldest page, also when another process has read that', async () => {
+    const clock = new ManualClock();
+    const { source } = listOf([1, 2, 3, 4]);
+    const cached: PageSource<number> = {
+      ...source,
+      read: async (index, ...more) => ({
+        ...(await source.read(index, ...more)),
+        readAtMs: clock.now() - index * 7_000,
+      }),
+    };
+    const reading = readingOf(cached, clock);
+    await reading.run();
+    expect(clock.now() - reading.readAtMs).toBe(7_000);
+  });
+
   it('is not taken for whole when its pages repeat each other', async () => {
     const { source } = listOf(Array.from({ length: 40 }, (_, row) => row));
     const stuck = {
