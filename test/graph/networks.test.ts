@@ -125,6 +125,22 @@ describe('where the catalogue cannot answer', () => {
     expect(errors?.map(({ path }) => path)).toEqual([['networks', 0, 'statistics']]);
   });
 
+  it('a count that is none is an error at its own path', async () => {
+    const world = worldOf(1);
+    const counts = { total_sensors: 1.5, online_sensors: 2 ** 31, offline_sensors: null, events_30d: -1 };
+    world.catalogue.stats.net_1 = { network_id: 'net_1', ...counts, data_completeness: 0.5 };
+    await using gw = await startGateway({ sandbox: { world } });
+    const { data, errors } = await gw.queryWithErrors(
+      '{ networks { statistics { totalSensors onlineSensors offlineSensors events30d dataCompleteness } } }',
+    );
+    const [{ statistics }] = data.networks;
+    expect(Object.values(statistics)).toEqual([null, null, null, -1, 0.5]);
+    expect(errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code])).toEqual([
+      ['totalSensors', 'UPSTREAM_UNAVAILABLE'],
+      ['onlineSensors', 'UPSTREAM_UNAVAILABLE'],
+    ]);
+  });
+
   it('because it is not configured, they are null and say so', async () => {
     await using gw = await startGateway({ sandbox: { world: worldOf(1) }, catalogue: false });
     const { data, errors } = await gw.queryWithErrors(

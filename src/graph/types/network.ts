@@ -5,25 +5,25 @@ import type { WireNetworkStatistics } from '../../upstream/catalogue/wire.js';
 import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { loadEach } from '../load-nodes.js';
-import { shown } from '../malformed.js';
+import { shown, shownCount } from '../malformed.js';
 import { NetworkRef } from '../refs.js';
 import { inNetwork, SensorConnection, sensorListArgs, sensorListCost } from './sensor-list.js';
 
 const NetworkStatisticsRef = builder.objectRef<WireNetworkStatistics>('NetworkStatistics').implement({
   description: 'Statistics of a network, as the catalogue counts them.',
   fields: (t) => ({
-    totalSensors: t.int({ description: 'Sensors.', resolve: (counts) => shown(counts.total_sensors) }),
+    totalSensors: t.int({ description: 'Sensors.', resolve: (counts) => shownCount(counts.total_sensors) }),
     onlineSensors: t.int({
       description: 'Sensors that are online.',
-      resolve: (counts) => shown(counts.online_sensors),
+      resolve: (counts) => shownCount(counts.online_sensors),
     }),
     offlineSensors: t.int({
       description: 'Sensors that are offline.',
-      resolve: (counts) => shown(counts.offline_sensors),
+      resolve: (counts) => shownCount(counts.offline_sensors),
     }),
     events30d: t.int({
       description: 'Events of the last 30 days.',
-      resolve: (counts) => shown(counts.events_30d),
+      resolve: (counts) => shownCount(counts.events_30d),
     }),
     dataCompleteness: t.float({
       description: 'Fraction between 0 and 1.',
@@ -61,7 +61,7 @@ builder.node(NetworkRef, {
     }),
     sensorCount: t.int({
       description: 'Number of sensors, as the catalogue counts them.',
-      resolve: async (network) => shown((await network.record())?.sensor_count ?? null),
+      resolve: async (network) => shownCount((await network.record())?.sensor_count ?? null),
     }),
     createdAt: t.field({
       type: 'DateTime',

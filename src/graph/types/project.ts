@@ -2,6 +2,7 @@ import { readProject } from '../../unify/project.js';
 import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { loadEach } from '../load-nodes.js';
+import { shownCount } from '../malformed.js';
 import { ProjectRef } from '../refs.js';
 
 builder.node(ProjectRef, {
@@ -16,9 +17,11 @@ builder.node(ProjectRef, {
     projectId: t.exposeString('projectId', { nullable: false, description: "Upstream's identifier." }),
     name: t.exposeString('name', { nullable: false, description: 'Name.' }),
     networkCode: t.exposeString('networkCode', { nullable: false, description: 'Seismic network code.' }),
-    sensorCount: t.exposeInt('sensorCount', {
+    sensorCount: t.int({
       nullable: false,
       description: 'Number of sensors, as the project counts them.',
+      // Null only for the compiler: the project without its count is not answered.
+      resolve: (project) => shownCount(project.sensorCount) ?? 0,
     }),
     locationMasked: t.exposeBoolean('locationMasked', {
       nullable: false,
