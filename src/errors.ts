@@ -102,6 +102,11 @@ export class ClientRateLimited extends GatewayError {
   readonly code = 'CLIENT_RATE_LIMITED';
 }
 
+/** The client has left, and with it whoever would read this: the reason that its work is aborted with. */
+export class ClientGone extends GatewayError {
+  readonly code = 'CLIENT_GONE';
+}
+
 /** The one interface that could answer is not configured. */
 export class NotConfigured extends GatewayError {
   readonly code = 'NOT_CONFIGURED';

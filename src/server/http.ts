@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../clock.js';
+import { ClientGone } from '../errors.js';
 import { clientError } from '../graph/error-codes.js';
 import type { Log } from '../log.js';
 import type { Access, Client, Credentials } from './auth.js';
@@ -127,7 +128,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       wantsCost: request.headers['x-upstream-cost'] === '1',
     });
     response.once('close', () => {
-      if (!response.writableFinished) gone.abort();
+      if (!response.writableFinished) gone.abort(new ClientGone('The client has gone'));
       client.release();
       options.onFinished(operation, { durationMs: clock.now() - startedAtMs, status: response.statusCode });
     });

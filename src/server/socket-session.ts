@@ -1,3 +1,4 @@
+import { ClientGone } from '../errors.js';
 import type { ResultOutlet } from '../graph/result-outlet.js';
 import type { Client, Credentials } from './auth.js';
 import type { Operation } from './operation.js';
@@ -53,7 +54,9 @@ export class SocketSession {
       const message: unknown = JSON.parse(text);
       if (typeof message !== 'object' || message === null) return;
       const { type, id } = message as { type?: unknown; id?: unknown };
-      if (type === 'complete' && typeof id === 'string') this.running.get(id)?.leave.abort();
+      if (type === 'complete' && typeof id === 'string') {
+        this.running.get(id)?.leave.abort(new ClientGone('The client no longer wants this'));
+      }
     } catch {
       // What is no JSON is the protocol's to refuse.
     }
@@ -61,7 +64,7 @@ export class SocketSession {
 
   end(): void {
     this.#isOver = true;
-    for (const { leave } of this.running.values()) leave.abort();
+    for (const { leave } of this.running.values()) leave.abort(new ClientGone('The client has gone'));
     for (const run of this.#endings.splice(0)) run();
   }
 }

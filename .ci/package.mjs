@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+// Packs the package, and runs it from the tarball as `npx seisgraph` would: in an empty folder, with nothing but its
+// dependencies. Fails where the tarball holds what it should not, lacks what it needs, or does not serve the sandbox.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const root = join(import.meta.dirname, '..');
+const work = mkdtempSync(join(tmpdir(), 'seisgraph-package-'));
+const npm = (args, cwd) =>
+  execFileSync('npm', args, { cwd, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' });
+
+const [packed] = JSON.parse(npm(['pack', '--json', '--silent', '--pack-destination', work], root));
+const paths = packed.files.map(({ path }) => path);
+const wrong = paths.filter(
+  (path) => !/^(dist\/|schema\/|package\.json$|[A-Z]+(\.md)?$)/.test(path) || /test|\.env/.test(path),
+);
+if (wrong.length > 0) throw new Error(`The package holds ${wrong.join(', ')}`);
+for (const path of ['dist/main.js', 'dist/app.d.ts', 'schema/schema.graphql', 'LICENSE', 'README.md']) {
+  if (!paths.includes(path)) throw new Error(`The package lacks ${path}`);
+}
+
+npm(['init', '--yes', '--silent'], work);
+npm(['install', '--silent', '--no-audit', join(work, packed.filename)], work);
+const gateway = spawn(join(work, 'node_modules/.bin/seisgraph'), [], {
+  cwd: work,
+  env: { PATH: process.env.PATH, PORT: '0' },
+});
+let output = '';
+gateway.stdout.on('data', (chunk) => {
+  output += chunk;
+});
+gateway.stderr.pipe(process.stderr);
+const exit = new Promise((resolve) => gateway.on('close', (code, signal) => resolve(signal ?? code)));
+try {
+  let url;
+  for (let tries = 0; tries < 150 && !url; tries++) {
+    await sleep(200);
+    url = /"url":"([^"]+)"/.exec(output)?.[1];
+  }
+  if (!url) throw new Error(`It does not say where it listens: ${output}`);
+  const response = await fetch(`${url}/graphql?query={gateway{sandbox}sensors(first:1){nodes{stationCode}}}`);
+  const { data } = await response.json();
+  if (data?.gateway.sandbox !== true || data.sensors.nodes.length !== 1)
+    throw new Error('It does not serve the sandbox');
+  const page = await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } });
+  if (!(await page.text()).includes('defaultTabs')) throw new Error('It has no GraphiQL');
+  gateway.kill('SIGTERM');
+  const ended = await Promise.race([exit, sleep(15_000, 'nothing')]);
+  if (ended !== 0) throw new Error(`SIGTERM ended it with ${ended}`);
+  console.log(
+    `The package holds ${paths.length} files and serves the sandbox: ${(packed.size / 1024).toFixed()} kB packed`,
+  );
+} finally {
+  gateway.kill('SIGKILL');
+  rmSync(work, { recursive: true });
+}
