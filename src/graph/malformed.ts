@@ -7,6 +7,8 @@ export function shown<T>(value: T | MalformedValue): T {
 }
 
 /** A count for the client. GraphQL's Int is a whole number of 32 bits: what is none is malformed like any other value. */
+export function shownCount(value: number): number;
+export function shownCount(value: Num): number | null;
 export function shownCount(value: Num): number | null {
   const count = shown(value);
   // `| 0` keeps just those.

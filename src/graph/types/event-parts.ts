@@ -4,7 +4,7 @@ import { type Solution, unixInstant } from '../../unify/event-solution.js';
 import type { WireEventDetail as CatalogueDetail } from '../../upstream/catalogue/wire.js';
 import type { WireEventDetail as ProjectDetail, WireEvent } from '../../upstream/project/wire.js';
 import { builder } from '../builder.js';
-import { shown } from '../malformed.js';
+import { shown, shownCount } from '../malformed.js';
 import { SensorRef } from '../refs.js';
 
 /** What an event consists of beside its own values. */
@@ -56,7 +56,7 @@ export const EventQualityRef = builder
     fields: (t) => ({
       stationsUsed: t.int({
         description: 'Number of stations that it rests on.',
-        resolve: (quality) => shown(quality.stations_used),
+        resolve: (quality) => shownCount(quality.stations_used),
       }),
       azimuthalGapDeg: t.float({
         description: 'Largest angle without a station, as seen from the epicentre, in degrees.',

@@ -8,7 +8,7 @@ import { instantOf } from '../../unify/wire-time.js';
 import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { loadEach } from '../load-nodes.js';
-import { shown } from '../malformed.js';
+import { shown, shownCount } from '../malformed.js';
 import { idOf } from '../node-id.js';
 import { EventRef, NetworkRef } from '../refs.js';
 import { SourceEnum } from './connection.js';
@@ -77,7 +77,7 @@ builder.node(EventRef, {
     }),
     stationCount: t.int({
       description: 'Stations used, as the project counts them.',
-      resolve: (event) => shown(ofProject(event, event.stationCount)),
+      resolve: (event) => shownCount(ofProject(event, event.stationCount)),
     }),
     pickStations: t.stringList({
       description: 'Codes of the stations whose picks the project used.',

@@ -20,8 +20,7 @@ builder.node(ProjectRef, {
     sensorCount: t.int({
       nullable: false,
       description: 'Number of sensors, as the project counts them.',
-      // Null only for the compiler: the project without its count is not answered.
-      resolve: (project) => shownCount(project.sensorCount) ?? 0,
+      resolve: (project) => shownCount(project.sensorCount),
     }),
     locationMasked: t.exposeBoolean('locationMasked', {
       nullable: false,
