@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
+import { aCatalogueEvent } from '../../src/sandbox/builders.js';
 import { emptyProject, emptyWorld, type World } from '../../src/sandbox/world.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
-import { addSensor, deviceId, secondsAgo, whileTimePasses } from './sensors-world.js';
+import { addSensor, deviceId, secondsAgo, stationCode, whileTimePasses } from './sensors-world.js';
 
 const everything = `
   fragment everything on Sensor {
@@ -112,6 +113,34 @@ describe('while the project masks its positions', () => {
       const lookup = 'query ($id: String!) { sensor(by: { catalogueId: $id }) { location { masked } } }';
       expect((await alone.query(lookup, { id })).sensor).toEqual({ location });
     }
+  });
+
+  it('an arrival tells nothing where its station may be one of the project’s, by any list', async () => {
+    const world = mixedWorld(true);
+    // Sensor 5 has moved: the catalogue still has it at its old station.
+    addSensor(world, 5, { catalogue: { station_code: 'OLD' } });
+    const stations = [stationCode(1), stationCode(3), stationCode(4), 'OLD', 'NOBODY'];
+    const arrival = { distance_km: 12.5, p_arrival: secondsAgo(50), s_arrival: secondsAgo(48) };
+    world.catalogue.events.push(
+      aCatalogueEvent({ stations: stations.map((station_code) => ({ station_code, ...arrival })) }),
+    );
+    const shown = async (gw: TestGateway) => {
+      const { event } = await gw.query(
+        '{ event(by: { catalogueEventId: "cat_1" }) { arrivals { stationCode distanceKm pArrival sArrival } } }',
+      );
+      return event.arrivals
+        .filter((one: Record<string, unknown>) => one.distanceKm !== null && one.pArrival && one.sArrival)
+        .map((one: { stationCode: string }) => one.stationCode);
+    };
+    await using gw = await startGateway({ sandbox: { world } });
+    expect(await shown(gw)).toEqual([stationCode(3)]);
+    // Without the catalogue's list nobody knows whose station that is.
+    await using partial = await startGateway({ sandbox: { world } });
+    partial.sandbox.faults.add({ source: 'catalogue', path: '/v1/sensors', status: 500, times: 100 });
+    expect(await shown(partial)).toEqual([]);
+    world.project.project.location_masked = false;
+    await using open = await startGateway({ sandbox: { world } });
+    expect(await shown(open)).toEqual(stations);
   });
 
   it('a catalogue position is withheld, with an error, when the list of the project cannot be read', async () => {
