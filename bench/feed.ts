@@ -78,6 +78,7 @@ async function fanOut(name: keyof typeof servers, count: number, operations: num
     const memoryMiB = residentMiB(server.pid);
     const tookMs: number[] = [];
     let missing = 0;
+    const cpuBeforeMs = cpuMs(server.pid);
     // The first are for the compilers.
     for (let id = 1; id <= changesEach + 3; id++) {
       addTrigger(sandbox, id);
@@ -89,6 +90,7 @@ async function fanOut(name: keyof typeof servers, count: number, operations: num
     return {
       'p50 ms': p50.toFixed(0),
       'p99 ms': p99.toFixed(0),
+      'CPU ms each': ((cpuMs(server.pid) - cpuBeforeMs) / (changesEach + 3)).toFixed(0),
       missing,
       'MiB, listening': memoryMiB,
       'MiB, after': residentMiB(server.pid),
@@ -170,6 +172,13 @@ function urlOf(log: NodeJS.ReadableStream): Promise<string> {
 function residentMiB(pid: number | undefined): number {
   const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Math.round(Number(kib) / 1024);
+}
+
+/** User and system time of a process: unlike what a clock says, it does not depend on what else the machine does. */
+function cpuMs(pid: number | undefined): number {
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const fields = rest.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 function percentiles(values: number[]): { p50: number; p99: number } {

@@ -1,33 +1,34 @@
+import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ResultOutlet } from '../graph/result-outlet.js';
 
 // What waits in memory for one socket that is read slowly; the rest waits in the feed's log, which all share.
 const mostUnsentBytes = 64 * 1024;
 
-/** Results of one subscription, as `next` messages of graphql-transport-ws. */
-export function socketOutlet(socket: WebSocket, id: string): ResultOutlet {
-  const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
+/**
+ * The results of subscriptions on one socket, as `next` messages of graphql-transport-ws.
+ * @param connection what `socket` writes to
+ */
+export function socketOutlets(socket: WebSocket, connection: Socket): (id: string) => ResultOutlet {
   const tail = Buffer.from('}');
-  let whenReady: (() => void) | null = null;
-  const isReady = () => socket.bufferedAmount < mostUnsentBytes;
-
-  function sent(): void {
-    if (!whenReady || !isReady()) return;
-    const run = whenReady;
-    whenReady = null;
-    run();
-  }
-
-  return {
-    get isReady() {
-      return isReady();
-    },
-    send(result) {
-      if (socket.readyState !== socket.OPEN) return;
-      socket.send(Buffer.concat([head, result, tail]), { binary: false }, sent);
-    },
-    whenReady(run) {
-      whenReady = run;
-    },
+  let waiting: (() => void)[] = [];
+  // More than the connection's own mark is unsent whenever somebody waits, so that it tells when all has gone.
+  connection.on('drain', () => {
+    const ready = waiting;
+    waiting = [];
+    for (const run of ready) run();
+  });
+  return (id) => {
+    const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
+    return {
+      get isReady() {
+        return socket.bufferedAmount < mostUnsentBytes;
+      },
+      send(result) {
+        if (socket.readyState !== socket.OPEN) return;
+        socket.send(Buffer.concat([head, result, tail]), { binary: false });
+      },
+      whenReady: (run) => void waiting.push(run),
+    };
   };
 }

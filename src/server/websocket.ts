@@ -4,7 +4,7 @@ import { GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { BrowserPolicy } from './browser-safety.js';
 import { credentialsOf, pathOf } from './http.js';
-import { socketOutlet } from './socket-outlet.js';
+import { socketOutlets } from './socket-outlet.js';
 import { type ProtocolOptions, socketProtocol } from './socket-protocol.js';
 import { SocketSession } from './socket-session.js';
 
@@ -54,7 +54,7 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
       credentials: credentialsOf(request),
       wantsCost: request.headers['x-upstream-cost'] === '1',
       close: (code, reason) => socket.close(code, reason),
-      outletFor: (id) => socketOutlet(socket, id),
+      outletFor: socketOutlets(socket, request.socket),
     });
     const closed = protocol.opened(
       {
