@@ -174,11 +174,13 @@ export class Allowance {
 
   #paceReadyMs(now: number, nth: number, hopeful: boolean): number {
     let readyMs = now + this.#spanMs(nth);
-    for (let back = 1; back <= this.#sent.length; back++) {
+    // Up to the burst there is nothing to wait for.
+    for (let back = Math.max(1, this.burst - nth + 1); back <= this.#sent.length; back++) {
       const countedByMs = this.#sent[this.#sent.length - back]?.countedByMs ?? now;
-      const spanMs = this.#spanMs(back + nth);
-      if (spanMs > 0)
-        readyMs = Math.max(readyMs, (hopeful ? Math.min(countedByMs, now) : countedByMs) + spanMs);
+      readyMs = Math.max(
+        readyMs,
+        (hopeful ? Math.min(countedByMs, now) : countedByMs) + this.#spanMs(back + nth),
+      );
     }
     return readyMs;
   }
@@ -212,6 +214,7 @@ export class Allowance {
     const horizonMs = now - minuteMs - marginMs;
     const first = this.#sent.findIndex(({ countedByMs }) => countedByMs > horizonMs);
     this.#sent.splice(0, first < 0 ? this.#sent.length : first);
+    if (now >= this.#lastSentMs) return;
     // The machine's clock was set back: what it says of the future has been.
     for (const sending of this.#sent)
       sending.countedByMs = Math.min(sending.countedByMs, now + latestCountMs);

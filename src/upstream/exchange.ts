@@ -1,5 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Source, Unauthenticated, UpstreamUnauthorized, UpstreamUnavailable } from '../errors.js';
+import {
+  BadUserInput,
+  GatewayError,
+  type Source,
+  Unauthenticated,
+  UpstreamUnauthorized,
+  UpstreamUnavailable,
+} from '../errors.js';
 import { interfaceName } from './answer.js';
 import { type Admission, Breaker } from './breaker.js';
 import type { FlightControl } from './flight.js';
@@ -72,6 +79,7 @@ export class Exchange {
     } catch (error) {
       admission.end(outcomeOf(error));
       this.condition.failed(error, clock.now());
+      this.#note(request, error);
       if (error instanceof Unauthenticated || error instanceof UpstreamUnauthorized)
         this.#options.onKeyRefused?.();
       throw error;
@@ -102,6 +110,13 @@ export class Exchange {
       end?.({ status });
       log.debug({ source, endpoint, priority, status, tookMs: clock.now() - startMs }, 'Upstream request');
     }
+  }
+
+  /** What upstream said of its trouble, its request id above all: clients see only a part of it. */
+  #note({ endpoint }: Request, error: unknown): void {
+    if (!(error instanceof GatewayError) || !error.upstream || error instanceof BadUserInput) return;
+    const { code, upstream, retryAfterS, cause } = error;
+    this.#options.log.warn({ endpoint, failure: code, upstream, retryAfterS, cause }, 'Upstream read failed');
   }
 
   #stillSend(admission: Admission, signal: AbortSignal): void {

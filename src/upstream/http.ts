@@ -42,8 +42,9 @@ export interface Http {
   close(): Promise<void>;
 }
 
-/** contract 5.10. */
-export const bodyLimitBytes = 32 * 1024 * 1024;
+// contract 5.10.
+const bodyLimitBytes = 32 * 1024 * 1024;
+const connectTimeoutMs = 15_000;
 // An error's body is read to its end so that its connection is free again; one that does not end is dropped.
 const errorBodyLimitBytes = 256 * 1024;
 
@@ -59,13 +60,17 @@ export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
     keepAliveTimeoutThreshold: 500,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: 0 },
+    // A request's own time-out ends it, but not the connection that it waited for: that would be in the way of the next.
+    connect: { timeout: connectTimeoutMs },
   });
   return {
     async get(request) {
       const deadline = startDeadline(request);
       try {
-        const response = await send(agent, request, deadline.signal, 0);
+        const response = await send(agent, request, deadline.signal, {
+          accept: 'application/json',
+          bodyTimeout: 0,
+        });
         return {
           status: response.statusCode,
           headers: response.headers,
@@ -81,7 +86,10 @@ export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
       const deadline = startDeadline(request);
       try {
         // The body has no end that could be waited for: only its silence is timed.
-        const response = await send(agent, request, deadline.signal, request.timeoutMs);
+        const response = await send(agent, request, deadline.signal, {
+          accept: '*/*',
+          bodyTimeout: request.timeoutMs,
+        });
         const { statusCode: status, headers, body } = response;
         if (status >= 300) {
           const answer = { status, headers, body: await collect(response, request) };
@@ -100,14 +108,19 @@ export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
   };
 }
 
-async function send(agent: Agent, request: HttpRequest, signal: AbortSignal, bodyTimeout: number) {
+async function send(
+  agent: Agent,
+  request: HttpRequest,
+  signal: AbortSignal,
+  { accept, bodyTimeout }: { readonly accept: string; readonly bodyTimeout: number },
+) {
   const response = await agent.request({
     origin: request.origin,
     path: request.path,
     method: 'GET',
     headers: {
       authorization: `Bearer ${request.key}`,
-      accept: '*/*',
+      accept,
       // Without this header any coding is acceptable, and undici undoes none.
       'accept-encoding': 'identity',
       'user-agent': 'seisgraph',

@@ -123,6 +123,15 @@ describe('an allowance', () => {
     expect(allowance.readyAtMs() - clock.now()).toBeCloseTo(atTheLatestMs - 2_000);
   });
 
+  it('does not stand still for an hour when the clock of the machine is set back by one', () => {
+    let nowMs = 10_000_000;
+    const allowance = new Allowance({ ...realClock, now: () => nowMs }, project);
+    for (let i = 0; i < 20; i++) allowance.spend().answered();
+    nowMs -= 3_600_000;
+    allowance.spend().answered();
+    expect(allowance.readyAtMs() - nowMs).toBeLessThan(5_000);
+  });
+
   it('takes back what was not sent', () => {
     const allowance = new Allowance(new ManualClock(), { perMinute: 60, burst: 20, perDay: 100 });
     const spent = allowance.spend();

@@ -55,6 +55,21 @@ describe('an upstream refusal', () => {
     }
   });
 
+  it('is in the log with the id that upstream gave it', async () => {
+    await using upstream = await startUpstream();
+    const { catalogue, sandbox, lines } = upstream;
+    const body = '{"error":{"code":"broken","message":"secret detail"},"meta":{"request_id":"req_9"}}';
+    sandbox.faults.add({ source: 'catalogue', status: 504, body });
+    await failureOf(catalogue.networks(scopeOf()));
+    const [line] = lines.filter((one) => one.includes('req_9'));
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      level: 'warn',
+      failure: 'UPSTREAM_UNAVAILABLE',
+      endpoint: '/v1/networks',
+    });
+    expect(lines.join()).not.toContain('secret detail');
+  });
+
   it('of a single resource with 404 is null, on both interfaces', async () => {
     await using upstream = await startUpstream();
     const { project, catalogue } = upstream;

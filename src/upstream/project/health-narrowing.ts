@@ -25,7 +25,7 @@ export class HealthNarrowing {
   ): Promise<Read<WireHealthPage> | null> {
     const toMs = query.to === undefined ? this.#clock.now() : Date.parse(query.to);
     const fromMs = query.from === undefined ? toMs - dayMs : Date.parse(query.from);
-    const asked = { widthMs: Math.max(0, toMs - fromMs), limit: query.limit ?? 1_000 };
+    const asked = { widthMs: Math.max(0, toMs - fromMs) || 0, limit: query.limit ?? 1_000 };
     for (let step = this.#learnt.for(asked); ; ) {
       try {
         if (!step) return await read(query);

@@ -55,7 +55,8 @@ export class Narrowing {
 
   #widthOf({ from, to, order }: RangedQuery): number {
     if (from === undefined) return order === 'desc' ? openWidthMs : 0;
-    return Math.max(0, this.#endMs(to) - Date.parse(from));
+    // A time that is none is upstream's to refuse.
+    return Math.max(0, this.#endMs(to) - Date.parse(from)) || 0;
   }
 
   #endMs(to: string | undefined): number {

@@ -58,7 +58,7 @@ export interface WireHealthPage {
   readonly nextFrom: string | null;
 }
 
-export const originShape = part({
+const originShape = part({
   id: text,
   latitude: num,
   longitude: num,
