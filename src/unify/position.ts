@@ -34,6 +34,7 @@ export function verdictOf(record: ProjectRecord, setting: MaskSetting, nowMs: nu
     case 'open':
       return open;
     case 'masked':
+      // Assumed: a masked project displaces every position it sends; one that it calls open is not, for whatever reason.
       if (told === null) return masked;
       return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
     case 'unknown':

@@ -27,6 +27,7 @@ export function deviceIdOf(text: Text): string | null {
 export function serialKey(text: Text): string | null {
   const value = known(text);
   if (value === null) return null;
+  // Assumed: these are separators in a serial number (catalogue §2 shows no form of it); letters are not, so that `SN-…` stays.
   const key = value.replace(/[\s:._\-/]/g, '').toUpperCase();
   return key === '' ? null : key;
 }

@@ -49,7 +49,7 @@ export function pairSensors(
       others.push(record);
       continue;
     }
-    // Two catalogue records of one serial number are one sensor: the one that fits best speaks for it.
+    // Assumed: two catalogue records of one serial number are one sensor: the one that fits best speaks for it.
     owner.set(record, device);
     const rival = partners.get(device);
     if (!rival || isBetter(record, rival, known(device.value.station))) partners.set(device, record);

@@ -46,6 +46,7 @@ export class Pass<W> {
 /** Upstream may give fewer than were asked for, whatever its maximum is: then it is its page size that counts. */
 export function sizeOf<W>(first: Read<Page<W>> & { readonly appliedSize: number }, asked: number): number {
   const { total, received } = first.value;
+  // Assumed: an interface may cut pages shorter than asked without saying so, but cuts all of them alike.
   if (total !== null && received > 0 && received < total && received < asked) return received;
   return Math.max(1, Math.min(asked, first.appliedSize));
 }

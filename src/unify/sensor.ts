@@ -1,6 +1,5 @@
 import { known, MalformedValue, type Text } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
-import { networkCodeOf } from './network-code-lookup.js';
 import { projectSensor } from './project-sensors.js';
 import { type DetailRecord, sensorDetail } from './sensor-detail.js';
 import { type Half, heldBy, recordOf, settled } from './sensor-half.js';
@@ -12,6 +11,7 @@ import {
   type ProjectRecord,
   sensorKey,
 } from './sensor-identity.js';
+import { type MergedField, mergedFields } from './sensor-precedence.js';
 import { type SensorStatus, statusOf } from './sensor-status.js';
 import { Instant } from './time.js';
 import { instantOf, type MaybeInstant } from './wire-time.js';
@@ -106,10 +106,7 @@ export class Sensor {
   }
 
   networkCode(): Promise<Text> {
-    return this.#pick(
-      (project) => project.value.network,
-      (catalogue) => networkCodeOf(this.#ctx, catalogue.value),
-    );
+    return this.#merged(mergedFields.networkCode);
   }
 
   /** Of the catalogue's network; null where the catalogue does not have the sensor. */
@@ -118,17 +115,11 @@ export class Sensor {
   }
 
   model(): Promise<Text> {
-    return this.#pick(
-      (project) => project.value.sensor_type,
-      (catalogue) => catalogue.value.type,
-    );
+    return this.#merged(mergedFields.model);
   }
 
   firmwareVersion(): Promise<Text> {
-    return this.#pick(
-      (project) => project.value.firmware,
-      async () => (await this.detail())?.value.firmware_version ?? null,
-    );
+    return this.#merged(mergedFields.firmwareVersion);
   }
 
   async locationCode(): Promise<Text> {
@@ -140,12 +131,7 @@ export class Sensor {
   }
 
   async lastSeenAt(): Promise<MaybeInstant> {
-    return instantOf(
-      await this.#pick(
-        (project) => project.value.last_seen,
-        (catalogue) => catalogue.value.last_seen,
-      ),
-    );
+    return instantOf(await this.#merged(mergedFields.lastSeen));
   }
 
   /** Empty where upstream gave none. */
@@ -198,24 +184,21 @@ export class Sensor {
     return { project, catalogue: project ? null : heldBy(await this.catalogueHalf()) };
   }
 
-  /** The project's value, else the catalogue's. An error only where the value is missing and could be behind it. */
-  async #pick(
-    fromProject: (record: ProjectRecord) => Text,
-    fromCatalogue: (record: CatalogueRecord) => Text | Promise<Text>,
-  ): Promise<Text> {
+  /** The first value there is. An error only where it is missing and could be what is not known. */
+  async #merged(field: MergedField): Promise<Text> {
     const projectHalf = await this.projectHalf();
     const project = heldBy(projectHalf);
-    const own = project && fromProject(project);
-    if (own !== null && !(own instanceof MalformedValue)) return own;
+    const own = project && field.project(project);
+    if (own && !(own instanceof MalformedValue)) return own;
     const catalogueHalf = await this.catalogueHalf();
     const catalogue = heldBy(catalogueHalf);
-    const other = catalogue ? await fromCatalogue(catalogue) : null;
-    if (other !== null) return other;
-    if (own) return own;
-    if (this.#isListed) return null;
+    const other = catalogue && (await field.catalogue(catalogue, this.#ctx));
+    if (other) return other;
+    if (own !== null) return own;
+    if (this.#isListed) return other;
     recordOf(projectHalf);
     recordOf(catalogueHalf);
-    return null;
+    return other;
   }
 
   async #required<R>(half: Promise<Half<R>>): Promise<R | null> {
