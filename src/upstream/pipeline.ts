@@ -57,7 +57,9 @@ export class Pipeline {
     try {
       return await this.#joinOrFly(id, request, scope);
     } catch (error) {
-      if (kept && use === 'rescue' && canBeRescued(error) && this.#trust.outlasts(error)) {
+      // Unless it was to be forgotten meanwhile.
+      const still = kept !== undefined && this.#kept.get(id) === kept;
+      if (still && use === 'rescue' && canBeRescued(error) && this.#trust.outlasts(error)) {
         return this.#hit<T>(kept, scope, 'staleHits');
       }
       throw error;

@@ -311,6 +311,18 @@ describe('forgetting', () => {
     expect(scope.meter).toMatchObject({ requests: 1, cacheHits: 0 });
   });
 
+  it('is not undone by a failure of upstream that would have been bridged by what was kept', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    await project.project(scopeOf());
+    await clock.advance(2 * hourMs);
+    sandbox.faults.add({ source: 'project', latencyMs: 1_000, status: 504 });
+    const read = failureOf(project.project(scopeOf()));
+    await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
+    project.discardCache();
+    expect((await driving(clock, read)).code).toBe('UPSTREAM_UNAVAILABLE');
+  });
+
   it('takes nothing from another key', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox } = upstream;
