@@ -72,15 +72,19 @@ export class Group<C extends LoggedChange, P> {
   }
 
   #wake(): void {
-    if (!this.#isRunning && this.#inStep.size > 0) void this.#runInStep();
+    if (this.#isRunning || this.#inStep.size === 0) return;
+    this.#isRunning = true;
+    // A poll's changes come one after the other in one go: once all are there, their payloads can be made side by side.
+    queueMicrotask(() => void this.#runInStep());
   }
 
   async #runInStep(): Promise<void> {
     const { log } = this.#options.feed;
-    this.#isRunning = true;
     while (this.#inStep.size > 0 && this.#next < log.next) {
       const entry = log.at(this.#next);
-      if (entry && this.#options.filter(entry.change)) {
+      if (!entry) {
+        this.#skipTo(log.first);
+      } else if (this.#options.filter(entry.change)) {
         const made = this.#renders.of(entry.change, false, () => this.#ahead(entry.seq));
         const payload = made instanceof Promise ? await made : made;
         this.#next = entry.seq + 1;
@@ -92,6 +96,14 @@ export class Group<C extends LoggedChange, P> {
       }
     }
     this.#isRunning = false;
+  }
+
+  /** The log has given up what lies before `first`: nobody is left with a hole without being told. */
+  #skipTo(first: number): void {
+    this.#next = first;
+    for (const subscriber of this.#inStep) {
+      if (subscriber.at < first) this.#drop(subscriber, fellBehind());
+    }
   }
 
   /** Changes that will be wanted next: they are made side by side, and delivered in order. */

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CursorInvalid } from '../../src/errors.js';
+import { decodePosition, encodePosition, idNumber, type Position } from '../../src/live/cursor.js';
+
+const timeMs = fc.integer({ min: 0, max: 4e12 });
+const position: fc.Arbitrary<Position> = fc.record({
+  logged: fc.option(fc.record({ run: fc.integer({ min: 1, max: 2 ** 32 - 1 }), seq: fc.nat(1e9) }), {
+    nil: null,
+  }),
+  timeMs,
+  horizonMs: timeMs,
+  oldestOpenMs: timeMs,
+  known: fc
+    .array(
+      fc.tuple(
+        fc.oneof(
+          fc.nat(5_000),
+          fc.maxSafeNat().map((id) => idNumber(String(id))),
+        ),
+        fc.option(fc.nat(65_535), { nil: null }),
+      ),
+    )
+    .map((entries) => new Map(entries)),
+});
+
+describe('a cursor of a feed', () => {
+  it('holds its position', () => {
+    fc.assert(
+      fc.property(position, (given) => {
+        expect(decodePosition('triggerChanges ', encodePosition('triggerChanges ', given))).toEqual(given);
+      }),
+    );
+  });
+
+  it('is small: a day of 700 triggers takes some 1 kB', () => {
+    const known = new Map(Array.from({ length: 700 }, (_, i) => [3_000_000_000 + 2 * i, i % 50 ? null : 7]));
+    const now = 1_767_225_600_000;
+    const given = {
+      logged: { run: 7, seq: 700 },
+      timeMs: now,
+      horizonMs: now - 86_400_000,
+      oldestOpenMs: now,
+      known,
+    };
+    expect(encodePosition('triggerChanges ', given).length).toBeLessThan(1_100);
+  });
+
+  it('is refused when it is of another feed, of another key, or changed', () => {
+    fc.assert(
+      fc.property(position, fc.nat(), (given, at) => {
+        const cursor = encodePosition('triggerChanges a', given);
+        expect(() => decodePosition('eventChanges a', cursor)).toThrow(CursorInvalid);
+        expect(() => decodePosition('triggerChanges b', cursor)).toThrow(CursorInvalid);
+        const bytes = Buffer.from(cursor, 'base64url');
+        bytes[at % bytes.length] = (bytes[at % bytes.length] ?? 0) ^ 1;
+        expect(() => decodePosition('triggerChanges a', bytes.toString('base64url'))).toThrow(CursorInvalid);
+      }),
+    );
+  });
+
+  it('is refused when it is anything else', () => {
+    const other = fc.oneof(
+      fc.string(),
+      fc.base64String(),
+      fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64url')),
+    );
+    fc.assert(
+      fc.property(other, (text) => {
+        expect(() => decodePosition('triggerChanges ', text)).toThrow(CursorInvalid);
+      }),
+    );
+  });
+});
