@@ -2,7 +2,7 @@ import type { WireEvent } from '../upstream/catalogue/wire.js';
 import type { Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
 import type { CatalogueReader, OpenedWindow, Window } from './event-catalogue-window.js';
-import type { Scan } from './event-project-reader.js';
+import { type Scan, tooManyRequests } from './event-project-reader.js';
 import { knownInstant } from './event-solution.js';
 import { createWindowBook, type WindowBook } from './event-window-book.js';
 import { instantOf } from './wire-time.js';
@@ -28,7 +28,7 @@ export class CatalogueScan implements Scan {
   readonly #options: CatalogueScanOptions;
   readonly #sign: 1 | -1;
   readonly #book: WindowBook;
-  /** Where the list begins at the earliest, if its beginning is open. */
+  /** Where a list that is open at its beginning is thought to begin: now, or else wherever its first event is. */
   readonly #opening: number;
   /** Milliseconds from event to event; null before anything is known of it. */
   #gapMs: number | null;
@@ -39,7 +39,7 @@ export class CatalogueScan implements Scan {
     this.#options = options;
     this.#sign = options.order === 'DESC' ? -1 : 1;
     this.frontier = options.start;
-    this.#opening = options.order === 'DESC' ? -context.clock.now() : Number.NEGATIVE_INFINITY;
+    this.#opening = options.order === 'DESC' ? -context.clock.now() : Number.POSITIVE_INFINITY;
     this.#book = context.kept(createWindowBook);
     this.#gapMs = this.#book.gapMs(options.place);
   }
@@ -69,15 +69,17 @@ export class CatalogueScan implements Scan {
       const window = this.#window(until);
       const opened = await this.#reader.open(window);
       const shorter = this.#shorter(opened, until, wanted);
-      if (opened.pages <= 1 + Math.ceil(wanted / opened.limit) || shorter === null) {
-        return this.#take(opened, window, until);
-      }
+      const isWorthIt = opened.pages <= 1 + Math.ceil(wanted / opened.limit);
+      if (isWorthIt || shorter === null) return this.#take(opened, window, until);
       if (this.#reader.left <= 0) return;
       until = shorter;
     }
   }
 
   async #take(opened: OpenedWindow, window: Window, until: number): Promise<void> {
+    if (Number.isFinite(opened.pages) && opened.pages - 1 > this.#reader.left) {
+      throw tooManyRequests('CATALOGUE', this.#reader.mostRequests);
+    }
     const reads = opened.pages > 1 ? await opened.whole() : opened.reads;
     for (const read of reads) this.records.set(read.value.id, read);
     const places = this.#placesOf(reads);
@@ -99,7 +101,7 @@ export class CatalogueScan implements Scan {
   }
 
   #proposed(target: number | null, wanted: number): number {
-    const start = Math.max(this.frontier, this.#opening);
+    const start = this.#start(target === null ? [] : [target]);
     // Behind an empty window there may be nothing at all.
     if (this.#wasEmpty || (this.#gapMs === null && target === null)) return this.#options.end;
     if (this.#gapMs === null || !Number.isFinite(start))
@@ -135,7 +137,7 @@ export class CatalogueScan implements Scan {
 
   #start(places: readonly number[]): number {
     if (Number.isFinite(this.frontier)) return this.frontier;
-    return Number.isFinite(this.#opening) ? this.#opening : Math.min(...places);
+    return Math.min(this.#opening, ...places);
   }
 
   #window(until: number): Window {

@@ -33,7 +33,7 @@ export class CatalogueReader {
   readonly #context: UnifyContext;
   readonly #client: CatalogueClient;
   readonly #near: Near | undefined;
-  readonly #mostRequests: number;
+  readonly mostRequests: number;
   readonly #accepted: { limit: number };
 
   constructor(
@@ -44,12 +44,12 @@ export class CatalogueReader {
     this.#context = context;
     this.#client = client;
     this.#near = options.near;
-    this.#mostRequests = options.mostRequests;
+    this.mostRequests = options.mostRequests;
     this.#accepted = context.kept(largestLimit);
   }
 
   get left(): number {
-    return this.#mostRequests - this.requests;
+    return this.mostRequests - this.requests;
   }
 
   async open(window: Window): Promise<OpenedWindow> {
