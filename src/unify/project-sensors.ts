@@ -69,7 +69,7 @@ async function fromList(
   found: Map<string, ProjectRecord | null | Error>,
 ): Promise<void> {
   const list = ctx.kept(createInventory).project;
-  const wanted = missing().length;
+  const wanted = missing().length + othersRead(ctx, missing());
   if (!list || (!list.held && (wanted < 2 || list.expectedPages > wanted))) return;
   const take = ({ records }: { readonly records: ReadonlyMap<string, ProjectRecord> }) => {
     for (const key of missing()) {
@@ -98,7 +98,18 @@ async function fromList(
   }
 }
 
+/** Sensors that other operations have just read by themselves: those of a live feed in an earthquake come one by one. */
+function othersRead(ctx: UnifyContext, keys: readonly string[]): number {
+  const singles = ctx.kept(createSingles);
+  const sinceMs = ctx.clock.now() - freshMs;
+  for (const [key, readAtMs] of singles) if (readAtMs < sinceMs) singles.delete(key);
+  return [...singles.keys()].filter((key) => !keys.includes(key)).length;
+}
+
+const createSingles = () => new Map<string, number>();
+
 async function readOne(ctx: UnifyContext, key: string): Promise<ProjectRecord | null> {
+  ctx.kept(createSingles).set(key, ctx.clock.now());
   const record = (await ctx.project?.sensor(deviceIdOf(key) ?? key, ctx.scope)) ?? null;
   // A station code can look like a Device ID.
   return record && deviceKey(record) === key ? record : null;

@@ -91,6 +91,15 @@ describe('the sensors of triggers', () => {
     expect(errors?.map(({ path }) => path)).toEqual([['triggers', 'nodes', 2, 'sensor']]);
   });
 
+  it('asked for one by one are read from the list from the second on', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(40) } });
+    for (let n = 0; n < 40; n++) {
+      const query = `{ sensor(by: { deviceId: "${deviceId(n)}" }) { stationCode } }`;
+      expect(await gw.query(query)).toEqual({ sensor: { stationCode: stationCode(n) } });
+    }
+    expect(paths(gw)).toEqual(['project /v1/sensors', `project /v1/sensors/${deviceId(0)}`]);
+  });
+
   it('that the project no longer has are null, and cost nothing more', async () => {
     const world = worldOf(3);
     addTriggers(world, 20, 10);
