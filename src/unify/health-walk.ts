@@ -2,7 +2,6 @@ import { UpstreamUnavailable } from '../errors.js';
 import type { HealthQuery } from '../upstream/project/client.js';
 import type { WireHealthPage } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
-import { Breadth } from './breadth.js';
 import { type HealthReport, healthReportOf } from './health-report.js';
 import { type HealthPosition, HealthSeam } from './health-seam.js';
 import { longestRangeMs, windowEndMs } from './health-windows.js';
@@ -40,11 +39,6 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** key-scoped §4. */
 const largestPage = 5000;
-const steps = [
-  { limit: largestPage, spanMs: longestRangeMs },
-  { limit: 1000, spanMs: dayMs },
-  { limit: 100, spanMs: hourMs },
-] as const;
 
 /**
  * Walks health reports over a range of any length, oldest first: window by window of at most 7 days, and within a window
@@ -57,25 +51,18 @@ export async function walkHealthReports(walk: HealthWalk): Promise<WalkedReports
   const seam = new HealthSeam(walk.after);
   // Assumed: no sensor dates a report more than a day ahead. Windows beyond would be empty.
   const toMs = Math.min(walk.to ? ceilMs(walk.to) : walk.nowMs, walk.nowMs + dayMs);
-  const breadth = new Breadth('`from` and `to`', steps);
   let start = startOf(walk, toMs);
   // Of the window that is being read: `next_from` is followed with the same.
   let end: End | null = null;
 
   for (let requests = 0; start.ms < toMs; requests++) {
     if (requests === walk.mostRequests) return { ...cut(found, walk.wanted, true), reached: seam.position };
-    end ??= endOf(walk, start, toMs, breadth.now.spanMs);
+    end ??= endOf(walk, start, toMs);
     const again = requests === 0 && walk.after?.rank ? walk.after.rank + 2 : 0;
-    const limit = Math.min(breadth.now.limit, walk.wanted - found.length + 1 + again);
+    const limit = Math.min(largestPage, walk.wanted - found.length + 1 + again);
     const from = start.text ?? (end.ms < toMs ? textOf(start.ms) : undefined);
-    const page = await walk
-      .read({ from, to: end.text, limit })
-      .catch((error: unknown) => breadth.narrow(error));
+    const page = await walk.read({ from, to: end.text, limit });
     if (page === null) return null;
-    if (!page) {
-      end = null;
-      continue;
-    }
     seam.turn();
     for (const record of page.value.reports) {
       const report = healthReportOf(record, page.readAtMs);
@@ -105,8 +92,8 @@ interface End {
   readonly text: string | undefined;
 }
 
-function endOf(walk: HealthWalk, start: Start, toMs: number, spanMs: number): End {
-  const ms = Math.min(windowEndMs(start.ms, toMs), start.ms + spanMs);
+function endOf(walk: HealthWalk, start: Start, toMs: number): End {
+  const ms = windowEndMs(start.ms, toMs);
   return { ms, text: ms < toMs ? textOf(ms) : lastEnd(walk, start.ms, toMs) };
 }
 

@@ -2,19 +2,11 @@ import { notConfigured } from '../errors.js';
 import type { TriggerQuery } from '../upstream/project/client.js';
 import type { WireTrigger } from '../upstream/project/wire.js';
 import type { Page, Read } from '../upstream/read.js';
-import { Breadth } from './breadth.js';
 import type { UnifyContext } from './context.js';
 import { fitsMs, floorMs } from './millisecond.js';
 import { Instant } from './time.js';
 import { boundsOf, type TriggerRange } from './trigger-bounds.js';
-import {
-  behind,
-  behindSome,
-  inOrder,
-  isAhead,
-  type TriggerPosition,
-  type WalkOrder,
-} from './trigger-position.js';
+import { behind, behindSome, inOrder, isAhead, type TriggerPosition } from './trigger-position.js';
 import { compareTriggers, type Trigger, triggersOf } from './trigger-record.js';
 
 /** Both ends of the range are inclusive to the last digit. */
@@ -55,12 +47,6 @@ export interface PlacedTrigger {
 export const largestPage = 500;
 
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-const steps = [
-  { limit: largestPage, spanMs: Number.POSITIVE_INFINITY },
-  { limit: 100, spanMs: 30 * dayMs },
-  { limit: 25, spanMs: dayMs },
-] as const;
 
 // So many of one moment may be named in a cursor; more, and the rest of the moment is read instead.
 const mostBesides = 16;
@@ -81,18 +67,15 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
   let offset = 0;
   let total: number | null | undefined;
   let oldestMs = Number.POSITIVE_INFINITY;
-  const breadth = new Breadth('`from` and `to`', steps);
 
   for (let requests = 0; requests < walk.mostRequests; requests++) {
-    const bounds = boundsOf(walk, pin, breadth.now.spanMs);
+    const bounds = boundsOf(walk, pin);
     if (!bounds) return { triggers: [], more: false, reached: null, total: 0, readAtMs: oldestMs };
-    const limit = Math.min(breadth.now.limit, pageSize(walk, found.length, offset));
-    const query = { ...bounds.query, order: walk.order, limit, offset };
-    const read = await walk.read(query).catch((error: unknown) => breadth.narrow(error));
-    if (!read) continue;
-    const { value: page, readAtMs } = read;
+    const limit = pageSize(walk, found.length, offset);
+    const query = { ...bounds, order: walk.order, limit, offset };
+    const { value: page, readAtMs } = await walk.read(query);
     oldestMs = Math.min(oldestMs, readAtMs);
-    if (total === undefined) total = bounds.shortOf ? null : page.total;
+    if (total === undefined) total = page.total;
     const ends = endsList(page, offset, limit);
 
     const received = triggersOf(page.items, readAtMs);
@@ -111,17 +94,10 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
       if (walk.keep?.(trigger) !== false) found.push({ trigger, position: reached });
     }
 
-    if (ends && !bounds.shortOf)
-      return { ...cut(found, walk.wanted, false), total: total ?? null, readAtMs: oldestMs };
+    if (ends) return { ...cut(found, walk.wanted, false), total: total ?? null, readAtMs: oldestMs };
     const more = edge.some((trigger) => walk.keep?.(trigger) !== false);
     if (found.length > walk.wanted || (found.length === walk.wanted && more)) {
       return { ...cut(found, walk.wanted, true), total: total ?? null, readAtMs: oldestMs };
-    }
-    if (ends && bounds.shortOf) {
-      pin = bounds.shortOf;
-      reached = furtherOf(walk.order, reached, pin);
-      offset = 0;
-      continue;
     }
     const closing = closeWithin(walk, found.length, edge, page.total !== null);
     if (closing)
@@ -148,12 +124,6 @@ function pinAt({ order, keep }: TriggerWalk, furthest: Instant, nearest: Trigger
   const hours = floorMs(furthest) / hourMs;
   const whole = Instant.fromMs((order === 'asc' ? Math.floor(hours) : Math.floor(hours) + 1) * hourMs);
   return inOrder(order, whole.compare(nearest.startTime)) > 0 ? whole : furthest;
-}
-
-// All up to a time has been looked at, though nothing may have been there.
-function furtherOf(order: WalkOrder, reached: TriggerPosition | null, time: Instant): TriggerPosition {
-  if (reached && inOrder(order, time.compare(reached.startTime)) <= 0) return reached;
-  return { startTime: time, id: null, besides: [] };
 }
 
 // Triggers of one millisecond are one moment: upstream may order them in any way.

@@ -117,7 +117,6 @@ function walkOf(ctx: UnifyContext, args: TriggerListArgs): TriggerWalk {
     to,
     deviceId: deviceIdAsked(filter.deviceId),
     after: args.after == null ? null : decodeCursor(listName(order), args.after, 'after', decodePosition),
-    nowMs: ctx.clock.now(),
     wanted: args.first,
     keep: keepOf(filter),
     mostRequests: mostListRequests,

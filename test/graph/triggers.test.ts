@@ -213,7 +213,7 @@ describe('the list of triggers', () => {
     [{ first: -1 }, 'BAD_USER_INPUT', 'first'],
     [{ first: 501 }, 'BAD_USER_INPUT', 'first'],
     [{ filter: { from: timeOf(2), to: timeOf(1) } }, 'BAD_USER_INPUT', 'filter.from'],
-    [{ filter: { from: 'yesterday' } }, 'BAD_USER_INPUT', 'filter'],
+    [{ filter: { from: 'yesterday' } }, 'BAD_USER_INPUT', 'filter.from'],
     [{ filter: { deviceId: ' ' } }, 'BAD_USER_INPUT', 'filter.deviceId'],
     [{ after: 'garbage' }, 'CURSOR_INVALID', 'after'],
     [{ after: Buffer.from('["triggers:desc",["x","y"]]').toString('base64url') }, 'CURSOR_INVALID', 'after'],

@@ -17,11 +17,9 @@ class Upstream {
   readonly queries: HealthQuery[] = [];
   readonly #timestamps: readonly Instant[];
   /** Queries over a longer range run too long. */
-  readonly #longestMs: number;
 
-  constructor(timestamps: readonly string[], longestMs = Number.POSITIVE_INFINITY) {
+  constructor(timestamps: readonly string[]) {
     this.#timestamps = timestamps.map(instant).sort((a, b) => a.compare(b));
-    this.#longestMs = longestMs;
   }
 
   readonly read = (query: HealthQuery): Promise<Read<WireHealthPage>> => {
@@ -34,7 +32,6 @@ class Upstream {
     expect(from.compare(to)).toBeLessThanOrEqual(0);
     expect(limit).toBeGreaterThanOrEqual(1);
     expect(limit).toBeLessThanOrEqual(5000);
-    if (to.ms - from.ms > this.#longestMs) return Promise.reject(tookTooLong());
     const matching = this.#timestamps.filter((time) => time.compare(from) > 0 && time.compare(to) <= 0);
     const lastTime = matching[limit - 1];
     const page = lastTime ? matching.filter((time) => time.compare(lastTime) <= 0) : matching;
@@ -42,12 +39,6 @@ class Upstream {
     const nextFrom = page.length < matching.length ? (page.at(-1)?.toString() ?? null) : null;
     return Promise.resolve({ value: { reports, nextFrom }, readAtMs: nowMs });
   };
-}
-
-function tookTooLong(): UpstreamTimeout {
-  return new UpstreamTimeout('took too long', {
-    upstream: { source: 'PROJECT', status: 503, code: 'timeout', requestId: null },
-  });
 }
 
 function instant(text: string): Instant {
@@ -182,19 +173,6 @@ describe('a walk through health reports', () => {
     await walkAll(upstream, { nowMs: nowMs + 777 });
     expect(upstream.queries[0]).toEqual({ from: undefined, to: undefined, limit: 101 });
     expect(upstream.queries[1]).toEqual(upstream.queries[0]);
-  });
-
-  it('asks for shorter ranges when upstream took too long, and for none twice', async () => {
-    const reports = Array.from({ length: 100 }, (_, index) => text(nowMs - index * 6 * hourMs)).reverse();
-    const upstream = new Upstream(reports, 2 * dayMs);
-    const from = instant(text(nowMs - 24 * dayMs));
-    expect(await walkAll(upstream, { from })).toEqual(reports.slice(-96));
-    expect(new Set(upstream.queries.map((query) => JSON.stringify(query))).size).toBe(
-      upstream.queries.length,
-    );
-    const slow = new Upstream(reports, 0);
-    await expect(walkAll(slow, { from })).rejects.toThrow(/too wide/);
-    expect(slow.queries).toHaveLength(3);
   });
 
   it('fails when next_from stands still, rather than asking for ever', async () => {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamTimeout } from '../../src/errors.js';
 import { Instant } from '../../src/unify/time.js';
 import { decodePosition, encodePosition, type TriggerPosition } from '../../src/unify/trigger-position.js';
 import { type TriggerWalk, walkTriggers } from '../../src/unify/trigger-walk.js';
@@ -13,9 +12,6 @@ class Upstream {
   readonly records: WireTrigger[] = [];
   readonly queries: TriggerQuery[] = [];
   readonly #tieOrder = new Map<string, number>();
-  /** Queries over a longer range, or for more at a time, run too long. */
-  longestMs = Number.POSITIVE_INFINITY;
-  mostAtATime = 500;
   /** A page never has more, whatever was asked for. */
   largestPage = 500;
 
@@ -39,9 +35,6 @@ class Upstream {
     expect(query.limit).toBeLessThanOrEqual(500);
     this.queries.push(query);
     const sign = query.order === 'asc' ? 1 : -1;
-    const [fromMs, toMs] = [Date.parse(query.from ?? '1970-01-01'), Date.parse(query.to ?? '2027-01-01')];
-    if (toMs - fromMs > this.longestMs || query.limit > this.mostAtATime)
-      return Promise.reject(tookTooLong());
     // By the millisecond, as a service that keeps times as a Date would compare them.
     const ms = (text: string) => Date.parse(text);
     const matching = this.records
@@ -59,12 +52,6 @@ class Upstream {
       readAtMs: 0,
     });
   };
-}
-
-function tookTooLong(): UpstreamTimeout {
-  return new UpstreamTimeout('took too long', {
-    upstream: { source: 'PROJECT', status: 503, code: 'timeout', requestId: null },
-  });
 }
 
 function walkOf(upstream: Upstream, parts: Partial<TriggerWalk> = {}): TriggerWalk {
@@ -166,37 +153,5 @@ describe('a walk through the triggers', () => {
       ),
       { numRuns: 300 },
     );
-  });
-
-  it('asks for shorter ranges and smaller pages when upstream took too long, and for none twice', async () => {
-    const dayMs = 86_400_000;
-    for (const order of ['asc', 'desc'] as const) {
-      const upstream = new Upstream();
-      const ids = Array.from({ length: 900 }, (_, index) =>
-        upstream.add(new Date(base + index * dayMs).toISOString()),
-      );
-      upstream.longestMs = 30 * dayMs;
-      upstream.mostAtATime = 200;
-      const [from, to] = [Instant.fromMs(base), Instant.fromMs(base + 360 * dayMs)];
-      const walked = await walkAll(
-        walkOf(upstream, { order, from, to, nowMs: base + 900 * dayMs, wanted: 300 }),
-      );
-      const expected = ids.slice(0, 361);
-      expect(walked).toEqual(order === 'asc' ? expected : expected.reverse());
-      expect(new Set(upstream.queries.map((query) => JSON.stringify(query))).size).toBe(
-        upstream.queries.length,
-      );
-    }
-  });
-
-  it('says that the range is too wide when asking for less does not help', async () => {
-    const upstream = new Upstream();
-    upstream.add(new Date(base).toISOString());
-    upstream.longestMs = -1;
-    const walk = walkTriggers(
-      walkOf(upstream, { from: Instant.fromMs(base), to: Instant.fromMs(base + 1000) }),
-    );
-    await expect(walk).rejects.toThrow(/too wide/);
-    expect(upstream.queries).toHaveLength(3);
   });
 });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import type { Read } from '../read.js';
 import type { HealthQuery } from './client.js';
-import { isTooLong, Learnt, seam } from './too-long.js';
+import { isTooLong, narrower, type Step, seam } from './too-long.js';
 import type { WireHealthPage } from './wire.js';
 
 const dayMs = 86_400_000;
@@ -12,11 +12,9 @@ const dayMs = 86_400_000;
  */
 export class HealthNarrowing {
   readonly #clock: Clock;
-  readonly #learnt: Learnt;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#learnt = new Learnt(clock);
   }
 
   async page(
@@ -26,7 +24,7 @@ export class HealthNarrowing {
     const toMs = query.to === undefined ? this.#clock.now() : Date.parse(query.to);
     const fromMs = query.from === undefined ? toMs - dayMs : Date.parse(query.from);
     const asked = { widthMs: Math.max(0, toMs - fromMs) || 0, limit: query.limit ?? 1_000 };
-    for (let step = this.#learnt.for(asked); ; ) {
+    for (let step: Step | null = null; ; ) {
       try {
         if (!step) return await read(query);
         const until = seam(fromMs + step.widthMs);
@@ -35,7 +33,7 @@ export class HealthNarrowing {
         return page && { ...page, value: { ...page.value, nextFrom: page.value.nextFrom ?? until } };
       } catch (error) {
         if (!isTooLong(error)) throw error;
-        step = this.#learnt.narrower(asked, step);
+        step = narrower(asked, step);
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js';
 import type { Page, Read } from '../read.js';
-import { isTooLong, Learnt, seam, tooWide } from './too-long.js';
+import { isTooLong, narrower, type Step, seam, tooWide } from './too-long.js';
 
 /** A page of a list, in the order of its times where it has any, and between two of them, both included. */
 export interface RangedQuery {
@@ -19,16 +19,13 @@ const mostRequests = 12;
 
 /**
  * Pages of one list that upstream may take too long to answer: after 503 `timeout` the same request is not sent again,
- * but the page is put together from shorter ranges and smaller pages (key-scoped §7, contract 5.9), and so are those
- * after it. Where a dozen requests do not make a page, the error says that the range is too wide.
+ * but the page is put together from shorter ranges and smaller pages (key-scoped §7, contract 5.9). Where a dozen requests do not make a page, the error says that the range is too wide.
  */
 export class Narrowing {
   readonly #clock: Clock;
-  readonly #learnt: Learnt;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#learnt = new Learnt(clock);
   }
 
   async page<Query extends RangedQuery, T>(
@@ -42,13 +39,13 @@ export class Narrowing {
       if (requests++ >= mostRequests) throw tooWide();
       return read(part);
     };
-    for (let step = this.#learnt.for(asked); ; ) {
+    for (let step: Step | null = null; ; ) {
       try {
         if (!step) return await counted(query);
         return await pageOfPieces(query, this.#pieces(query, step.widthMs), step.limit, keyOf, counted);
       } catch (error) {
         if (!isTooLong(error)) throw error;
-        step = this.#learnt.narrower(asked, step);
+        step = narrower(asked, step);
       }
     }
   }
