@@ -1,3 +1,4 @@
+import { floorMs } from './millisecond.js';
 import { Instant } from './time.js';
 import { compareTriggers, type Trigger } from './trigger-record.js';
 
@@ -17,9 +18,13 @@ export interface TriggerPosition {
 /** Whether a trigger is still to come after `position`. */
 export function isAhead(position: TriggerPosition | null, trigger: Trigger, order: WalkOrder): boolean {
   if (!position) return true;
+  if (sameMoment(trigger, position) && position.besides.length > 0) {
+    if (position.besides.includes(trigger.triggerId)) return false;
+    // More of the moment may show up, also with digits that put it before what has been delivered: late beats never.
+    if (position.id === null) return true;
+  }
   const later = inOrder(order, trigger.startTime.compare(position.startTime));
   if (later !== 0) return later > 0;
-  if (position.besides.includes(trigger.triggerId)) return false;
   if (position.id === null) return true;
   return (
     inOrder(order, compareTriggers(trigger, { startTime: position.startTime, triggerId: position.id })) > 0
@@ -67,6 +72,7 @@ export function decodePosition(value: unknown): TriggerPosition | null {
   return besides.every((other) => typeof other === 'string') ? { startTime, id, besides } : null;
 }
 
+// To the millisecond: upstream may order what started within one in any way.
 function sameMoment(trigger: Trigger, position: TriggerPosition | null): position is TriggerPosition {
-  return position !== null && trigger.startTime.compare(position.startTime) === 0;
+  return position !== null && floorMs(trigger.startTime) === floorMs(position.startTime);
 }
