@@ -51,7 +51,8 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Positi
   }
   return {
     timeMs: Math.floor(timeMs),
-    horizonMs: Math.max(0, Math.floor(Math.max(horizonMs, timeMs - longestMs))),
+    // Rounded up: what is left out above must not lie behind it.
+    horizonMs: Math.max(0, Math.ceil(Math.max(horizonMs, timeMs - longestMs))),
     oldestOpenMs: Math.floor(Number.isFinite(oldestOpenMs) ? oldestOpenMs : timeMs),
     known,
   };

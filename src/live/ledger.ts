@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Change, Subject } from './change.js';
 import { ChangeLog } from './change-log.js';
@@ -8,7 +9,6 @@ import { UpstreamTime } from './upstream-time.js';
 export interface LedgerOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly scope: string;
   readonly lookbackMs: number;
 }
@@ -24,7 +24,7 @@ export class Ledger<Rec, Kind extends string> {
   #hasBaseline = false;
 
   constructor(options: LedgerOptions<Rec, Kind>) {
-    const { subject, clock, random, scope, lookbackMs } = options;
+    const { subject, clock, scope, lookbackMs } = options;
     this.#options = options;
     this.log = new ChangeLog(clock);
     this.memory = new Memory(subject);
@@ -32,7 +32,7 @@ export class Ledger<Rec, Kind extends string> {
       subject,
       memory: this.memory,
       scope,
-      run: newRun(random),
+      run: newRun(),
       lookbackMs,
     });
   }
@@ -82,7 +82,7 @@ export class Ledger<Rec, Kind extends string> {
       // Most of a window is over and done with.
       if (!known?.state.isFinal) sightings.push(this.memory.stateOf(record, known?.state ?? null));
     }
-    sightings.sort((a, b) => a.timeMs - b.timeMs);
+    sightings.sort((a, b) => a.timeMs - b.timeMs || a.number - b.number);
     for (const state of sightings) {
       this.time.saw(state.timeMs, nowMs);
       const known = this.memory.get(subject.idOf(state.record));
@@ -136,7 +136,7 @@ export class Ledger<Rec, Kind extends string> {
     this.log.clear();
     this.memory.clear();
     this.time.reset();
-    this.positions.renew(newRun(this.#options.random));
+    this.positions.renew(newRun());
     this.#coveredFromMs = Number.POSITIVE_INFINITY;
     this.#hasBaseline = false;
   }
@@ -163,5 +163,6 @@ export function isAwaited({ state, missing }: Known<unknown, string>): boolean {
   return state.isOpen && missing < 3;
 }
 
-// Never 0, which stands for a position that is in no log.
-const newRun = (random: () => number) => 1 + Math.floor(random() * (2 ** 32 - 2));
+// Never 0, which stands for a position that is in no log. Not from what jitter is drawn from: two runs of a gateway must
+// differ whatever that gives.
+const newRun = () => randomInt(1, 2 ** 32);

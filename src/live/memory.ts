@@ -5,6 +5,8 @@ import { idNumber, stateNumber } from './cursor.js';
 /** One state of a record; a new one takes its place when it changes. */
 export interface State<Rec> {
   readonly record: Rec;
+  /** `idNumber` of its id. */
+  readonly number: number;
   readonly timeMs: number;
   readonly traits: unknown;
   /** Empty when it is final: there is nothing to compare any more. */
@@ -76,6 +78,7 @@ export class Memory<Rec, Kind extends string> {
     const fingerprint = isFinal ? '' : subject.fingerprintOf(record);
     return {
       record,
+      number: before?.number ?? idNumber(subject.idOf(record)),
       timeMs: subject.timeOf(record).ms,
       traits: subject.traitsOf(record, before?.traits ?? null),
       fingerprint,
@@ -89,7 +92,7 @@ export class Memory<Rec, Kind extends string> {
     const id = this.#subject.idOf(state.record);
     const known: Known<Rec, Kind> = {
       id,
-      number: idNumber(id),
+      number: state.number,
       seenAtMs,
       state,
       announced: 0,

@@ -60,7 +60,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const { subject, reader, clock, random, lookbackMs } = options;
     this.#options = options;
     this.#scope = `${subject.name} ${options.scope}`;
-    this.#ledger = new Ledger({ subject, clock, random, scope: this.#scope, lookbackMs });
+    this.#ledger = new Ledger({ subject, clock, scope: this.#scope, lookbackMs });
     this.#chores = new Chores({
       subject,
       reader,

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { EventSource } from 'undici';
+import { expect, it, vi } from 'vitest';
+import { aTrigger } from '../../src/sandbox/builders.js';
+import { startSandbox } from '../../src/sandbox/server.js';
+import { startGateway } from '../support/gateway.js';
+
+it('the example of the README tells each trigger once, over a restart of the gateway', async () => {
+  const stored = new Map<string, string>();
+  vi.stubGlobal('EventSource', EventSource);
+  vi.stubGlobal('localStorage', {
+    getItem: (name: string) => stored.get(name) ?? null,
+    setItem: (name: string, value: string) => void stored.set(name, value),
+  });
+  const path = '../../examples/live-triggers.js';
+  const { watchTriggers } = await import(path);
+  await using sandbox = await startSandbox({ live: false, rateLimits: false });
+  const shown: string[] = [];
+  const add = (id: number) =>
+    sandbox.world.project.triggers.push(aTrigger({ id, start_time: new Date().toISOString() }));
+  const polled = (times: number) =>
+    vi.waitFor(() => expect(sandbox.seen('project', '/v1/triggers').length).toBeGreaterThan(times), 20_000);
+  const env = {
+    TRIGGER_POLL_INTERVAL_MS: '250',
+    PROJECT_RATE_PER_MINUTE: '60000',
+    PROJECT_RATE_BURST: '1000',
+  };
+
+  const first = await startGateway({ behind: sandbox, env });
+  watchTriggers(first.url, ({ trigger }: { trigger: { triggerId: string } }) =>
+    shown.push(trigger.triggerId),
+  );
+  await polled(1);
+  for (const id of [1, 2]) add(id);
+  await expect.poll(() => shown, { timeout: 20_000 }).toEqual(['1', '2']);
+  const port = new URL(first.url).port;
+  await first.close();
+  for (const id of [3, 4]) add(id);
+  await using second = await startGateway({ behind: sandbox, env: { ...env, PORT: port } });
+  await expect.poll(() => shown, { timeout: 20_000 }).toEqual(['1', '2', '3', '4']);
+  add(5);
+  await expect.poll(() => shown, { timeout: 20_000 }).toEqual(['1', '2', '3', '4', '5']);
+  expect(second.url).toBe(first.url);
+  vi.unstubAllGlobals();
+}, 60_000);
+
+it('the README shows the example as it is', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  expect(read('README.md')).toContain(`\`\`\`js\n${read('examples/live-triggers.js')}\`\`\``);
+});
