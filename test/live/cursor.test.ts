@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CursorInvalid } from '../../src/errors.js';
 import { decodePosition, encodePosition, idNumber, type Position } from '../../src/live/cursor.js';
+import { positionOf } from '../../src/live/known-set.js';
 
 const timeMs = fc.integer({ min: 0, max: 4e12 });
 const position: fc.Arbitrary<Position> = fc.record({
@@ -69,6 +70,62 @@ describe('a cursor of a feed', () => {
       fc.property(other, (text) => {
         expect(() => decodePosition('triggerChanges ', text)).toThrow(CursorInvalid);
       }),
+    );
+  });
+});
+
+describe('what a cursor takes for known', () => {
+  const day = 86_400_000;
+  // Times with digits below the millisecond, dense and sparse, over more than a day.
+  const record = fc.record({
+    timeMs: fc.oneof(
+      fc.double({ min: 0, max: 3, noNaN: true }).map((ms) => 5 * day - ms),
+      fc.double({ min: 0, max: 2 * day, noNaN: true }).map((ms) => 5 * day - ms),
+    ),
+    state: fc.option(fc.nat(65_535), { nil: null }),
+  });
+
+  it('is all that was known and nothing else', () => {
+    fc.assert(
+      fc.property(
+        fc.array(record, { maxLength: 60 }),
+        fc.nat(60),
+        fc.boolean(),
+        (drawn, unknownCount, isAll) => {
+          const records = drawn
+            .sort((a, b) => a.timeMs - b.timeMs)
+            .map(({ timeMs, state }, number) => ({
+              number,
+              state: { timeMs },
+              known: state as number | null,
+            }));
+          // The newest are not known, as in the middle of a replay.
+          const unknown = new Set(records.slice(records.length - (unknownCount % (records.length + 1))));
+          const coveredFromMs = isAll ? Number.NEGATIVE_INFINITY : (records[0]?.state.timeMs ?? 0) + 0.001;
+          const { known, horizonMs } = positionOf({
+            records,
+            stateOf: (one) => (unknown.has(one) ? undefined : one.known),
+            coveredFromMs,
+            lookbackMs: 600_000,
+            unknownFromMs: [...unknown][0]?.state.timeMs ?? Number.POSITIVE_INFINITY,
+          });
+          for (const one of records) {
+            const told = known.get(one.number);
+            if (unknown.has(one)) {
+              expect(told).toBeUndefined();
+              // What came this late is not looked for; and what was not covered is not known to be news.
+              if (one.state.timeMs >= coveredFromMs + 1)
+                expect(one.state.timeMs).toBeGreaterThanOrEqual(horizonMs);
+            } else if (told === undefined) {
+              expect(one.known).toBeNull();
+              expect(one.state.timeMs).toBeLessThan(horizonMs);
+            } else {
+              expect(told).toBe(one.known);
+            }
+          }
+        },
+      ),
+      { numRuns: 500 },
     );
   });
 });
