@@ -1,0 +1,28 @@
+import { vi } from 'vitest';
+import { aTrigger } from '../../src/sandbox/builders.js';
+import type { ProjectTrigger } from '../../src/sandbox/project-records.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
+
+/** Settings under which nobody waits long for a poll. */
+export const quick = {
+  TRIGGER_POLL_INTERVAL_MS: '250',
+  EVENT_POLL_INTERVAL_MS: '250',
+  SENSOR_POLL_INTERVAL_MS: '250',
+  PROJECT_RATE_PER_MINUTE: '60000',
+  PROJECT_RATE_BURST: '1000',
+};
+
+/** A trigger that has just started, and is closed unless told otherwise. */
+export function addTrigger(sandbox: Sandbox, fields: Partial<ProjectTrigger> = {}): ProjectTrigger {
+  const trigger = aTrigger({ start_time: new Date().toISOString(), ...fields });
+  sandbox.world.project.triggers.push(trigger);
+  return trigger;
+}
+
+/** The feed has seen what was there before. */
+export async function polling(sandbox: Sandbox, path = '/v1/triggers'): Promise<void> {
+  const before = sandbox.seen('project', path).length;
+  await vi.waitFor(() => {
+    if (sandbox.seen('project', path).length < before + 2) throw new Error('Nobody polls yet');
+  }, 20_000);
+}
