@@ -64,9 +64,9 @@ export class CatalogueScan implements Scan {
    * @param wanted how many more events the page needs
    */
   async advance(target: number | null, wanted: number): Promise<void> {
-    let until = this.#known() ?? this.#proposed(target, wanted);
-    for (;;) {
-      const window = this.#window(until);
+    const known = this.#known();
+    let until = known ? this.#farEnd(known) : this.#proposed(target, wanted);
+    for (let window = known ?? this.#window(until); ; window = this.#window(until)) {
       const opened = await this.#reader.open(window);
       const shorter = this.#shorter(opened, until, wanted);
       const isWorthIt = opened.pages <= 1 + Math.ceil(wanted / opened.limit);
@@ -83,21 +83,25 @@ export class CatalogueScan implements Scan {
     const reads = opened.pages > 1 ? await opened.whole() : opened.reads;
     for (const read of reads) this.records.set(read.value.id, read);
     const places = this.#placesOf(reads);
-    const start = this.#start(places);
+    const nearEnd = this.#sign < 0 ? -window.toMs : window.fromMs;
+    const start = Number.isFinite(nearEnd) ? nearEnd : Math.min(this.#opening, ...places);
     const end = Number.isFinite(until) ? until : Math.max(...places);
-    const isKnown = Number.isFinite(start) && Number.isFinite(end);
-    if (isKnown) this.#gapMs = Math.max(1, end - start) / Math.max(1, reads.length);
+    const isMeasured = Number.isFinite(start) && Number.isFinite(end);
+    if (isMeasured) this.#gapMs = Math.max(1, end - start) / Math.max(1, reads.length);
     if (this.#gapMs !== null) this.#book.note({ ...window, place: this.#options.place, gapMs: this.#gapMs });
     this.#wasEmpty = reads.length === 0;
     this.frontier = until >= this.#options.end ? Number.POSITIVE_INFINITY : until;
   }
 
-  /** The end of a window that the cache still has. */
-  #known(): number | null {
+  /** A window that the cache still has. */
+  #known(): Window | null {
     const ms = this.#sign * this.frontier;
     const { place } = this.#options;
-    const window = this.#sign < 0 ? this.#book.before(place, ms) : this.#book.after(place, ms);
-    return window && (this.#sign < 0 ? -window.fromMs : window.toMs);
+    return this.#sign < 0 ? this.#book.before(place, ms) : this.#book.after(place, ms);
+  }
+
+  #farEnd({ fromMs, toMs }: Window): number {
+    return this.#sign < 0 ? -fromMs : toMs;
   }
 
   #proposed(target: number | null, wanted: number): number {

@@ -29,7 +29,11 @@ describe('a walk through events while the world goes on', () => {
       fc.asyncProperty(
         quakes,
         happenings,
-        fc.record({ projectPage: fc.constantFrom(5, 20, 500), cataloguePage: fc.constantFrom(7, 30, 100) }),
+        fc.record({
+          projectPage: fc.constantFrom(5, 20, 500),
+          cataloguePage: fc.constantFrom(7, 30, 100),
+          caches: fc.boolean(),
+        }),
         fc.constantFrom('ORIGIN_TIME_DESC' as const, 'ORIGIN_TIME_ASC' as const),
         fc.integer({ min: 1, max: 12 }),
         fc.boolean(),

@@ -4,11 +4,21 @@ import { createLog } from '../../src/log.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
 import { distanceKm } from '../../src/unify/geodesy.js';
 import { Instant } from '../../src/unify/time.js';
-import type { CatalogueClient, EventQuery as CatalogueQuery } from '../../src/upstream/catalogue/client.js';
-import { eventShape as catalogueShape } from '../../src/upstream/catalogue/wire.js';
+import type {
+  CatalogueClient,
+  CataloguePage,
+  EventQuery as CatalogueQuery,
+} from '../../src/upstream/catalogue/client.js';
+import {
+  eventShape as catalogueShape,
+  type WireEvent as WireCatalogueEvent,
+} from '../../src/upstream/catalogue/wire.js';
 import type { ProjectClient, EventQuery as ProjectQuery } from '../../src/upstream/project/client.js';
-import { eventShape as projectShape } from '../../src/upstream/project/wire.js';
-import { newCostMeter } from '../../src/upstream/read.js';
+import {
+  eventShape as projectShape,
+  type WireEvent as WireProjectEvent,
+} from '../../src/upstream/project/wire.js';
+import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read.js';
 
 /** An earthquake as the project has it. */
 export interface ProjectQuake {
@@ -42,6 +52,8 @@ export interface WorldChoices {
   readonly inclusive: boolean;
   /** What the order of the catalogue's list follows. */
   readonly seed: number;
+  /** As the clients do: an answer of the last ten seconds is given again, unless it must not be so old. */
+  readonly caches: boolean;
 }
 
 /** Both lists of events in memory, by the letter of key-scoped §4 and catalogue §4; what is not shown is a choice. */
@@ -60,7 +72,14 @@ export class EventWorld {
   constructor(project: ProjectQuake[], catalogue: CatalogueQuake[], choices: Partial<WorldChoices> = {}) {
     this.project = project.map((quake) => ({ ...quake, origins: [...quake.origins] }));
     this.catalogue = catalogue.map((quake) => ({ ...quake }));
-    this.#choices = { projectPage: 500, cataloguePage: 100, inclusive: true, seed: 1, ...choices };
+    this.#choices = {
+      projectPage: 500,
+      cataloguePage: 100,
+      inclusive: true,
+      seed: 1,
+      caches: false,
+      ...choices,
+    };
     this.#tenant = this.tenant();
   }
 
@@ -84,6 +103,21 @@ export class EventWorld {
     });
   }
 
+  async #cached<T>(
+    kept: Map<string, Read<T>>,
+    query: unknown,
+    { maxAgeMs }: ReadScope,
+    read: () => Promise<Read<T>>,
+  ): Promise<Read<T>> {
+    const name = JSON.stringify(query);
+    const known = kept.get(name);
+    const oldestMs = this.clock.now() - Math.min(10_000, maxAgeMs ?? Number.POSITIVE_INFINITY);
+    if (this.#choices.caches && known && known.readAtMs >= oldestMs) return known;
+    const answer = await read();
+    kept.set(name, answer);
+    return answer;
+  }
+
   async #happens(): Promise<number> {
     const { project, catalogue, details } = this.requests;
     if (project + catalogue + details > mostRequests) throw new Error('reads on and on');
@@ -93,7 +127,10 @@ export class EventWorld {
   }
 
   #projectClient(): ProjectClient {
-    const events = async (query: ProjectQuery) => {
+    const kept = new Map<string, Read<Page<WireProjectEvent>>>();
+    const events = (query: ProjectQuery, scope: ReadScope) =>
+      this.#cached(kept, query, scope, () => read(query));
+    const read = async (query: ProjectQuery) => {
       this.requests.project++;
       const readAtMs = await this.#happens();
       if (this.failures.project) throw this.failures.project;
@@ -102,6 +139,9 @@ export class EventWorld {
       const matching = this.project
         .filter(({ issuedMs }) => issuedMs >= (from ?? -Infinity) && issuedMs <= (to ?? Infinity))
         .filter((quake) => !query.bbox || inBox(query.bbox, quake))
+        .filter(
+          ({ magnitude }) => query.minMagnitude === undefined || isAtLeast(magnitude, query.minMagnitude),
+        )
         .sort((a, b) => sign * (a.issuedMs - b.issuedMs || (a.id < b.id ? -1 : 1)));
       const limit = Math.min(query.limit, this.#choices.projectPage);
       const items = matching.slice(query.offset, query.offset + limit).map(projectRecord);
@@ -126,7 +166,10 @@ export class EventWorld {
   }
 
   #catalogueClient(): CatalogueClient {
-    const events = async (query: CatalogueQuery) => {
+    const kept = new Map<string, Read<CataloguePage<WireCatalogueEvent>>>();
+    const events = (query: CatalogueQuery, scope: ReadScope) =>
+      this.#cached(kept, query, scope, () => read(query));
+    const read = async (query: CatalogueQuery) => {
       this.requests.catalogue++;
       const readAtMs = await this.#happens();
       if (this.failures.catalogue) throw this.failures.catalogue;
@@ -137,6 +180,13 @@ export class EventWorld {
           ({ originMs }) => start === undefined || originMs > start || (inclusive && originMs === start),
         )
         .filter(({ originMs }) => end === undefined || originMs < end || (inclusive && originMs === end))
+        .filter(
+          ({ magnitude }) => query.minMagnitude === undefined || isAtLeast(magnitude, query.minMagnitude),
+        )
+        .filter(
+          ({ magnitude }) => query.maxMagnitude === undefined || isAtLeast(query.maxMagnitude, magnitude),
+        )
+        .filter(({ networkId }) => query.networkId === undefined || networkId === query.networkId)
         .filter((quake) => !query.near || distanceKm(query.near, quake) <= query.near.radiusKm)
         .sort((a, b) => shuffled(a.id, seed) - shuffled(b.id, seed));
       const limit = Math.min(query.limit, cataloguePage);
@@ -239,6 +289,10 @@ function msOf(text: string | undefined): number | undefined {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new Error(`upstream would refuse ${text}`);
   return ms;
+}
+
+function isAtLeast(value: number | null, least: number | null): boolean {
+  return value !== null && least !== null && value >= least;
 }
 
 function inBox(
