@@ -1,7 +1,7 @@
 import { type Clock, realClock } from './clock.js';
 import { type Config, secretsOf } from './config.js';
 import { schema } from './graph/schema.js';
-import { openKeys } from './keys.js';
+import { type KeysOptions, openKeys } from './keys.js';
 import { createLog, type Log } from './log.js';
 import { startSandbox } from './sandbox/server.js';
 import { browserPolicy } from './server/browser-safety.js';
@@ -14,10 +14,12 @@ import { listen } from './server/listen.js';
 import { createMetrics, sendMetrics } from './server/metrics.js';
 import type { OnFinished } from './server/operation.js';
 import { operationNames, readOperationFiles } from './server/operation-files.js';
+import { createSpanExporter } from './server/otlp.js';
 import { persistedOperations } from './server/persisted-operations.js';
 import { InterfaceWatch } from './server/readiness.js';
 import { requestLog } from './server/request-log.js';
 import { drain } from './server/shutdown.js';
+import { createTracing } from './server/tracing.js';
 import { sendWaveform } from './server/waveforms.js';
 import { attachWebSockets } from './server/websocket.js';
 import { version } from './version.js';
@@ -49,7 +51,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sandbox = config.sandbox ? await startSandbox({ clock }) : null;
   const files = readOperationFiles();
   const metrics = createMetrics(operationNames(files), clock);
-  const keys = openKeys({ config, sandbox, clock, log, random, onRequest: metrics.upstreamRequest });
+  const exporter =
+    config.otlpEndpoint === null
+      ? null
+      : createSpanExporter({ endpoint: config.otlpEndpoint, version, clock, log });
+  const tracing = exporter && createTracing(exporter, clock);
+  const onRequest = tracing
+    ? bothEnds(metrics.upstreamRequest, tracing.upstreamRequest)
+    : metrics.upstreamRequest;
+  const keys = openKeys({ config, sandbox, clock, log, random, onRequest });
   const leaving = new AbortController();
   const { limits } = config;
   const persisted = persistedOperations({
@@ -64,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       introspection: config.introspection,
       persisted,
       gateway: { version, sandbox: sandbox !== null },
+      tracing: tracing?.plugin ?? null,
       log,
     }),
     access: keys.access,
@@ -72,7 +83,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       loopbackNamesOnly: config.auth.mode === 'none',
     }),
     clientRate: clientRate(config.clientRatePerMinute, clock),
-    onFinished: both(requestLog(log), metrics.operationFinished),
+    onFinished: each([requestLog(log), metrics.operationFinished, tracing?.operationFinished]),
     clock,
     log,
   };
@@ -101,6 +112,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     sockets.close();
     metrics.close();
     await keys.close();
+    await exporter?.close();
     await sandbox?.close();
   }
   const { port, url } = await listen(server, config.port, config.host).catch(async (error) => {
@@ -117,9 +129,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { url, port, close, [Symbol.asyncDispose]: () => close() };
 }
 
-const both =
-  (first: OnFinished, second: OnFinished): OnFinished =>
-  (operation, finished) => {
-    first(operation, finished);
-    second(operation, finished);
+function each(told: readonly (OnFinished | undefined)[]): OnFinished {
+  return (operation, finished) => {
+    for (const tell of told) tell?.(operation, finished);
   };
+}
+
+type OnRequest = KeysOptions['onRequest'];
+
+function bothEnds(first: OnRequest, second: OnRequest): OnRequest {
+  return (request) => {
+    const ends = [first(request), second(request)];
+    return (end) => {
+      for (const tell of ends) tell(end);
+    };
+  };
+}

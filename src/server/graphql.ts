@@ -21,6 +21,8 @@ export interface GraphQLOptions {
   readonly introspection: boolean;
   readonly persisted: PersistedOperations;
   readonly gateway: GatewayFacts;
+  /** Null without tracing. */
+  readonly tracing: Plugin<OperationHolder> | null;
   readonly log: Log;
 }
 
@@ -32,7 +34,7 @@ export interface OperationHolder {
 export type GraphQLEngine = YogaServerInstance<OperationHolder, GraphContext>;
 
 export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
-  const { schema, limits, introspection, persisted, gateway, log } = options;
+  const { schema, limits, introspection, persisted, gateway, tracing, log } = options;
   return createYoga<OperationHolder, GraphContext>({
     schema,
     context: ({ operation }) => ({
@@ -61,6 +63,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       costLimit(limits.maxCost),
       operationRecord(),
       sharedSubscriptions(log),
+      ...(tracing ? [tracing] : []),
     ],
   });
 }

@@ -126,6 +126,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       client,
       signal: gone.signal,
       wantsCost: request.headers['x-upstream-cost'] === '1',
+      traceparent: textOf(request.headers.traceparent),
     });
     response.once('close', () => {
       if (!response.writableFinished) gone.abort(new ClientGone('The client has gone'));
@@ -158,10 +159,9 @@ export function pathOf(request: IncomingMessage): string {
 }
 
 export function credentialsOf({ headers, socket }: IncomingMessage): Credentials {
-  const catalogueKey = headers['x-catalogue-key'];
   return {
     authorization: headers.authorization ?? null,
-    catalogueKey: typeof catalogueKey === 'string' ? catalogueKey : null,
+    catalogueKey: textOf(headers['x-catalogue-key']),
     address: socket.remoteAddress ?? '',
   };
 }
@@ -175,3 +175,5 @@ function isMethod(request: IncomingMessage, response: ServerResponse, allowed: r
   refuse(response, 405, `This path answers ${allowed.join(' and ')}`, { allow: allowed.join(', ') });
   return false;
 }
+
+const textOf = (header: string | string[] | undefined) => (typeof header === 'string' ? header : null);

@@ -15,6 +15,8 @@ export interface Operation {
   readonly wantsCost: boolean;
   /** Where a subscription's results go straight to, over a WebSocket. */
   readonly outlet?: ResultOutlet | undefined;
+  /** W3C trace context that the client sent. */
+  readonly traceparent: string | null;
   /** Known once the document has been read; for the log and the metrics. */
   name: string | null;
   kind: OperationTypeNode | 'waveform' | null;
@@ -32,7 +34,7 @@ export interface Finished {
 }
 
 export function newOperation(
-  given: Pick<Operation, 'id' | 'client' | 'signal' | 'wantsCost' | 'outlet'>,
+  given: Pick<Operation, 'id' | 'client' | 'signal' | 'wantsCost' | 'outlet' | 'traceparent'>,
 ): Operation {
   return { ...given, meter: newCostMeter(), name: null, kind: null, errorCodes: new Set() };
 }

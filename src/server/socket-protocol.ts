@@ -79,6 +79,7 @@ export function socketProtocol(
       signal: leave.signal,
       wantsCost,
       outlet: outletFor(id),
+      traceparent: null,
     });
     session.running.set(id, { operation, leave, startedAtMs: clock.now() });
     try {
