@@ -81,7 +81,11 @@ export class ManualClock implements Clock {
     let next: Pending | undefined;
     for (const pending of this.#pending) {
       if (pending.dueMs > untilMs) continue;
-      if (!next || pending.dueMs < next.dueMs || (pending.dueMs === next.dueMs && pending.order < next.order)) {
+      if (
+        !next ||
+        pending.dueMs < next.dueMs ||
+        (pending.dueMs === next.dueMs && pending.order < next.order)
+      ) {
         next = pending;
       }
     }

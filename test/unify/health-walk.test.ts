@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamTimeout, UpstreamUnavailable } from '../../src/errors.js';
+import { UpstreamUnavailable } from '../../src/errors.js';
 import { type HealthWalk, walkHealthReports } from '../../src/unify/health-walk.js';
 import { windowEndMs } from '../../src/unify/health-windows.js';
 import { Instant } from '../../src/unify/time.js';
