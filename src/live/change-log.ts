@@ -15,7 +15,7 @@ export interface LogBounds {
 }
 
 /** Resuming from memory reaches this far back; past it upstream is asked (contract 9.4). */
-export const logBounds: LogBounds = { maxChanges: 50_000, maxAgeMs: 24 * 3_600_000 };
+const logBounds: LogBounds = { maxChanges: 50_000, maxAgeMs: 24 * 3_600_000 };
 
 /** The latest changes, numbered in the order in which they were observed. */
 export class ChangeLog<C extends { readonly observedAtMs: number }> {

@@ -1,3 +1,4 @@
+import type { Source } from '../errors.js';
 import type { Instant } from '../unify/time.js';
 
 /** One thing that happened to a record of upstream, as the gateway observed it. */
@@ -24,8 +25,10 @@ export interface Delivery<C> {
  * come to an end.
  */
 export interface Subject<Rec, Kind extends string> {
-  /** As `gateway.feeds` names it. Cursors of one subject are not good for another. */
+  /** As `gateway.feeds` names it. */
   readonly name: string;
+  /** Whose records they are. Cursors of one subject are not good for another, nor those of one source. */
+  readonly source: Source;
   idOf(record: Rec): string;
   /** What upstream's `from` and `to` go by. */
   timeOf(record: Rec): Instant;

@@ -42,7 +42,6 @@ export function withCatalogue(tenant: Tenant) {
 export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient): Reader<EventRecord> {
   const read = async ({ from, to }: Range, scope: ReadScope): Promise<EventRecord[]> => {
     const reader = new CatalogueReader(new UnifyContext(tenant, scope), catalogue, {
-      near: undefined,
       mostRequests: Number.POSITIVE_INFINITY,
     });
     const window = await reader.open({

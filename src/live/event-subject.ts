@@ -1,3 +1,4 @@
+import type { Source } from '../errors.js';
 import { type Event, mergeEvent } from '../unify/event.js';
 import { type EventFilter, matchesFilter } from '../unify/event-filter.js';
 import { isLocated } from '../unify/event-merge.js';
@@ -38,10 +39,10 @@ export function ofCatalogue(read: Read<WireCatalogueEvent>): EventRecord | null 
 // than that was issued before, and has been forgotten here.
 const firstIssuedWithinMs = 86_400_000;
 
-/** @param name of the subject: cursors of the project's feed are not good for the catalogue's */
-export function eventSubject(name: string): Subject<EventRecord, EventChangeKind> {
+export function eventSubject(source: Source): Subject<EventRecord, EventChangeKind> {
   return {
-    name,
+    name: 'eventChanges',
+    source,
     idOf: ({ id }) => id,
     timeOf: ({ time }) => time,
     readAtMs: ({ project, catalogue }) => (project ?? catalogue)?.readAtMs ?? 0,

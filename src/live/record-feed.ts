@@ -59,7 +59,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   constructor(options: RecordFeedOptions<Rec, Kind>) {
     const { subject, reader, clock, random, lookbackMs } = options;
     this.#options = options;
-    this.#scope = `${subject.name} ${options.scope}`;
+    this.#scope = `${subject.name} ${subject.source} ${options.scope}`;
     this.#ledger = new Ledger({ subject, clock, scope: this.#scope, lookbackMs });
     this.#chores = new Chores({
       subject,

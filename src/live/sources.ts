@@ -62,7 +62,7 @@ export function eventFeed({
   if (project) {
     return new RecordFeed({
       ...shared,
-      subject: eventSubject('eventChanges'),
+      subject: eventSubject('PROJECT'),
       reader: projectEventReader(project),
       complete: withCatalogue(tenant),
       lookbackMs: settings.triggerLookbackS * 1000,
@@ -75,7 +75,7 @@ export function eventFeed({
   if (!catalogue) return null;
   return new RecordFeed({
     ...shared,
-    subject: eventSubject('eventChanges of the catalogue'),
+    subject: eventSubject('CATALOGUE'),
     reader: catalogueEventReader(tenant, catalogue),
     // An earthquake is in the catalogue minutes to hours after its origin, which is the time that it is listed by.
     lookbackMs: dayMs,

@@ -20,6 +20,7 @@ export interface TriggerTraits {
 /** contract 9.1. A status that is neither open nor closed is not final, and not waited for either. */
 export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
   name: 'triggerChanges',
+  source: 'PROJECT',
   idOf: (trigger) => trigger.triggerId,
   timeOf: (trigger) => trigger.startTime,
   readAtMs: (trigger) => trigger.asOf.ms,

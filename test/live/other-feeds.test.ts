@@ -1,0 +1,154 @@
+import { describe, expect, it, vi } from 'vitest';
+import { aCatalogueEvent, anEvent, aSensor } from '../../src/sandbox/builders.js';
+import { emptyWorld } from '../../src/sandbox/world.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { openSocket } from '../support/raw-socket.js';
+import { polling, quick } from './live-gateway.js';
+
+const at = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
+const subscribe = (query: string) => ({ id: '1', type: 'subscribe', payload: { query } });
+const start = (env = {}, world = emptyWorld()) =>
+  startGateway({ env: { ...quick, ...env }, sandbox: { world, rateLimits: false } });
+
+/** An event of the project that was issued just now. */
+function issue(gw: TestGateway, id: string, magnitude = 3): void {
+  const s = Date.now() / 1000;
+  const origin = {
+    id: `o-${id}`,
+    latitude: 34,
+    longitude: -118,
+    depth: 8,
+    origin_time: s - 20,
+    issued_at: s,
+  };
+  gw.sandbox.world.project.events.push(anEvent({ id, issued_at: at(0), magnitude, origin }));
+}
+
+describe('eventChanges', () => {
+  const query = `subscription { eventChanges { kind replayed cursor event { projectEventId magnitude place sources } } }`;
+
+  it('tells of an event when it is issued, with what the catalogue knows, and of each new solution', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    issue(gw, 'before');
+    socket.send(subscribe(query));
+    await polling(gw.sandbox, '/v1/events');
+    const { catalogue, project } = gw.sandbox.world;
+    catalogue.events.push(
+      aCatalogueEvent({ id: 'e1', origin_time: at(-20_000), latitude: 34, longitude: -118, magnitude: 3.1 }),
+    );
+    issue(gw, 'e1');
+    const { eventChanges: issued } = (await socket.next()).payload.data;
+    expect(issued).toMatchObject({ kind: 'ISSUED', replayed: false });
+    expect(issued.event).toEqual({
+      projectEventId: 'e1',
+      magnitude: 3.1,
+      place: '6km NNW of Testville',
+      sources: ['PROJECT', 'CATALOGUE'],
+    });
+    const event = project.events.find(({ id }) => id === 'e1');
+    Object.assign(event ?? {}, { issued_at: at(0), magnitude: 4 });
+    expect((await socket.next()).payload.data.eventChanges).toMatchObject({
+      kind: 'REISSUED',
+      event: { projectEventId: 'e1' },
+    });
+  });
+
+  it('is filtered by place and magnitude, and resumes from its cursor', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    const filter = `{ minMagnitude: 2.5, within: { latitude: 34, longitude: -118, radiusKm: 50 } }`;
+    const filtered = (after: string) =>
+      query.replace('eventChanges', `eventChanges(filter: ${filter}, after: ${after})`);
+    socket.send(subscribe(filtered('null')));
+    await polling(gw.sandbox, '/v1/events');
+    issue(gw, 'small', 2);
+    issue(gw, 'right', 3);
+    const { eventChanges } = (await socket.next()).payload.data;
+    expect(eventChanges.event.projectEventId).toBe('right');
+    socket.socket.terminate();
+    issue(gw, 'next', 3);
+    await using again = await openSocket(gw, { init: {} });
+    again.send(subscribe(filtered(JSON.stringify(eventChanges.cursor))));
+    expect((await again.next()).payload.data.eventChanges.event.projectEventId).toBe('next');
+  });
+
+  it('ends with FORBIDDEN on a plan without event detection', async () => {
+    await using gw = await start();
+    gw.sandbox.world.project.eventsStatus = 403;
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe(query));
+    const { type, payload } = await socket.next();
+    expect([type, payload.errors[0].extensions.code]).toEqual(['next', 'FORBIDDEN']);
+    expect(await socket.next()).toEqual({ id: '1', type: 'complete' });
+  });
+});
+
+describe('sensorStatusChanges', () => {
+  const query = `subscription { sensorStatusChanges { previousStatus status sensor { stationCode status } } }`;
+
+  it('tells of a sensor that goes offline when 150 seconds have passed, though no poll says so', async () => {
+    const world = emptyWorld();
+    const sensor = aSensor({ device_id: '001A2B3C4D5E', station: 'TEST', last_seen: at(-148_000) });
+    world.project.sensors.push(
+      sensor,
+      aSensor({ device_id: 'FFFFFFFFFFFF', station: 'OTHER', last_seen: at(0) }),
+    );
+    // A poll would not say so for a day.
+    await using gw = await start({ SENSOR_POLL_INTERVAL_MS: '86400000' }, world);
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe(query));
+    expect((await socket.next()).payload.data.sensorStatusChanges).toEqual({
+      previousStatus: 'ONLINE',
+      status: 'OFFLINE',
+      sensor: { stationCode: 'TEST', status: 'OFFLINE' },
+    });
+  });
+
+  it('names sensors by Device ID or station code', async () => {
+    const world = emptyWorld();
+    const sensors = ['AA', 'BB', 'CC'].map((code) =>
+      aSensor({ device_id: `0000000000${code}`, station: code, status: 'offline', last_seen: at(0) }),
+    );
+    world.project.sensors.push(...sensors);
+    await using gw = await start({}, world);
+    await using socket = await openSocket(gw, { init: {} });
+    const of = (filter: string) => query.replace('Changes {', `Changes(filter: ${filter}) {`);
+    socket.send({ ...subscribe(of('{ deviceIds: ["0000000000bb"] }')), id: 'device' });
+    socket.send({ ...subscribe(of('{ stationCodes: ["CC"] }')), id: 'station' });
+    await polling(gw.sandbox, '/v1/sensors');
+    for (const sensor of sensors) sensor.status = 'online';
+    const messages = [await socket.next(), await socket.next()];
+    const told = messages.map(({ id, payload }) => [id, payload.data.sensorStatusChanges.sensor.stationCode]);
+    expect(new Map(told as [string, string][])).toEqual(
+      new Map([
+        ['device', 'BB'],
+        ['station', 'CC'],
+      ]),
+    );
+  });
+});
+
+describe('with the catalogue alone', () => {
+  it('events and sensors are polled there, and triggers have no source', async () => {
+    await using gw = await startGateway({
+      project: false,
+      env: quick,
+      sandbox: { world: emptyWorld(), rateLimits: false },
+    });
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send({ ...subscribe('subscription { triggerChanges { kind } }'), id: 'triggers' });
+    const refused = await socket.next();
+    expect([refused.id, refused.payload.errors[0].extensions.code]).toEqual(['triggers', 'NOT_CONFIGURED']);
+    expect(await socket.next()).toEqual({ id: 'triggers', type: 'complete' });
+    socket.send({ ...subscribe('subscription { eventChanges { kind } }'), id: 'events' });
+    socket.send({ ...subscribe('subscription { sensorStatusChanges { status } }'), id: 'sensors' });
+    await vi.waitFor(() => expect(gw.sandbox.seen('catalogue', '/v1/events')).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(gw.sandbox.seen('catalogue', '/v1/sensors')).toHaveLength(1), 10_000);
+    const { gateway } = await gw.query('{ gateway { feeds { name active subscriberCount intervalS } } }');
+    expect(gateway.feeds).toEqual([
+      { name: 'eventChanges', active: true, subscriberCount: 1, intervalS: 60 },
+      { name: 'sensorStatusChanges', active: true, subscriberCount: 1, intervalS: 60 },
+    ]);
+  });
+});
