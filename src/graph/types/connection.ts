@@ -6,7 +6,7 @@ import { builder } from '../builder.js';
 /** What every list has in common: `first` with `after`, `last` with `before`, and who could not answer. */
 
 export const defaultFirst = 50;
-export const mostFirst = 500;
+const mostFirst = 500;
 
 /**
  * `first` and `after` of a list that is walked forwards.
