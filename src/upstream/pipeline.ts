@@ -102,7 +102,7 @@ export class Pipeline {
 
   /** What others keep of the answers is under the same rule as what is kept here. */
   get mayShowKept(): boolean {
-    return this.#trust.holds;
+    return this.#trust.holds || this.#trust.outlasts(null);
   }
 
   discardCache(): void {
