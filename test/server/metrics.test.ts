@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
@@ -76,5 +77,21 @@ describe('/metrics', () => {
     expect(sample(text, 'seisgraph_tenants')).toBe(1);
     expect(text).not.toMatch(/svc_sk|127\.0\.0\.1/);
     expect(text).not.toContain(catalogueKey);
+  });
+
+  it('has every series that the dashboard in examples/ draws', async () => {
+    await using gw = await startGateway();
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send({
+      id: '1',
+      type: 'subscribe',
+      payload: { query: 'subscription { triggerChanges { cursor } }' },
+    });
+    await gw.query('{ project { name } networks { name } }');
+    const text = await scrape(gw);
+    const dashboard = readFileSync(new URL('../../examples/grafana-dashboard.json', import.meta.url), 'utf8');
+    const drawn = new Set(dashboard.match(/seisgraph_\w+/g));
+    expect(drawn.size).toBeGreaterThan(15);
+    for (const name of drawn) expect(text).toContain(name);
   });
 });
