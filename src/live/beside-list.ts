@@ -17,6 +17,7 @@ export interface Surroundings<Rec, Kind extends string> {
   readonly memory: Memory<Rec, Kind>;
   readonly coveredFromMs: number;
   readonly lookbackMs: number;
+  readonly nowMs: number;
   /** Whether a record that the list has no word of came only after it was read. */
   readonly isLater: (known: Known<Rec, Kind>) => boolean;
   readonly idOf: (record: Rec) => string;
@@ -29,7 +30,7 @@ export interface Surroundings<Rec, Kind extends string> {
  */
 export function positionBeside<Rec, Kind extends string>(
   list: RecordList<Rec>,
-  { memory, coveredFromMs, lookbackMs, isLater, idOf, stateOf }: Surroundings<Rec, Kind>,
+  { memory, coveredFromMs, lookbackMs, nowMs, isLater, idOf, stateOf }: Surroundings<Rec, Kind>,
 ): Position {
   const listed = new Map(list.records.map((record) => [idOf(record), stateOf(record)]));
   const afterMs = list.afterMs ?? Number.POSITIVE_INFINITY;
@@ -46,6 +47,7 @@ export function positionBeside<Rec, Kind extends string>(
     },
     coveredFromMs,
     lookbackMs,
+    nowMs,
     unknownFromMs: unknown[0]?.state.timeMs ?? Number.POSITIVE_INFINITY,
   });
   return { ...position, logged: null };

@@ -15,6 +15,8 @@ export interface KnownSet<K> {
   readonly lookbackMs: number;
   /** Oldest of those that are not known: the horizon lies before it. */
   readonly unknownFromMs: number;
+  /** How late it is, where there is no record to tell. */
+  readonly nowMs: number;
 }
 
 // So that a cursor stays below some 3 kB: what is older is left out, and only what arrives that late is then lost to
@@ -25,9 +27,9 @@ const longestMs = 86_400_000;
 
 /** What a cursor holds of what is known at a position: everything from a horizon on, and what is not final. */
 export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Position, 'logged'> {
-  const { records, stateOf, coveredFromMs, lookbackMs, unknownFromMs } = set;
+  const { records, stateOf, coveredFromMs, lookbackMs, unknownFromMs, nowMs } = set;
   const known = new Map<number, number | null>();
-  let timeMs = 0;
+  let newestMs = Number.NEGATIVE_INFINITY;
   let oldestOpenMs = Number.POSITIVE_INFINITY;
   let horizonMs = coveredFromMs;
   let used = 0;
@@ -37,11 +39,11 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Positi
     const state = record && stateOf(record);
     if (!record || state === undefined) continue;
     const recordMs = record.state.timeMs;
-    timeMs = Math.max(timeMs, recordMs);
-    if (!isFull && (used >= room || recordMs < timeMs - longestMs)) {
+    newestMs = Math.max(newestMs, recordMs);
+    if (!isFull && (used >= room || recordMs < newestMs - longestMs)) {
       // Records of one millisecond are on the same side of the horizon.
       const isApart = Math.floor(recordMs) < Math.floor(records[i + 1]?.state.timeMs ?? recordMs);
-      isFull = isApart && recordMs < timeMs - lookbackMs && recordMs < unknownFromMs;
+      isFull = isApart && recordMs < newestMs - lookbackMs && recordMs < unknownFromMs;
       if (isFull) horizonMs = Math.max(coveredFromMs, Math.floor(recordMs) + 1);
     }
     if (state !== null) oldestOpenMs = Math.min(oldestOpenMs, recordMs);
@@ -49,6 +51,7 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Positi
     known.set(record.number, state);
     used += (record.number < 2 ** 32 ? 1 : 5) + (state === null ? 0 : 2);
   }
+  const timeMs = Number.isFinite(newestMs) ? newestMs : nowMs;
   return {
     timeMs: Math.floor(timeMs),
     // Rounded up: what is left out above must not lie behind it.

@@ -34,6 +34,7 @@ export class Ledger<Rec, Kind extends string> {
       scope,
       run: newRun(),
       lookbackMs,
+      clock,
     });
   }
 

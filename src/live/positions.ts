@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js';
 import type { Change, Delivery, Subject } from './change.js';
 import { encodePosition, type Position, stateNumber } from './cursor.js';
 import { positionOf } from './known-set.js';
@@ -9,6 +10,7 @@ export interface PositionsOptions<Rec, Kind extends string> {
   readonly scope: string;
   readonly run: number;
   readonly lookbackMs: number;
+  readonly clock: Clock;
 }
 
 const nothingUnknown = Number.POSITIVE_INFINITY;
@@ -41,7 +43,7 @@ export class Positions<Rec, Kind extends string> {
   /** Behind the change `seq`. Everyone who is told of a change asks for it at about the same time. */
   cursorAt(seq: number, coveredFromMs: number): string {
     return kept(this.#cursors, mostCursors, seq, () => {
-      const { memory, scope, lookbackMs } = this.#options;
+      const { memory, scope, lookbackMs, clock } = this.#options;
       const position = positionOf({
         records: memory.ordered,
         stateOf: (record) => {
@@ -51,6 +53,7 @@ export class Positions<Rec, Kind extends string> {
         coveredFromMs,
         lookbackMs,
         unknownFromMs: nothingUnknown,
+        nowMs: clock.now(),
       });
       return encodePosition(scope, { ...position, logged: { run: this.#run, seq } });
     });
@@ -104,7 +107,7 @@ export class Positions<Rec, Kind extends string> {
     position: Position,
     coveredFromMs: number,
   ): string {
-    const { scope, lookbackMs } = this.#options;
+    const { scope, lookbackMs, clock } = this.#options;
     const behind = positionOf({
       records: snapshot,
       stateOf: (record) => {
@@ -114,6 +117,7 @@ export class Positions<Rec, Kind extends string> {
       coveredFromMs: Math.max(coveredFromMs, position.horizonMs),
       lookbackMs,
       unknownFromMs: reached.state.timeMs,
+      nowMs: clock.now(),
     });
     return encodePosition(scope, { ...behind, logged: null });
   }

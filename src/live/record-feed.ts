@@ -125,7 +125,12 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const { subject, reader, clock, lookbackMs } = this.#options;
     const newest = this.#ledger.hasBaseline ? null : await reader.newest({ ...scope, maxAgeMs: freshForMs });
     const { idOf } = subject;
-    const shared = { lookbackMs, idOf, stateOf: (record: Rec) => this.#ledger.memory.stateOf(record, null) };
+    const shared = {
+      lookbackMs,
+      nowMs: clock.now(),
+      idOf,
+      stateOf: (record: Rec) => this.#ledger.memory.stateOf(record, null),
+    };
     if (this.#ledger.hasBaseline || !newest) {
       const { memory, coveredFromMs } = this.#ledger;
       this.#ledger.observe(this.#ledger.fresherOf(list.records));

@@ -107,6 +107,7 @@ describe('what a cursor takes for known', () => {
             stateOf: (one) => (unknown.has(one) ? undefined : one.known),
             coveredFromMs,
             lookbackMs: 600_000,
+            nowMs: records[0]?.state.timeMs ?? 0,
             unknownFromMs: [...unknown][0]?.state.timeMs ?? Number.POSITIVE_INFINITY,
           });
           for (const one of records) {

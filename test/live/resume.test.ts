@@ -195,6 +195,17 @@ describe('a subscriber who comes from a list', () => {
     expect(follower.lines).toEqual(['CLOSED 4', 'CLOSED 2', 'CLOSED 3']);
   });
 
+  it('goes on from an empty list', async () => {
+    const { upstream, clock, run, follow } = begin();
+    const { triggers, cursor } = await run.list();
+    expect(triggers).toEqual([]);
+    upstream.add({ id: 1, status: 'closed' });
+    const follower = follow(cursor);
+    await clock.advance(minute);
+    expect(follower.error).toBeNull();
+    expect(follower.lines).toEqual(['CLOSED 1']);
+  });
+
   it('goes on from a filtered list', async () => {
     const { upstream, clock, run, follow } = begin();
     for (let id = 1; id <= 5; id++) {
