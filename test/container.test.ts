@@ -77,6 +77,7 @@ it('packs nothing but what runs and what explains it', () => {
     'README.md',
     'SECURITY.md',
     'package.json',
+    'schema/persisted-operations.json',
     'schema/schema.graphql',
   ]);
   expect(paths.filter((path) => /\.(test|mts)\b|\.env|secret/.test(path))).toEqual([]);

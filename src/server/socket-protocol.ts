@@ -10,6 +10,7 @@ import type { ClientRate } from './client-rate.js';
 import type { GraphQLEngine } from './graphql.js';
 import { finishResult, newOperation, type OnFinished, type Operation, withoutHttp } from './operation.js';
 import type { PersistedOperations } from './persisted-operations.js';
+import { Places } from './places.js';
 import type { SessionParts, SocketSession } from './socket-session.js';
 
 export interface ProtocolOptions {
@@ -20,21 +21,19 @@ export interface ProtocolOptions {
   readonly onFinished: OnFinished;
   readonly clock: Clock;
   readonly log: Log;
-  /** Running at a time on one socket. */
-  readonly operationsPerSocket?: number;
-  readonly socketsPerClient?: number;
-  readonly initTimeoutMs?: number;
 }
+
+const operationsPerSocket = 100;
+// Ten thousand screens may share one token, or the address of one proxy.
+const socketsPerClient = 12_000;
+const initTimeoutMs = 5_000;
 
 /** The protocol's side: who is let in, and how a message becomes an operation under the same rules as over HTTP. */
 export function socketProtocol(
   options: ProtocolOptions,
 ): ServerOptions<Record<string, unknown>, SocketSession> {
   const { engine, access, clientRate, persisted, onFinished, clock, log } = options;
-  const { operationsPerSocket = 100, initTimeoutMs = 5_000 } = options;
-  // Ten thousand screens may share one token, or the address of one proxy.
-  const { socketsPerClient = 12_000 } = options;
-  const socketCounts = new Map<string, number>();
+  const places = new Places(socketsPerClient);
   const executors = new WeakMap<ExecutionArgs, Executor>();
 
   async function connect({ extra: session, connectionParams }: SocketContext): Promise<boolean> {
@@ -45,18 +44,15 @@ export function socketProtocol(
       session.parts.close(4403, clientError(error, log).message.slice(0, 100));
       return false;
     }
-    const count = (socketCounts.get(client.id) ?? 0) + 1;
-    if (count > socketsPerClient) {
+    const leavePlace = places.take(client.id);
+    if (leavePlace === null) {
       client.release();
       session.parts.close(1013, 'Too many sockets of one client');
       return false;
     }
-    socketCounts.set(client.id, count);
     const leave = () => {
+      leavePlace();
       client.release();
-      const left = (socketCounts.get(client.id) ?? 1) - 1;
-      if (left > 0) socketCounts.set(client.id, left);
-      else socketCounts.delete(client.id);
     };
     const isGood = await client.verify();
     if (isGood && session.admit(client, leave)) return true;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { parse, print } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { readOperationFiles } from '../../src/server/operation-files.js';
@@ -20,6 +21,13 @@ async function send(gw: TestGateway, parameters: object) {
 }
 
 describe('persisted operations', () => {
+  it('are those of the manifest that codegen makes', () => {
+    const manifest = readFileSync(new URL('../../schema/persisted-operations.json', import.meta.url), 'utf8');
+    expect(JSON.parse(manifest)).toEqual(
+      Object.fromEntries(readOperationFiles().map(({ id, text }) => [id, text])),
+    );
+  });
+
   it('know the ready operations by the hash of their file, and of their printed form', () => {
     const persisted = persistedOperations({ mode: 'allow', files, maxTokens: 100 });
     for (const id of [sha256(known), `sha256:${sha256(known)}`, sha256(print(parse(known)))]) {

@@ -1,0 +1,21 @@
+/** So many at a time for each client, and no more. */
+export class Places {
+  readonly #most: number;
+  readonly #taken = new Map<string, number>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Takes a place; the returned function, called once, gives it back. Null when the client has all of its places. */
+  take(clientId: string): (() => void) | null {
+    const taken = this.#taken.get(clientId) ?? 0;
+    if (taken >= this.#most) return null;
+    this.#taken.set(clientId, taken + 1);
+    return () => {
+      const left = (this.#taken.get(clientId) ?? 1) - 1;
+      if (left > 0) this.#taken.set(clientId, left);
+      else this.#taken.delete(clientId);
+    };
+  }
+}
