@@ -8,12 +8,12 @@ import { createWindowBook, type WindowBook } from './event-window-book.js';
 import { instantOf } from './wire-time.js';
 
 export interface CatalogueScanOptions {
-  readonly order: 'DESC' | 'ASC';
+  readonly sign: 1 | -1;
   /** Places along the list (`sign × milliseconds`) where it begins and ends; infinite where it is open. */
   readonly start: number;
   readonly end: number;
-  /** What else the windows are narrowed by: those of the same place can be used again. */
-  readonly place: string;
+  /** What else the windows are narrowed by: those of the same name can be used again. */
+  readonly name: string;
 }
 
 /**
@@ -37,15 +37,19 @@ export class CatalogueScan implements Scan {
   constructor(context: UnifyContext, reader: CatalogueReader, options: CatalogueScanOptions) {
     this.#reader = reader;
     this.#options = options;
-    this.#sign = options.order === 'DESC' ? -1 : 1;
+    this.#sign = options.sign;
     this.frontier = options.start;
-    this.#opening = options.order === 'DESC' ? -context.clock.now() : Number.POSITIVE_INFINITY;
+    this.#opening = options.sign < 0 ? -context.clock.now() : Number.POSITIVE_INFINITY;
     this.#book = context.kept(createWindowBook);
-    this.#gapMs = this.#book.gapMs(options.place);
+    this.#gapMs = this.#book.gapMs(options.name);
   }
 
   get canAdvance(): boolean {
     return this.#reader.left > 0;
+  }
+
+  get requests(): number {
+    return this.#reader.requests;
   }
 
   /** Whether the length of the next window need not be guessed. */
@@ -56,6 +60,11 @@ export class CatalogueScan implements Scan {
   /** A window is read whole, so that nothing slips through. */
   settle(): Promise<boolean> {
     return Promise.resolve(false);
+  }
+
+  /** Passes over what does not matter, up to a place along the list. */
+  skip(place: number): void {
+    if (place > this.frontier) this.frontier = place >= this.#options.end ? Number.POSITIVE_INFINITY : place;
   }
 
   /**
@@ -88,7 +97,7 @@ export class CatalogueScan implements Scan {
     const end = Number.isFinite(until) ? until : Math.max(...places);
     const isMeasured = Number.isFinite(start) && Number.isFinite(end);
     if (isMeasured) this.#gapMs = Math.max(1, end - start) / Math.max(1, reads.length);
-    if (this.#gapMs !== null) this.#book.note({ ...window, place: this.#options.place, gapMs: this.#gapMs });
+    if (this.#gapMs !== null) this.#book.note({ ...window, name: this.#options.name, gapMs: this.#gapMs });
     this.#wasEmpty = reads.length === 0;
     this.frontier = until >= this.#options.end ? Number.POSITIVE_INFINITY : until;
   }
@@ -96,8 +105,8 @@ export class CatalogueScan implements Scan {
   /** A window that the cache still has. */
   #known(): Window | null {
     const ms = this.#sign * this.frontier;
-    const { place } = this.#options;
-    return this.#sign < 0 ? this.#book.before(place, ms) : this.#book.after(place, ms);
+    const { name } = this.#options;
+    return this.#sign < 0 ? this.#book.before(name, ms) : this.#book.after(name, ms);
   }
 
   #farEnd({ fromMs, toMs }: Window): number {

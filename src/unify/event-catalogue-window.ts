@@ -3,7 +3,7 @@ import type { CatalogueClient, CataloguePage, EventQuery } from '../upstream/cat
 import type { WireEvent } from '../upstream/catalogue/wire.js';
 import type { Read, ReadScope } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
-import type { Near } from './event-narrowing.js';
+import type { Narrowing } from './event-narrowing.js';
 import { textBound } from './event-time-bounds.js';
 
 /** A span of origin times, in milliseconds; infinite where it is open. */
@@ -11,6 +11,11 @@ export interface Window {
   readonly fromMs: number;
   readonly toMs: number;
 }
+
+/** What windows are narrowed by beside their span. */
+export type CatalogueNarrowing = Pick<Narrowing, 'near' | 'selection'>;
+
+const everything: CatalogueNarrowing = { near: undefined, selection: {} };
 
 /** The first page of a window, and the whole of it on demand. */
 export interface OpenedWindow {
@@ -32,18 +37,18 @@ export class CatalogueReader {
   requests = 0;
   readonly #context: UnifyContext;
   readonly #client: CatalogueClient;
-  readonly #near: Near | undefined;
+  readonly #narrowing: CatalogueNarrowing;
   readonly mostRequests: number;
   readonly #accepted: { limit: number };
 
   constructor(
     context: UnifyContext,
     client: CatalogueClient,
-    options: { readonly near: Near | undefined; readonly mostRequests: number },
+    options: { readonly narrowing?: CatalogueNarrowing; readonly mostRequests: number },
   ) {
     this.#context = context;
     this.#client = client;
-    this.#near = options.near;
+    this.#narrowing = options.narrowing ?? everything;
     this.mostRequests = options.mostRequests;
     this.#accepted = context.kept(largestLimit);
   }
@@ -104,7 +109,8 @@ export class CatalogueReader {
     const query: EventQuery = {
       start: textBound(window.fromMs - 1000),
       end: textBound(window.toMs + 2000),
-      near: this.#near,
+      near: this.#narrowing.near,
+      ...this.#narrowing.selection,
       page,
       limit: this.#accepted.limit,
     };

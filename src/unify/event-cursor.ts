@@ -46,24 +46,30 @@ export function encodePosition(order: EventOrder, position: EventPosition): stri
   ]);
 }
 
-/**
- * A cursor of a list with another filter is a place in this list too; only how to go on with the project's list is then
- * not known.
- * @throws CursorInvalid
- */
-export function decodePosition(order: EventOrder, cursor: string, narrowedTo: string): EventPosition {
+/** A cursor as it came. */
+export interface DecodedPosition {
+  /** Whether it is of a list that was narrowed so. */
+  isOf(narrowedTo: string): boolean;
+  /** The position in a list narrowed so. In another than its own, how to go on with the project's list is not known. */
+  resumedIn(narrowedTo: string): EventPosition;
+}
+
+/** @throws CursorInvalid */
+export function decodePosition(order: EventOrder, cursor: string): DecodedPosition {
   return decodeCursor(listOf(order), cursor, 'after', (position) => {
     const result = shape.safeParse(position);
     if (!result.success) return null;
     const [time, key, marks, resume, digestThen] = result.data;
     const originTime = Instant.parse(time);
     if (!originTime) return null;
+    const delivered = marks.match(new RegExp(`.{${markLength}}`, 'g')) ?? [];
+    const isOf = (narrowedTo: string) => digest(narrowedTo) === digestThen;
     return {
-      originTime,
-      key,
-      delivered: marks.match(new RegExp(`.{${markLength}}`, 'g')) ?? [],
-      project: digestThen === digest(narrowedTo) ? resume : null,
-      narrowedTo,
+      isOf,
+      resumedIn: (narrowedTo) => {
+        const project = isOf(narrowedTo) ? resume : null;
+        return { originTime, key, delivered, project, narrowedTo };
+      },
     };
   });
 }

@@ -10,7 +10,8 @@ export interface IssueWalkOptions {
   /** Issued at or after, at or before, in milliseconds; infinite for no bound. */
   readonly fromMs: number;
   readonly toMs: number;
-  readonly bbox: readonly [number, number, number, number] | undefined;
+  readonly bbox?: readonly [number, number, number, number] | undefined;
+  readonly minMagnitude?: number | undefined;
   readonly limit: number;
 }
 
@@ -44,7 +45,7 @@ export class IssueWalk {
 
   /** Reads one page. */
   async next(): Promise<readonly Read<WireEvent>[]> {
-    const { order, limit, bbox } = this.#options;
+    const { order, limit, bbox, minMagnitude } = this.#options;
     const pin = order === 'desc' ? this.#toMs : this.#fromMs;
     const { value: page, readAtMs } = await this.#options.read({
       order,
@@ -53,6 +54,7 @@ export class IssueWalk {
       from: textBound(this.#fromMs),
       to: textBound(this.#toMs),
       bbox,
+      minMagnitude,
     });
     if (this.pins.length === 0) this.total = page.total;
     if (this.pins.at(-1) !== pin) this.pins.push(pin);

@@ -1,20 +1,17 @@
 import type { GatewayError, Source } from '../errors.js';
 import type { UnifyContext } from './context.js';
 import {
-  decodePosition,
   type EventOrder,
-  type EventPosition,
   encodePosition,
   marksOf,
   mostMarks,
   movesWithinMs,
   type Place,
 } from './event-cursor.js';
-import { checkFilter, type EventFilter } from './event-filter.js';
+import type { EventFilter } from './event-filter.js';
 import type { LocatedEvent } from './event-merge.js';
-import { narrow } from './event-narrowing.js';
+import { type EventPage, readPage } from './event-page.js';
 import type { ProjectResume } from './event-project-reader.js';
-import { readStream, type StreamPage } from './event-stream.js';
 import type { Slice, UnavailableSource } from './paging.js';
 
 export interface EventListArgs {
@@ -31,23 +28,20 @@ export interface EventListArgs {
  * interface failed with where no other can answer
  */
 export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<Slice<LocatedEvent>> {
-  const filter = args.filter ?? {};
-  checkFilter(filter);
-  const narrowedTo = narrow(filter).place;
-  const after = args.after == null ? null : decodePosition(args.orderBy, args.after, narrowedTo);
-  const page = await readStream(context, {
-    filter,
-    order: args.orderBy === 'ORIGIN_TIME_DESC' ? 'DESC' : 'ASC',
-    after,
-    first: args.first,
+  const { orderBy, first } = args;
+  const page = await readPage(context, {
+    filter: args.filter ?? {},
+    orderBy,
+    first,
+    after: args.after ?? null,
   });
-  const cursors = cursorsOf(page, args.orderBy, after, narrowedTo);
+  const cursors = cursorsOf(page, orderBy);
   const edges = page.events.map(({ event: node }, index) => ({ node, cursor: cursors.edges[index] ?? '' }));
   return {
     edges,
     pageInfo: {
       hasNextPage: page.hasMore,
-      hasPreviousPage: after !== null,
+      hasPreviousPage: page.after !== null,
       startCursor: edges[0]?.cursor ?? null,
       endCursor: cursors.end ?? edges.at(-1)?.cursor ?? null,
     },
@@ -64,20 +58,20 @@ export function unavailable(failures: ReadonlyMap<Source, GatewayError>): Unavai
   }));
 }
 
-function cursorsOf(
-  page: StreamPage,
-  order: EventOrder,
-  after: EventPosition | null,
-  narrowedTo: string,
-): { edges: string[]; end: string | null } {
-  const { events, stoppedAt } = page;
+function cursorsOf(page: EventPage, order: EventOrder): { edges: string[]; end: string | null } {
+  const { events, stoppedAt, narrowing } = page;
   const [first, last] = [events[0], events.at(-1)];
   // Where the walk by issue time goes on is worked out for the first event, which will do for all, and for the last.
   const resumeFirst = first ? page.resumeAt(first.place.originTime.ms) : null;
   const resumeLast = last ? page.resumeAt(last.place.originTime.ms) : null;
-  const marksAt = marksAround(page, after);
+  const marksAt = marksAround(page);
   const cursorAt = (place: Place, upTo: number, project: ProjectResume | null) =>
-    encodePosition(order, { ...place, delivered: marksAt(place.originTime.ms, upTo), project, narrowedTo });
+    encodePosition(order, {
+      ...place,
+      delivered: marksAt(place.originTime.ms, upTo),
+      project,
+      narrowedTo: narrowing.name,
+    });
   return {
     edges: events.map((item, index) => cursorAt(item.place, index, item === last ? resumeLast : resumeFirst)),
     end: stoppedAt && cursorAt(stoppedAt, events.length - 1, page.resumeAt(stoppedAt.originTime.ms)),
@@ -89,14 +83,11 @@ function cursorsOf(
  * Assumed: no new solution moves an earthquake by more than two minutes. One that does while somebody walks the list can
  * be delivered to them twice, or not at all.
  */
-function marksAround(
-  { events, known }: StreamPage,
-  after: EventPosition | null,
-): (ms: number, upTo: number) => string[] {
+function marksAround({ events, known, after }: EventPage): (ms: number, upTo: number) => string[] {
   const before = new Set(after?.delivered);
-  const indexOf = new Map(events.map(({ event }, index) => [event, index]));
+  const indexOf = new Map(events.map(({ event }, index) => [event.key, index]));
   const inTime = known
-    .map((event) => ({ event, ms: event.solution.originTime.ms, index: indexOf.get(event) ?? Infinity }))
+    .map((event) => ({ event, ms: event.solution.originTime.ms, index: indexOf.get(event.key) ?? Infinity }))
     .sort((a, b) => a.ms - b.ms);
   return (ms, upTo) => {
     const near: { mark: string; distance: number }[] = [];

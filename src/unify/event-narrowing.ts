@@ -11,9 +11,8 @@ import {
 } from './geodesy.js';
 
 /**
- * What the interfaces can be asked for so that nothing is missing that decides on an event of the list: filters test
- * merged values (contract 6.3), so each is widened by how far the records of one earthquake and their rivals can lie
- * apart. What cannot be widened so is left to the gateway: a magnitude may differ by anything between two records.
+ * What the interfaces are asked for so that nothing is missing that decides on an event of the list: filters test merged
+ * values (contract 6.3), so each is widened by how far the records of one earthquake and their rivals can lie apart.
  */
 export interface Narrowing {
   /** Regions for `bbox`, none of them across the antimeridian; undefined stands for everywhere. */
@@ -23,24 +22,52 @@ export interface Narrowing {
   /** Origin times that matter, in milliseconds, look-ahead included; infinite where there is no bound. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** Issue times of what can be on the list; what decides on it can have been issued at any time. */
+  readonly issuedFromMs: number;
+  readonly issuedToMs: number;
+  /** What leaves out whatever does not look like what is asked for. */
+  readonly selection: Selection;
   /** Equal for narrowings by which the interfaces are asked the same; times aside. */
-  readonly place: string;
+  readonly name: string;
 }
 
 export interface Near extends Point {
   readonly radiusKm: number;
 }
 
-export function narrow(filter: EventFilter): Narrowing {
+/** For `min_magnitude`, `max_magnitude` and `network_id`. */
+export interface Selection {
+  readonly minMagnitude?: number | undefined;
+  readonly maxMagnitude?: number | undefined;
+  readonly networkId?: string | undefined;
+}
+
+export function narrow(filter: EventFilter, selection: Selection = {}): Narrowing {
   const region = regionOf(filter);
   const boxes = region ? splitBox(region).map(asBbox) : [undefined];
   const near = nearOf(filter);
   return {
     boxes,
     near,
+    selection,
     fromMs: filter.from ? filter.from.ms - lookAheadMs : Number.NEGATIVE_INFINITY,
     toMs: filter.to ? filter.to.ms + lookAheadMs : Number.POSITIVE_INFINITY,
-    place: JSON.stringify([region ? boxes : null, near ?? null]),
+    issuedFromMs: filter.issuedFrom?.ms ?? Number.NEGATIVE_INFINITY,
+    issuedToMs: filter.issuedTo?.ms ?? Number.POSITIVE_INFINITY,
+    name: JSON.stringify([region ? boxes : null, near ?? null, selection]),
+  };
+}
+
+/**
+ * What the interfaces can be asked to leave out by themselves.
+ * @param slack how far two magnitudes of one earthquake are taken to differ at most
+ */
+export function selectionOf(filter: EventFilter, slack: number): Selection {
+  const { minMagnitude, maxMagnitude, networkId } = filter;
+  return {
+    ...(typeof minMagnitude === 'number' && { minMagnitude: minMagnitude - slack }),
+    ...(typeof maxMagnitude === 'number' && { maxMagnitude: maxMagnitude + slack }),
+    ...(typeof networkId === 'string' && { networkId }),
   };
 }
 

@@ -48,6 +48,12 @@ export class NewestFirst implements Scan {
     );
   }
 
+  /** How many events the project has on the list, or issued since it begins. */
+  get total(): number | null {
+    const totals = this.#walks.map((walk) => walk.total);
+    return totals.includes(null) ? null : totals.reduce<number>((sum, total) => sum + (total ?? 0), 0);
+  }
+
   get canAdvance(): boolean {
     return this.#reader.left > 0;
   }
@@ -72,8 +78,8 @@ export class NewestFirst implements Scan {
     if (isTop) await this.#jump();
   }
 
-  settle(): Promise<boolean> {
-    return this.#reader.readNews();
+  async settle(): Promise<boolean> {
+    return !this.isAssumed && this.#reader.readNews();
   }
 
   /** What the cursor of an event that began at `originMs` carries. */
@@ -94,8 +100,10 @@ export class NewestFirst implements Scan {
   }
 
   #walked(): number {
+    const reached = Math.max(...this.#walks.map((walk) => walk.reachedMs));
+    if (reached < this.#options.narrowing.issuedFromMs) return Number.POSITIVE_INFINITY;
     // A second less: an issue time may be written in whole seconds where the origin time is not.
-    return -Math.max(...this.#walks.map((walk) => walk.reachedMs)) - 1000;
+    return -reached - 1000;
   }
 
   /**
@@ -104,17 +112,31 @@ export class NewestFirst implements Scan {
    */
   async #jump(): Promise<void> {
     const { startMs, resume, narrowing } = this.#options;
+    if (resume) return;
+    const reached = Math.max(...this.#walks.map((walk) => walk.reachedMs));
+    if (reached > narrowing.issuedToMs) return this.#beginAt(narrowing.issuedToMs + 2000);
+    if (!(reached > startMs) || (await this.#canReadSince(startMs, reached))) return;
+    this.isAssumed = true;
+    return this.#beginAt(startMs + assumedLagMs);
+  }
+
+  async #beginAt(ms: number): Promise<void> {
+    this.#walks = this.#reader.walks('desc', floorSecond(this.#options.narrowing.fromMs), floorSecond(ms));
+    await this.#reader.advance(this.#walks);
+  }
+
+  async #canReadSince(startMs: number, reached: number): Promise<boolean> {
     const total = this.#walks.reduce((sum, walk) => sum + (walk.total ?? 0), 0);
-    if (resume || startMs === Number.POSITIVE_INFINITY || this.#walked() >= -startMs) return;
-    if (total <= fewPages * pageSize) return;
+    if (total <= fewPages * pageSize) return true;
+    const most = (this.#reader.left - fewPages) * pageSize;
+    // Where the pace of the first page leaves no doubt, the exact number is not asked for.
+    const issued = this.#reader.records.size;
+    const estimate =
+      issued * ((this.#reader.horizonMs - startMs) / Math.max(1, this.#reader.horizonMs - reached));
+    if (estimate > most * 4) return false;
     const since = this.#reader.walks('desc', floorSecond(startMs), Number.POSITIVE_INFINITY);
     await this.#reader.advance(since);
-    const issuedSince = since.reduce((sum, walk) => sum + (walk.total ?? 0), 0);
-    if (issuedSince <= (this.#reader.left - fewPages) * pageSize) return;
-    this.isAssumed = true;
-    const pinMs = floorSecond(startMs + assumedLagMs) + 1000;
-    this.#walks = this.#reader.walks('desc', floorSecond(narrowing.fromMs), pinMs);
-    await this.#reader.advance(this.#walks);
+    return since.reduce((sum, walk) => sum + (walk.total ?? 0), 0) <= most;
   }
 }
 

@@ -15,6 +15,7 @@ export class OldestFirst implements Scan {
   isAssumed: boolean;
   readonly #reader: ProjectReader;
   readonly #options: ProjectScanOptions;
+  readonly #fromMs: number;
   #walks: IssueWalk[];
   /** Null while the walk is the one over everything. */
   #lagMs: number | null;
@@ -27,11 +28,11 @@ export class OldestFirst implements Scan {
     this.isAssumed = resume?.isAssumed ?? false;
     this.#stragglers = [...(resume?.stragglers ?? [])];
     this.#lagMs = resume?.pinMs == null ? null : resume.lagMs;
-    const fromMs = floorSecond(Math.max(narrowing.fromMs, options.startMs));
+    this.#fromMs = floorSecond(Math.max(narrowing.fromMs, options.startMs));
     this.#walks =
       this.#lagMs === null
-        ? reader.walks('desc', fromMs, Number.POSITIVE_INFINITY)
-        : reader.walks('asc', resume?.pinMs ?? fromMs, Number.POSITIVE_INFINITY);
+        ? reader.walks('desc', this.#fromMs, Number.POSITIVE_INFINITY)
+        : reader.walks('asc', resume?.pinMs ?? this.#fromMs, Number.POSITIVE_INFINITY);
   }
 
   get records(): ReadonlyMap<string, Read<WireEvent>> {
@@ -40,6 +41,12 @@ export class OldestFirst implements Scan {
 
   get frontier(): number {
     return Math.min(this.#walked(), ...this.#reader.unread(this.#stragglers).map(([, originMs]) => originMs));
+  }
+
+  /** How many events the project has on the list, or issued since it begins. */
+  get total(): number | null {
+    const totals = this.#walks.map((walk) => walk.total);
+    return totals.includes(null) ? null : totals.reduce<number>((sum, total) => sum + (total ?? 0), 0);
   }
 
   get canAdvance(): boolean {
@@ -63,8 +70,8 @@ export class OldestFirst implements Scan {
     await this.#reader.advance(this.#walks.filter((walk) => !walk.isDone && walk.reachedMs === behind));
   }
 
-  settle(): Promise<boolean> {
-    return this.#reader.readNews();
+  async settle(): Promise<boolean> {
+    return !this.isAssumed && this.#reader.readNews();
   }
 
   /** What the cursor of an event that began at `originMs` carries. */
@@ -84,7 +91,7 @@ export class OldestFirst implements Scan {
     return {
       horizonMs,
       atMs,
-      pinMs: pinMs === Number.NEGATIVE_INFINITY ? floorSecond(needMs) : pinMs,
+      pinMs: Math.max(pinMs === Number.NEGATIVE_INFINITY ? floorSecond(needMs) : pinMs, this.#issuedFrom()),
       stragglers,
       lagMs,
       isAssumed: this.isAssumed,
@@ -92,12 +99,23 @@ export class OldestFirst implements Scan {
   }
 
   #walked(): number {
-    if (this.#lagMs === null) return this.#walks.every((walk) => walk.isDone) ? Infinity : -Infinity;
+    if (this.#lagMs === null) return this.#isEverythingKnown() ? Infinity : -Infinity;
     return Math.min(...this.#walks.map((walk) => walk.reachedMs)) - this.#lagMs;
   }
 
+  /** What was issued before cannot be on the list. */
+  #issuedFrom(): number {
+    return floorSecond(this.#options.narrowing.issuedFromMs);
+  }
+
+  #isEverythingKnown(): boolean {
+    const { issuedFromMs } = this.#options.narrowing;
+    return this.#walks.every((walk) => walk.isDone || walk.reachedMs < issuedFromMs);
+  }
+
   async #readEverything(): Promise<void> {
-    for (let pages = 0; !this.#walks.every((walk) => walk.isDone); pages++) {
+    const { issuedToMs } = this.#options.narrowing;
+    for (let pages = 0; !this.#isEverythingKnown(); pages++) {
       const total = this.#walks.reduce((sum, walk) => sum + (walk.total ?? 0), 0);
       const needed = Math.ceil(total / pageSize) - pages;
       if (pages > 0 && needed > this.#reader.left - requestsForNews) return this.#assume();
@@ -105,14 +123,21 @@ export class OldestFirst implements Scan {
         this.#walks.filter((walk) => !walk.isDone),
         pages === 0,
       );
+      if (pages === 0 && this.#walks.some((walk) => walk.reachedMs > issuedToMs)) {
+        this.#walks = this.#reader.walks('desc', this.#fromMs, floorSecond(issuedToMs + 2000));
+        await this.#reader.advance(this.#walks);
+      }
     }
   }
 
   async #assume(): Promise<void> {
     this.isAssumed = true;
     this.#lagMs = assumedLagMs;
-    const fromMs = Math.max(this.#options.narrowing.fromMs, this.#options.startMs);
-    this.#walks = this.#reader.walks('asc', floorSecond(fromMs), Number.POSITIVE_INFINITY);
+    this.#walks = this.#reader.walks(
+      'asc',
+      Math.max(this.#fromMs, this.#issuedFrom()),
+      Number.POSITIVE_INFINITY,
+    );
     await this.advance();
   }
 }

@@ -59,7 +59,7 @@ async function catalogueAround(
   { originTime }: Solution,
 ): Promise<readonly Read<WireCatalogueEvent>[]> {
   if (!ctx.catalogue) return [];
-  const reader = new CatalogueReader(ctx, ctx.catalogue, { near: undefined, mostRequests });
+  const reader = new CatalogueReader(ctx, ctx.catalogue, { mostRequests });
   const window = { fromMs: originTime.ms - lookAheadMs, toMs: originTime.ms + lookAheadMs };
   return (await reader.open(window)).whole();
 }

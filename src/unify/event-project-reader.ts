@@ -151,6 +151,7 @@ export class ProjectReader {
       fromMs,
       toMs,
       bbox,
+      minMagnitude: this.#narrowing.selection.minMagnitude,
       limit: pageLimit,
       read: (query) => {
         this.requests++;

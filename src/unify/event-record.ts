@@ -42,7 +42,6 @@ async function listedRecord(
       order: Number.isFinite(latestMs) ? 'asc' : 'desc',
       fromMs,
       toMs,
-      bbox: undefined,
       limit: 500,
     });
     for (let page = 0; page < mostPages && !walk.isDone; page++) {

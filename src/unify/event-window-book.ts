@@ -3,7 +3,7 @@ import type { Window } from './event-catalogue-window.js';
 
 export interface KnownWindow extends Window {
   /** What else it was narrowed by. */
-  readonly place: string;
+  readonly name: string;
   readonly readAtMs: number;
   /** Milliseconds from event to event. */
   readonly gapMs: number;
@@ -27,26 +27,26 @@ export class WindowBook {
   }
 
   /** The gap in the window read last. */
-  gapMs(place: string): number | null {
-    return this.#windows.find((window) => window.place === place)?.gapMs ?? null;
+  gapMs(name: string): number | null {
+    return this.#windows.find((window) => window.name === name)?.gapMs ?? null;
   }
 
   /** A window that holds what lies before (or after) a time; of several, the one that reaches farthest. */
-  before(place: string, ms: number): Window | null {
-    const reach = this.#usable(place, ms).filter(({ fromMs, toMs }) => fromMs < ms - worthMs && toMs >= ms);
+  before(name: string, ms: number): Window | null {
+    const reach = this.#usable(name, ms).filter(({ fromMs, toMs }) => fromMs < ms - worthMs && toMs >= ms);
     return reach.sort((a, b) => a.fromMs - b.fromMs)[0] ?? null;
   }
 
-  after(place: string, ms: number): Window | null {
-    const reach = this.#usable(place, ms).filter(({ fromMs, toMs }) => fromMs <= ms && toMs > ms + worthMs);
+  after(name: string, ms: number): Window | null {
+    const reach = this.#usable(name, ms).filter(({ fromMs, toMs }) => fromMs <= ms && toMs > ms + worthMs);
     return reach.sort((a, b) => b.toMs - a.toMs)[0] ?? null;
   }
 
   // The window at an open end moves on with the time: asking for the one of before keeps its answer in use.
-  #usable(place: string, ms: number): KnownWindow[] {
+  #usable(name: string, ms: number): KnownWindow[] {
     const age = Number.isFinite(ms) ? freshMs : refreshingMs;
     const since = this.#tenant.clock.now() - age;
-    return this.#windows.filter((window) => window.place === place && window.readAtMs >= since);
+    return this.#windows.filter((window) => window.name === name && window.readAtMs >= since);
   }
 }
 

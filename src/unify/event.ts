@@ -1,7 +1,7 @@
 import type { UnifyContext } from './context.js';
 import { unavailable } from './event-list.js';
 import type { LocatedEvent } from './event-merge.js';
-import { readStream } from './event-stream.js';
+import { readPage } from './event-page.js';
 import type { UnavailableSource } from './paging.js';
 import type { Instant } from './time.js';
 
@@ -17,11 +17,11 @@ export async function eventsBetween(
   from: Instant,
   to: Instant,
 ): Promise<{ events: readonly LocatedEvent[]; unavailableSources: readonly UnavailableSource[] }> {
-  const page = await readStream(ctx, {
+  const page = await readPage(ctx, {
     filter: { from, to },
-    order: 'DESC',
-    after: null,
+    orderBy: 'ORIGIN_TIME_DESC',
     first: Number.POSITIVE_INFINITY,
+    after: null,
   });
   const events = page.events.map(({ event }) => event).reverse();
   return { events, unavailableSources: unavailable(page.failures) };

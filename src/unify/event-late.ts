@@ -1,0 +1,30 @@
+import type { UnifyContext } from './context.js';
+import { mostMarks, movesWithinMs } from './event-cursor.js';
+import { type EventFilter, matchesFilter } from './event-filter.js';
+import type { Line } from './event-line.js';
+import { issuedMs, type LocatedEvent } from './event-merge.js';
+import { solutionAsOf } from './event-origins.js';
+
+/**
+ * Events that a new solution has moved from ahead of the cursor to before it: a walk would miss them. What is new there is
+ * not of the walk; only the project's detail can tell, so it is read for the few that were issued since the walk began.
+ */
+export async function lateEvents(
+  context: UnifyContext,
+  line: Line,
+  known: readonly LocatedEvent[],
+  filter: EventFilter,
+): Promise<LocatedEvent[]> {
+  const { after } = line;
+  if (!after?.project || after.delivered.length >= mostMarks) return [];
+  const { horizonMs } = after.project;
+  const late: LocatedEvent[] = [];
+  for (const event of known) {
+    const isNear = Math.abs(event.solution.originTime.ms - after.originTime.ms) <= movesWithinMs;
+    if (!event.project || !isNear || (issuedMs(event.project.value) ?? 0) <= horizonMs) continue;
+    if (line.isAhead(event) || line.isDelivered(event) || !matchesFilter(filter, event)) continue;
+    const former = await solutionAsOf(context, event.project.value.id, horizonMs);
+    if (former && line.isAhead({ solution: former, key: event.key })) late.push(event);
+  }
+  return late;
+}

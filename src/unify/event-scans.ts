@@ -1,0 +1,43 @@
+import type { CatalogueClient } from '../upstream/catalogue/client.js';
+import type { ProjectClient } from '../upstream/project/client.js';
+import type { UnifyContext } from './context.js';
+import { CatalogueScan } from './event-catalogue-scan.js';
+import { CatalogueReader } from './event-catalogue-window.js';
+import { lookAheadMs } from './event-identity.js';
+import type { Line } from './event-line.js';
+import type { Narrowing } from './event-narrowing.js';
+import { NewestFirst } from './event-newest-first.js';
+import { OldestFirst } from './event-oldest-first.js';
+import { ProjectReader } from './event-project-reader.js';
+
+export type ProjectScan = NewestFirst | OldestFirst;
+
+/** As many as a burst of the project's allowance (key-scoped §8): what one page may take of each interface at most. */
+export const mostRequests = 20;
+
+export function projectScan(
+  context: UnifyContext,
+  client: ProjectClient,
+  line: Line,
+  narrowing: Narrowing,
+): ProjectScan {
+  const resume = line.after?.project ?? null;
+  const reader = new ProjectReader(context, client, { narrowing, mostRequests, resume });
+  const options = { narrowing, startMs: line.sign * (line.start - lookAheadMs), resume };
+  return line.sign < 0 ? new NewestFirst(reader, options) : new OldestFirst(reader, options);
+}
+
+export function catalogueScan(
+  context: UnifyContext,
+  client: CatalogueClient,
+  line: Line,
+  narrowing: Narrowing,
+): CatalogueScan {
+  const { near, selection } = narrowing;
+  return new CatalogueScan(context, new CatalogueReader(context, client, { narrowing, mostRequests }), {
+    sign: line.sign,
+    start: line.start - lookAheadMs,
+    end: line.end + lookAheadMs,
+    name: JSON.stringify([near, selection]),
+  });
+}
