@@ -16,7 +16,6 @@ export interface Surroundings<Rec, Kind extends string> {
   /** Everything that can be read, the list's records among it, read no earlier than the list. */
   readonly memory: Memory<Rec, Kind>;
   readonly coveredFromMs: number;
-  readonly lookbackMs: number;
   readonly nowMs: number;
   /** Whether a record that the list has no word of came only after it was read. */
   readonly isLater: (known: Known<Rec, Kind>) => boolean;
@@ -30,7 +29,7 @@ export interface Surroundings<Rec, Kind extends string> {
  */
 export function positionBeside<Rec, Kind extends string>(
   list: RecordList<Rec>,
-  { memory, coveredFromMs, lookbackMs, nowMs, isLater, idOf, stateOf }: Surroundings<Rec, Kind>,
+  { memory, coveredFromMs, nowMs, isLater, idOf, stateOf }: Surroundings<Rec, Kind>,
 ): Position {
   const listed = new Map(list.records.map((record) => [idOf(record), stateOf(record)]));
   const afterMs = list.afterMs ?? Number.POSITIVE_INFINITY;
@@ -40,13 +39,14 @@ export function positionBeside<Rec, Kind extends string>(
   const unknown = memory.ordered.filter(isUnknown);
   const position = positionOf({
     records: memory.ordered,
+    last: memory.size - 1,
+    unfinished: memory.ordered,
     stateOf(known) {
       const { isFinal, hash } = listed.get(known.id) ?? known.state;
       if (isUnknown(known)) return undefined;
       return isFinal ? null : hash;
     },
     coveredFromMs,
-    lookbackMs,
     nowMs,
     unknownFromMs: unknown[0]?.state.timeMs ?? Number.POSITIVE_INFINITY,
   });

@@ -38,7 +38,7 @@ export function encodePosition(scope: string, position: Position): string {
   out.varint(signed(timeMs - oldestOpenMs));
   out.varint(known.size);
   let before = 0;
-  for (const id of [...known.keys()].sort((a, b) => a - b)) {
+  for (const id of Float64Array.from(known.keys()).sort()) {
     const state = known.get(id) ?? null;
     out.varint((id - before) * 2 + (state === null ? 0 : 1));
     if (state !== null) out.uint(state, stateBytes);

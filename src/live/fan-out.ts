@@ -127,7 +127,10 @@ export class Group<C extends LoggedChange, P> {
 
   #waitFor(subscriber: Subscriber<C, P>): void {
     subscriber.stalled();
-    subscriber.outlet.whenReady(() => void this.#catchUp(subscriber));
+    subscriber.outlet.whenReady(() => {
+      subscriber.moving();
+      void this.#catchUp(subscriber);
+    });
   }
 
   /** Brings one subscriber up to those in step: what is replayed first, then the log from where it stands. */

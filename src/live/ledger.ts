@@ -10,7 +10,6 @@ export interface LedgerOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
   readonly clock: Clock;
   readonly scope: string;
-  readonly lookbackMs: number;
 }
 
 /** What has been seen of upstream's records, and what was told of them: each change once (contract 9.1). */
@@ -24,7 +23,7 @@ export class Ledger<Rec, Kind extends string> {
   #hasBaseline = false;
 
   constructor(options: LedgerOptions<Rec, Kind>) {
-    const { subject, clock, scope, lookbackMs } = options;
+    const { subject, clock, scope } = options;
     this.#options = options;
     this.log = new ChangeLog(clock);
     this.memory = new Memory(subject);
@@ -33,7 +32,6 @@ export class Ledger<Rec, Kind extends string> {
       memory: this.memory,
       scope,
       run: newRun(),
-      lookbackMs,
       clock,
     });
   }
@@ -147,7 +145,7 @@ export class Ledger<Rec, Kind extends string> {
     const seq = this.log.next;
     // Whoever hears of the change must find the memory as of it.
     if (!wasKnown) known.announced = seq;
-    if (isFinal) known.ended = seq;
+    if (isFinal) this.memory.finish(known, seq);
     const change: Change<Rec, Kind> = {
       kind: this.#options.subject.kindOf(record, wasKnown),
       record,

@@ -33,6 +33,9 @@ export interface Known<Rec, Kind extends string> {
   missing: number;
 }
 
+// So many changes back, a cursor can be made without looking at all that is known.
+const mostFinished = 1_000;
+
 /**
  * Every record that can be read again, in the order of their times. What is not in here was never seen, or is older
  * than anything that is looked at.
@@ -40,6 +43,8 @@ export interface Known<Rec, Kind extends string> {
 export class Memory<Rec, Kind extends string> {
   readonly #subject: Subject<Rec, Kind>;
   readonly #byId = new Map<string, Known<Rec, Kind>>();
+  readonly #unfinished = new Set<Known<Rec, Kind>>();
+  readonly #finished: Known<Rec, Kind>[] = [];
   #ordered: Known<Rec, Kind>[] = [];
 
   constructor(subject: Subject<Rec, Kind>) {
@@ -57,6 +62,22 @@ export class Memory<Rec, Kind extends string> {
   /** Oldest first. */
   get ordered(): readonly Known<Rec, Kind>[] {
     return this.#ordered;
+  }
+
+  /** Those that were not final at the change `seq`, and perhaps others. */
+  unfinishedAt(seq: number): Iterable<Known<Rec, Kind>> {
+    const oldest = this.#finished[0];
+    const isRemembered = this.#finished.length < mostFinished || !oldest || oldest.ended <= seq;
+    return isRemembered ? this.#unfinished : this.#ordered;
+  }
+
+  /** It has become final. */
+  finish(known: Known<Rec, Kind>, seq: number): void {
+    known.ended = seq;
+    this.#finished.push(known);
+    if (this.#finished.length <= mostFinished) return;
+    const forgotten = this.#finished.shift();
+    if (forgotten) this.#unfinished.delete(forgotten);
   }
 
   /** Index of the first record at or after `timeMs`. */
@@ -101,6 +122,7 @@ export class Memory<Rec, Kind extends string> {
       missing: 0,
     };
     this.#byId.set(id, known);
+    if (!state.isFinal) this.#unfinished.add(known);
     this.#insert(known);
     return known;
   }
@@ -118,6 +140,7 @@ export class Memory<Rec, Kind extends string> {
     const kept = this.#ordered.slice(0, end).filter((known) => {
       if (keep(known)) return true;
       this.#byId.delete(known.id);
+      this.#unfinished.delete(known);
       return false;
     });
     if (kept.length < end) this.#ordered = [...kept, ...this.#ordered.slice(end)];
@@ -125,6 +148,8 @@ export class Memory<Rec, Kind extends string> {
 
   clear(): void {
     this.#byId.clear();
+    this.#unfinished.clear();
+    this.#finished.length = 0;
     this.#ordered = [];
   }
 

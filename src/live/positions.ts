@@ -9,7 +9,6 @@ export interface PositionsOptions<Rec, Kind extends string> {
   readonly memory: Memory<Rec, Kind>;
   readonly scope: string;
   readonly run: number;
-  readonly lookbackMs: number;
   readonly clock: Clock;
 }
 
@@ -43,15 +42,16 @@ export class Positions<Rec, Kind extends string> {
   /** Behind the change `seq`. Everyone who is told of a change asks for it at about the same time. */
   cursorAt(seq: number, coveredFromMs: number): string {
     return kept(this.#cursors, mostCursors, seq, () => {
-      const { memory, scope, lookbackMs, clock } = this.#options;
+      const { memory, scope, clock } = this.#options;
       const position = positionOf({
         records: memory.ordered,
+        last: memory.size - 1,
+        unfinished: memory.unfinishedAt(seq),
         stateOf: (record) => {
           if (record.announced > seq) return undefined;
           return record.ended <= seq ? null : this.#hashAt(record, seq);
         },
         coveredFromMs,
-        lookbackMs,
         unknownFromMs: nothingUnknown,
         nowMs: clock.now(),
       });
@@ -81,6 +81,13 @@ export class Positions<Rec, Kind extends string> {
       state: known.state,
       known,
     }));
+    const frozen: Snapshot<Rec, Kind> = {
+      records: snapshot,
+      lastKnown: snapshot.findLastIndex((record) => stateAt(position, record) !== undefined),
+      unfinished: snapshot.filter(
+        (record) => !record.state.isFinal || typeof stateAt(position, record) === 'number',
+      ),
+    };
     const missed: Delivery<Change<Rec, Kind>>[] = [];
     for (const record of snapshot) {
       const { state, known } = record;
@@ -93,7 +100,7 @@ export class Positions<Rec, Kind extends string> {
           record: state.record,
           traits: state.traits,
           observedAtMs: known.last?.change.observedAtMs ?? known.seenAtMs,
-          cursor: () => this.#cursorWithin(snapshot, record, position, coveredFromMs),
+          cursor: () => this.#cursorWithin(frozen, record, position, coveredFromMs),
         },
       });
     }
@@ -102,20 +109,21 @@ export class Positions<Rec, Kind extends string> {
 
   /** Behind one record of a replay, for someone who came from `position`: what comes after it is as it was there. */
   #cursorWithin(
-    snapshot: readonly Frozen<Rec, Kind>[],
+    { records, lastKnown, unfinished }: Snapshot<Rec, Kind>,
     reached: Frozen<Rec, Kind>,
     position: Position,
     coveredFromMs: number,
   ): string {
-    const { scope, lookbackMs, clock } = this.#options;
+    const { scope, clock } = this.#options;
     const behind = positionOf({
-      records: snapshot,
+      records,
+      last: Math.max(reached.at, lastKnown),
+      unfinished,
       stateOf: (record) => {
         if (record.at > reached.at) return stateAt(position, record);
         return record.state.isFinal ? null : record.state.hash;
       },
       coveredFromMs: Math.max(coveredFromMs, position.horizonMs),
-      lookbackMs,
       unknownFromMs: reached.state.timeMs,
       nowMs: clock.now(),
     });
@@ -136,6 +144,14 @@ interface Frozen<Rec, Kind extends string> {
   readonly number: number;
   readonly state: State<Rec>;
   readonly known: Known<Rec, Kind>;
+}
+
+interface Snapshot<Rec, Kind extends string> {
+  readonly records: readonly Frozen<Rec, Kind>[];
+  /** Index of the newest that was known before. */
+  readonly lastKnown: number;
+  /** Those that are not final, or were not. */
+  readonly unfinished: readonly Frozen<Rec, Kind>[];
 }
 
 /** What somebody at `position` knew of a record: null final, a number its state, undefined nothing. */

@@ -60,7 +60,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const { subject, reader, clock, random, lookbackMs } = options;
     this.#options = options;
     this.#scope = `${subject.name} ${subject.source} ${options.scope}`;
-    this.#ledger = new Ledger({ subject, clock, scope: this.#scope, lookbackMs });
+    this.#ledger = new Ledger({ subject, clock, scope: this.#scope });
     this.#chores = new Chores({
       subject,
       reader,
@@ -122,11 +122,10 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
    * read of what is there.
    */
   async cursorBeside(list: RecordList<Rec>, scope: ReadScope): Promise<string> {
-    const { subject, reader, clock, lookbackMs } = this.#options;
+    const { subject, reader, clock } = this.#options;
     const newest = this.#ledger.hasBaseline ? null : await reader.newest({ ...scope, maxAgeMs: freshForMs });
     const { idOf } = subject;
     const shared = {
-      lookbackMs,
       nowMs: clock.now(),
       idOf,
       stateOf: (record: Rec) => this.#ledger.memory.stateOf(record, null),

@@ -3,9 +3,11 @@ import type { Delivery } from './change.js';
 import type { Listening, LoggedChange, Start } from './feed.js';
 import type { Outlet } from './outlet.js';
 
-// contract 9.5. A burst is no sign of slowness: whoever takes as many as that in this time is let be.
+// contract 9.5. A burst is no sign of slowness, and neither is a gateway that is busy itself: only who takes nothing at all
+// for this long is given up at once, and who takes less than that in each of several such spans.
 const mostBehind = 1_000;
 const patienceMs = 5_000;
+const spans = 6;
 
 export interface Supervision {
   /** How many changes it is behind, counted no further than `most`. */
@@ -25,6 +27,8 @@ export class Subscriber<C extends LoggedChange, P> {
   #replayed = 0;
   #isOver = false;
   #isFolding = false;
+  #stalledAtMs: number | null = null;
+  #slowSpans = 0;
   #delivered = 0;
   #patience: Timer | null = null;
 
@@ -58,11 +62,19 @@ export class Subscriber<C extends LoggedChange, P> {
   /** Its outlet takes nothing more for now. */
   stalled(): void {
     this.#isFolding = true;
+    this.#stalledAtMs ??= this.#clock.now();
     if (!this.#patience) this.#supervise();
+  }
+
+  /** Its outlet takes more again. */
+  moving(): void {
+    this.#stalledAtMs = null;
   }
 
   caughtUp(): void {
     this.#isFolding = false;
+    this.#stalledAtMs = null;
+    this.#slowSpans = 0;
     this.#patience?.cancel();
     this.#patience = null;
   }
@@ -76,8 +88,12 @@ export class Subscriber<C extends LoggedChange, P> {
   #supervise(): void {
     const before = this.#delivered;
     this.#patience = this.#clock.timer(patienceMs, () => {
-      const isSlow = this.#delivered - before < mostBehind;
-      if (isSlow && this.#supervision.countBehind(mostBehind) >= mostBehind) this.#supervision.giveUp();
+      const isFarBehind = this.#supervision.countBehind(mostBehind) >= mostBehind;
+      const isSlow = isFarBehind && this.#delivered - before < mostBehind;
+      this.#slowSpans = isSlow ? this.#slowSpans + 1 : 0;
+      const hasTakenNothing =
+        this.#stalledAtMs !== null && this.#clock.now() - this.#stalledAtMs >= patienceMs;
+      if (isFarBehind && (hasTakenNothing || this.#slowSpans >= spans)) this.#supervision.giveUp();
       else this.#supervise();
     });
   }

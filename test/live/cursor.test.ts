@@ -106,7 +106,8 @@ describe('what a cursor takes for known', () => {
             records,
             stateOf: (one) => (unknown.has(one) ? undefined : one.known),
             coveredFromMs,
-            lookbackMs: 600_000,
+            last: records.length - 1,
+            unfinished: records,
             nowMs: records[0]?.state.timeMs ?? 0,
             unknownFromMs: [...unknown][0]?.state.timeMs ?? Number.POSITIVE_INFINITY,
           });
