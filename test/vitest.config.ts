@@ -6,6 +6,6 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/setup.ts'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
   },
 });

@@ -94,6 +94,8 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
 
   const pinging = setInterval(() => {
     for (const socket of sockets.clients) {
+      // One that is closing has its own time for that; a slow reader may still get to see why.
+      if (socket.readyState !== socket.OPEN) continue;
       if (silent.has(socket)) {
         socket.terminate();
         continue;

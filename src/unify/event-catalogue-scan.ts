@@ -144,7 +144,7 @@ export class CatalogueScan implements Scan {
   #bounded(start: number, until: number): number {
     const length = until - start;
     if (!Number.isFinite(length)) return Math.min(until, this.#options.end);
-    const gridMs = 1000 * 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, length / 16_000))));
+    const gridMs = 1000 * 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, length / 128_000))));
     return Math.min(Math.max(start + 1000, Math.ceil(until / gridMs) * gridMs), this.#options.end);
   }
 

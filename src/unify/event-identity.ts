@@ -43,14 +43,14 @@ export interface Recorded<T> {
 }
 
 // The window in which USGS ComCat takes two origins for one earthquake (contract 6.2).
-export const associationS = 16;
+const associationS = 16;
 export const associationKm = 100;
 
 /**
  * Assumed: two solutions of one id begin within two minutes of each other. A list is read piece by piece, and records
  * that lie further apart could only be brought together by reading all that lies between them.
  */
-export const sameIdWithinS = 120;
+const sameIdWithinS = 120;
 
 /**
  * What must be known around an origin time to decide on a record there: whoever is within 16 s may have its nearest

@@ -163,7 +163,8 @@ export class ProjectReader {
   #scope(notBeforeMs: number): ReadScope {
     const { scope, clock } = this.#context;
     if (notBeforeMs === Number.NEGATIVE_INFINITY) return scope;
-    const maxAgeMs = Math.max(0, clock.now() - notBeforeMs);
+    // An answer of this very millisecond will do: 0 would ask again whatever there is.
+    const maxAgeMs = Math.max(1, clock.now() - notBeforeMs);
     return { ...scope, maxAgeMs: Math.min(maxAgeMs, scope.maxAgeMs ?? Number.POSITIVE_INFINITY) };
   }
 

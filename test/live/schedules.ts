@@ -90,7 +90,7 @@ class Screen {
   }
 }
 
-export async function play(events: readonly (readonly [Event, number])[]) {
+async function play(events: readonly (readonly [Event, number])[]) {
   const upstream = new UpstreamModel();
   const { clock } = upstream;
   for (let id = 1; id <= 30; id++) {

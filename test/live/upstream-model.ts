@@ -137,14 +137,14 @@ function wireOf({ id, deviceId, station, startMs, status, pga }: ModelTrigger): 
   };
 }
 
-export const usualSettings: FeedSettings = {
+const usualSettings: FeedSettings = {
   triggerPollIntervalMs: 5_000,
   triggerLookbackS: 600,
   eventPollIntervalMs: 10_000,
   sensorPollIntervalMs: 30_000,
 };
 
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** One run of a gateway over the model; another run is another call. */
 export interface Run {

@@ -107,7 +107,7 @@ describe('the list of events', () => {
           expect(keys).toEqual(expected.map(({ key }) => key));
         },
       ),
-      { numRuns: Number(process.env['RUNS'] ?? 300) },
+      { numRuns: 60 },
     );
   });
 });

@@ -23,7 +23,7 @@ export function mergedWorld(
   ].sort((a, b) => a.originMs - b.originMs || (a.key < b.key ? -1 : 1));
 }
 
-export function pairsOf(
+function pairsOf(
   project: readonly ProjectQuake[],
   catalogue: readonly CatalogueQuake[],
 ): Map<ProjectQuake, CatalogueQuake> {

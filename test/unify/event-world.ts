@@ -205,7 +205,7 @@ export class EventWorld {
   }
 }
 
-export function projectRecord(quake: ProjectQuake) {
+function projectRecord(quake: ProjectQuake) {
   return projectShape.parse({
     id: quake.id,
     issued_at: new Date(quake.issuedMs).toISOString(),
@@ -221,7 +221,7 @@ export function projectRecord(quake: ProjectQuake) {
   });
 }
 
-export function catalogueRecord(quake: CatalogueQuake) {
+function catalogueRecord(quake: CatalogueQuake) {
   return catalogueShape.parse({
     id: quake.id,
     origin_time: new Date(quake.originMs).toISOString(),

@@ -10,7 +10,7 @@ import { EventRef, NetworkRef } from '../refs.js';
 import { defaultFirst, forwardArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 
-export const EventFilterInput = builder.inputType('EventFilter', {
+const EventFilterInput = builder.inputType('EventFilter', {
   description: 'Which events. All that is given must hold, of the merged values that this graph shows.',
   fields: (t) => ({
     from: t.field({ type: 'DateTime', description: 'Origin time, at or after.' }),
@@ -41,7 +41,7 @@ export const EventFilterInput = builder.inputType('EventFilter', {
   }),
 });
 
-export const EventOrderEnum = builder.enumType('EventOrder', {
+const EventOrderEnum = builder.enumType('EventOrder', {
   description: 'Order of events, by origin time to its last digit.',
   values: {
     ORIGIN_TIME_DESC: { description: 'Latest first.' },
@@ -49,7 +49,7 @@ export const EventOrderEnum = builder.enumType('EventOrder', {
   } as const,
 });
 
-export const EventConnection = builder.connectionObject<typeof EventRef, Slice<LocatedEvent>>(
+const EventConnection = builder.connectionObject<typeof EventRef, Slice<LocatedEvent>>(
   {
     type: EventRef,
     name: 'EventConnection',
@@ -76,7 +76,7 @@ export const EventConnection = builder.connectionObject<typeof EventRef, Slice<L
   { name: 'EventEdge', description: 'An event and its place in the list.' },
 );
 
-export function eventListArgs() {
+function eventListArgs() {
   return {
     ...builder.args((t) => ({
       filter: t.field({ type: EventFilterInput, description: 'Which events; all when left out.' }),
@@ -97,7 +97,7 @@ interface EventListInput {
   readonly first?: number | null | undefined;
 }
 
-export const eventListCost = cost<EventListInput>({
+const eventListCost = cost<EventListInput>({
   requests: (args, parents) => requestsOf(args) * parents,
   items: ({ first }) => first ?? defaultFirst,
 });

@@ -160,7 +160,7 @@ builder.node(EventRef, {
   }),
 });
 
-export const EventLookupInput = builder.inputType('EventLookup', {
+const EventLookupInput = builder.inputType('EventLookup', {
   description: 'Exactly one field.',
   isOneOf: true,
   fields: (t) => ({
