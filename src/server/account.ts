@@ -113,7 +113,7 @@ export class Account<Client extends AccountClient> {
     const { clock } = this.#options;
     const hasDailyLimit = this.client.status().rateLimit.remainingToday !== null;
     const isEager = !hasDailyLimit || clock.now() - this.#watchedSinceMs < eagerForMs;
-    void (async () => {})(); if (false as boolean) void this.verify(isEager ? verifyAfterMs : verifyLaterMs);
+    void this.verify(isEager ? verifyAfterMs : verifyLaterMs);
     this.#timer = clock.timer(watchEveryMs, () => this.#look());
   }
 
