@@ -174,6 +174,35 @@ describe('a subscription', () => {
     }
   }, 60_000);
 
+  it('outlives everything that can go wrong with a poll', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('1', changes('trigger { triggerId }')));
+    await polling(gw.sandbox);
+    const wrong = { source: 'project', path: '/v1/triggers' } as const;
+    for (const fault of [
+      { drop: true, times: 3 },
+      { status: 500, times: 2 },
+      { truncate: true },
+      { wrongBody: true },
+      { body: '' },
+      { body: '{}' },
+      { body: '[]' },
+      { rewrite: () => ({ data: null, total: 0, limit: 500, offset: 0 }) },
+      { rewrite: () => ({ data: [{ status: 'closed' }], total: 1, limit: 500, offset: 0 }) },
+    ]) {
+      gw.sandbox.faults.add({ ...wrong, ...fault });
+    }
+    addTrigger(gw.sandbox, { id: 1 });
+    expect((await socket.next()).payload).toEqual({
+      data: { triggerChanges: { trigger: { triggerId: '1' } } },
+    });
+    addTrigger(gw.sandbox, { id: 2 });
+    expect((await socket.next()).payload).toEqual({
+      data: { triggerChanges: { trigger: { triggerId: '2' } } },
+    });
+  }, 90_000);
+
   it('keeps a masked position to itself', async () => {
     const world = emptyWorld();
     const location = { latitude: 34.05, longitude: -118.25, elevation_m: 93, name: 'Secret vault' };
