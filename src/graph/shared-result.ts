@@ -21,7 +21,7 @@ export class SharedResult {
   }
 
   get bytes(): Uint8Array {
-    this.#bytes ??= Buffer.from(this.json);
+    this.#bytes ??= Buffer.from(this.#json ?? JSON.stringify(this.result));
     return this.#bytes;
   }
 }

@@ -91,6 +91,7 @@ export class Group<C extends LoggedChange, P> {
         for (const subscriber of this.#inStep) {
           if (entry.seq >= subscriber.at) this.#hand(subscriber, payload, entry.seq);
         }
+        if (this.#behind.size === 0) this.#renders.forget(entry.change);
       } else {
         this.#next++;
       }
@@ -151,6 +152,7 @@ export class Group<C extends LoggedChange, P> {
     if (subscriber.isOver) return;
     subscriber.caughtUp();
     this.#behind.delete(subscriber);
+    if (this.#behind.size === 0 && !this.#isRunning) this.#renders.clear();
     if (this.#inStep.size === 0 && !this.#isRunning) this.#next = subscriber.at;
     this.#inStep.add(subscriber);
     this.#wake();

@@ -25,6 +25,11 @@ export class Renders<C, P> {
     return payload;
   }
 
+  /** Everyone has it. */
+  forget(change: C): void {
+    this.#live.delete(change);
+  }
+
   clear(): void {
     this.#live.clear();
     this.#replayed.clear();
