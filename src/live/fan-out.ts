@@ -88,8 +88,12 @@ export class Group<C extends LoggedChange, P> {
         const made = this.#renders.of(entry.change, false, () => this.#ahead(entry.seq));
         const payload = made instanceof Promise ? await made : made;
         this.#next = entry.seq + 1;
+        let handed = 0;
         for (const subscriber of this.#inStep) {
-          if (entry.seq >= subscriber.at) this.#hand(subscriber, payload, entry.seq);
+          if (entry.seq < subscriber.at) continue;
+          this.#hand(subscriber, payload, entry.seq);
+          // Ten thousand take a while: others get their turn in between.
+          if (++handed % handedAtOnce === 0) await nextTurn();
         }
         if (this.#behind.size === 0) this.#renders.forget(entry.change);
       } else {
@@ -221,6 +225,9 @@ export class Group<C extends LoggedChange, P> {
 }
 
 const madeAhead = 16;
+const handedAtOnce = 1_000;
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function fellBehind(): FellBehind {
   return new FellBehind(

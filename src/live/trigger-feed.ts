@@ -1,3 +1,5 @@
+import { Forbidden } from '../errors.js';
+import { atOrAfter, atOrBefore } from '../unify/millisecond.js';
 import { type Trigger, triggerOf, triggersOf } from '../unify/trigger-record.js';
 import type { ProjectClient } from '../upstream/project/client.js';
 import type { WireTrigger } from '../upstream/project/wire.js';
@@ -14,13 +16,23 @@ export function triggerReader(project: ProjectClient): Reader<Trigger> {
     timeOf: triggerSubject.timeOf,
     idOf: triggerSubject.idOf,
     async again(trigger, scope) {
-      const time = trigger.startTime.toString();
-      const { value, readAtMs } = await project.triggers(
-        { from: time, to: time, deviceId: trigger.deviceId, order: 'asc', limit: 500, offset: 0 },
-        scope,
-      );
-      const record = value.items.find(({ id }) => id === trigger.triggerId);
-      return record ? triggerOf(record, readAtMs) : null;
+      const time = trigger.startTime;
+      const read = async (deviceId: string | undefined) => {
+        const range = { from: atOrBefore(time), to: atOrAfter(time) };
+        const { value, readAtMs } = await project.triggers(
+          { ...range, deviceId, order: 'asc', limit: 500, offset: 0 },
+          scope,
+        );
+        const record = value.items.find(({ id }) => id === trigger.triggerId);
+        return record ? triggerOf(record, readAtMs) : null;
+      };
+      try {
+        return await read(trigger.deviceId);
+      } catch (error) {
+        // Assumed: a sensor that has moved away may not be known any more, though its triggers are still listed.
+        if (error instanceof Forbidden && error.upstream?.status === 404) return read(undefined);
+        throw error;
+      }
     },
   });
 }
