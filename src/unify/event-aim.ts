@@ -32,14 +32,14 @@ export function aimOf(line: Line, options: AimOptions): Aim {
   if (projectFrontier === null || (isOfCatalogue && !isOfProject)) {
     return { from: catalogueFrontier, to: finite(last) };
   }
-  const ahead = known.filter((event) => event.project && line.isAhead(event));
-  const likely = ahead.filter((event) => matchesFilter(filter, event));
+  const ofProject = known.filter((event) => event.project);
+  const likely = ofProject.filter((event) => line.isAhead(event) && matchesFilter(filter, event));
   const wantedth = likely[wanted - 1];
   const reach = (wantedth ? line.placeOf(wantedth) : projectFrontier) + lookAheadMs + 1000;
   if (!isOfProject) return { from: catalogueFrontier, to: finite(Math.min(reach, last)) };
-  // A magnitude or a place can be another once the catalogue's is known: only what is the project's own is certain.
+  // Magnitude, place and time can be others once the catalogue's are known: only what is the project's own is certain.
   const { issuedFrom, issuedTo } = filter;
-  const next = ahead
+  const next = ofProject
     .filter((event) => matchesFilter({ issuedFrom, issuedTo }, event))
     .map((event) => line.placeOf(event))
     .filter((place) => place + lookAheadMs >= catalogueFrontier);

@@ -1,4 +1,4 @@
-import { GatewayError, type Source } from '../errors.js';
+import { GatewayError, QueryTooComplex, type Source } from '../errors.js';
 import type { UnifyContext } from './context.js';
 import { aimOf } from './event-aim.js';
 import type { CatalogueScan } from './event-catalogue-scan.js';
@@ -161,7 +161,8 @@ class Stream {
         catalogueFrontier: this.#catalogue.frontier,
       });
       if (aim.from > this.#catalogue.frontier) {
-        this.#catalogue.skip(aim.from);
+        // What is passed over is not come back to: whatever the project has there must be known.
+        if (await this.#settle()) this.#catalogue.skip(aim.from);
         return true;
       }
       target = aim.to;
@@ -190,13 +191,22 @@ class Stream {
   async #settle(): Promise<boolean> {
     let isSettled = true;
     for (const [source, scan] of this.#running()) {
-      const hasRead = await this.#guarded(source, () => scan.settle());
+      const hasRead = await this.#guarded(source, () =>
+        scan.settle().catch((error) => this.#tolerated(source, error)),
+      );
       if (hasRead !== false) isSettled = false;
       if (scan.isAssumed && !this.#failures.has(source)) {
         this.#failures.set(source, tooManyRequests(source, mostRequests));
       }
     }
     return isSettled;
+  }
+
+  /** That so much has been issued meanwhile that it cannot all be read is told, and takes away nothing. */
+  #tolerated(source: Source, error: unknown): false {
+    if (!(error instanceof QueryTooComplex)) throw error;
+    this.#failures.set(source, error);
+    return false;
   }
 
   /** Null when the interface failed: it is read no more. */

@@ -50,7 +50,8 @@ export interface WorldChoices {
   readonly cataloguePage: number;
   /** Whether `start` and `end` are inclusive. */
   readonly inclusive: boolean;
-  /** What the order of the catalogue's list follows. */
+  /** The order of the catalogue's list; `none` follows nothing. */
+  readonly order: 'none' | 'newest' | 'oldest';
   readonly seed: number;
   /** As the clients do: an answer of the last ten seconds is given again, unless it must not be so old. */
   readonly caches: boolean;
@@ -76,6 +77,7 @@ export class EventWorld {
       projectPage: 500,
       cataloguePage: 100,
       inclusive: true,
+      order: 'none',
       seed: 1,
       caches: false,
       ...choices,
@@ -173,7 +175,8 @@ export class EventWorld {
       this.requests.catalogue++;
       const readAtMs = await this.#happens();
       if (this.failures.catalogue) throw this.failures.catalogue;
-      const { inclusive, seed, cataloguePage } = this.#choices;
+      const { inclusive, order, seed, cataloguePage } = this.#choices;
+      const sign = { none: 0, newest: -1, oldest: 1 }[order];
       const [start, end] = [msOf(query.start), msOf(query.end)];
       const matching = this.catalogue
         .filter(
@@ -188,7 +191,7 @@ export class EventWorld {
         )
         .filter(({ networkId }) => query.networkId === undefined || networkId === query.networkId)
         .filter((quake) => !query.near || distanceKm(query.near, quake) <= query.near.radiusKm)
-        .sort((a, b) => shuffled(a.id, seed) - shuffled(b.id, seed));
+        .sort((a, b) => sign * (a.originMs - b.originMs) || shuffled(a.id, seed) - shuffled(b.id, seed));
       const limit = Math.min(query.limit, cataloguePage);
       const offset = (query.page - 1) * limit;
       const items = matching.slice(offset, offset + limit).map(catalogueRecord);
