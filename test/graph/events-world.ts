@@ -1,8 +1,8 @@
-import { ManualClock } from '../../src/clock.js';
 import { aCatalogueEvent, anEvent } from '../../src/sandbox/builders.js';
 import type { CatalogueEvent } from '../../src/sandbox/catalogue-records.js';
 import type { ProjectEvent } from '../../src/sandbox/project-records.js';
 import { emptyWorld, type World } from '../../src/sandbox/world.js';
+import { clockRunningFrom } from '../support/clock.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.js';
 
 /** When the first event of a test begins. */
@@ -10,13 +10,13 @@ const startMs = Date.UTC(2026, 2, 8, 12);
 
 export const timeOf = (afterS: number) => new Date(startMs + afterS * 1000).toISOString();
 
-/** The clock stands a day after the first event; allowance is not what these tests are about. */
+/** It is a day after the first event; allowance is not what these tests are about. */
 export function gatewayOf(
   events: { readonly project?: readonly ProjectEvent[]; readonly catalogue?: readonly CatalogueEvent[] },
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   return startGateway({
-    clock: new ManualClock(startMs + 86_400_000),
+    clock: clockRunningFrom(startMs + 86_400_000),
     ...options,
     sandbox: { world: worldOf(events), rateLimits: false, ...options.sandbox },
     env: {
