@@ -36,12 +36,18 @@ export function encodePosition(scope: string, position: Position): string {
   out.varint(timeMs);
   out.varint(signed(timeMs - horizonMs));
   out.varint(signed(timeMs - oldestOpenMs));
-  out.varint(known.size);
+  const ids = Float64Array.from(known.keys()).sort();
+  const isOpen = (id: number) => known.get(id) !== null;
+  writeRuns(
+    out,
+    ids.filter((id) => !isOpen(id)),
+  );
+  const open = ids.filter(isOpen);
+  out.varint(open.length);
   let before = 0;
-  for (const id of Float64Array.from(known.keys()).sort()) {
-    const state = known.get(id) ?? null;
-    out.varint((id - before) * 2 + (state === null ? 0 : 1));
-    if (state !== null) out.uint(state, stateBytes);
+  for (const id of open) {
+    out.varint(id - before);
+    out.uint(known.get(id) ?? 0, stateBytes);
     before = id;
   }
   out.uint(out.checksum(), 4);
@@ -72,15 +78,48 @@ function read(scope: string, cursor: string): Position | null {
   const horizonMs = timeMs - unsigned(input.varint());
   const oldestOpenMs = timeMs - unsigned(input.varint());
   const known = new Map<number, number | null>();
+  for (const id of readRuns(input)) known.set(id, null);
   let id = 0;
   for (let left = input.varint(); left > 0 && !input.isAtEnd; left--) {
-    const step = input.varint();
-    id += Math.floor(step / 2);
-    known.set(id, step % 2 === 1 ? input.uint(stateBytes) : null);
+    id += input.varint();
+    known.set(id, input.uint(stateBytes));
   }
   if (!input.isAtEnd) return null;
   return { logged: run === 0 ? null : { run, seq }, timeMs, horizonMs, oldestOpenMs, known };
 }
+
+/** Upstream numbers its records one after the other (key-scoped §2): most of them lie in few unbroken runs. */
+function writeRuns(out: ByteWriter, ids: Float64Array): void {
+  const runs: { first: number; length: number }[] = [];
+  for (const id of ids) {
+    const last = runs.at(-1);
+    if (last && id === last.first + last.length) last.length++;
+    else runs.push({ first: id, length: 1 });
+  }
+  out.varint(runs.length);
+  let end = 0;
+  for (const { first, length } of runs) {
+    out.varint((first - end) * 2 + (length === 1 ? 0 : 1));
+    if (length > 1) out.varint(length);
+    end = first + length;
+  }
+}
+
+function readRuns(input: ByteReader): number[] {
+  const ids: number[] = [];
+  let end = 0;
+  for (let left = input.varint(); left > 0 && !input.isAtEnd; left--) {
+    const step = input.varint();
+    const first = end + Math.floor(step / 2);
+    end = first + (step % 2 === 1 ? input.varint() : 1);
+    if (end - first > mostKnown - ids.length) return ids;
+    for (let id = first; id < end; id++) ids.push(id);
+  }
+  return ids;
+}
+
+// A few bytes could claim any number of records: more than a gateway ever knows are taken for none.
+const mostKnown = 1_000_000;
 
 // Integers ids stay below this, and hashes of other ids: doubled, they are still exact.
 const idSpace = 2 ** 50;
