@@ -27,6 +27,8 @@ export class IssueWalk {
   isDone = false;
   /** Of the first page: how many events lie within the bounds; null where upstream did not say. */
   total: number | null = null;
+  /** How many pages have been read. */
+  pages = 0;
   /** When the last page was read. */
   readAtMs = Number.NEGATIVE_INFINITY;
   /** The bound that each page was pinned to, in the order of the walk. */
@@ -56,6 +58,7 @@ export class IssueWalk {
       bbox,
       minMagnitude,
     });
+    this.pages++;
     if (this.pins.length === 0) this.total = page.total;
     if (this.pins.at(-1) !== pin) this.pins.push(pin);
     this.readAtMs = readAtMs;

@@ -3,6 +3,7 @@ import { mostMarks, movesWithinMs } from './event-cursor.js';
 import { type EventFilter, matchesFilter } from './event-filter.js';
 import type { Line } from './event-line.js';
 import { issuedMs, type LocatedEvent } from './event-merge.js';
+import { lateMs } from './event-project-reader.js';
 import { solutionAsOf } from './event-origins.js';
 
 /**
@@ -23,7 +24,8 @@ export async function lateEvents(
     const isNear = Math.abs(event.solution.originTime.ms - after.originTime.ms) <= movesWithinMs;
     if (!event.project || !isNear || (issuedMs(event.project.value) ?? 0) <= horizonMs) continue;
     if (line.isAhead(event) || line.isDelivered(event) || !matchesFilter(filter, event)) continue;
-    const former = await solutionAsOf(context, event.project.value.id, horizonMs);
+    // Up to the newest that was shown when the walk began, what was issued may have been shown as well.
+    const former = await solutionAsOf(context, event.project.value.id, horizonMs + lateMs);
     if (former && line.isAhead({ solution: former, key: event.key })) late.push(event);
   }
   return late;

@@ -92,9 +92,13 @@ export class ProjectReader {
       if (this.#readAtMs >= this.#newsAtMs) this.#isSettled = false;
     }
     if (this.horizonMs !== Number.NEGATIVE_INFINITY) return;
-    const issued = [...this.records.values()].map(({ value }) => issuedMs(value) ?? Number.NEGATIVE_INFINITY);
-    this.horizonMs = Math.max(...issued) - lateMs;
+    this.horizonMs = this.#newestMs() - lateMs;
     this.atMs = Math.min(...times);
+  }
+
+  #newestMs(): number {
+    const issued = [...this.records.values()].map(({ value }) => issuedMs(value) ?? Number.NEGATIVE_INFINITY);
+    return Math.max(...issued);
   }
 
   /**
@@ -104,12 +108,23 @@ export class ProjectReader {
   async readNews(): Promise<boolean> {
     if (this.#isSettled || this.horizonMs === Number.NEGATIVE_INFINITY) return false;
     this.#isSettled = true;
-    const fromMs = Math.floor(this.horizonMs / 1000 - 1) * 1000;
-    const walks = this.#narrowing.boxes.map((bbox) =>
-      this.#walk('desc', fromMs, Number.POSITIVE_INFINITY, bbox, this.#readAtMs),
-    );
-    for (const walk of walks) await this.#readAll(walk);
-    this.#newsAtMs = Math.min(...walks.map((walk) => walk.readAtMs));
+    let fromMs = this.horizonMs;
+    for (let isWhole = false; !isWhole; fromMs = this.#newestMs() - lateMs) {
+      const before = this.#times.size;
+      const walks = this.#narrowing.boxes.map((bbox) =>
+        this.#walk(
+          'desc',
+          Math.floor(fromMs / 1000 - 1) * 1000,
+          Number.POSITIVE_INFINITY,
+          bbox,
+          this.#readAtMs,
+        ),
+      );
+      for (const walk of walks) await this.#readAll(walk);
+      this.#newsAtMs = Math.min(...walks.map((walk) => walk.readAtMs));
+      // Between two pages of news as well, a solution can be replaced: what came meanwhile is read too.
+      isWhole = walks.every((walk) => walk.pages === 1) || this.#times.size === before;
+    }
     return true;
   }
 
@@ -188,7 +203,7 @@ function timesOf(event: WireEvent): Straggler {
 
 // Assumed: what the list does not show yet is issued no more than this before the newest that it shows. Data can be a few
 // seconds behind (key-scoped §1), and issue times can be written in whole seconds.
-const lateMs = 10_000;
+export const lateMs = 10_000;
 
 // key-scoped §8: at most 500. Requests are scarcer than bytes.
 const pageLimit = 500;
