@@ -47,10 +47,10 @@ const associationS = 16;
 export const associationKm = 100;
 
 /**
- * Assumed: two solutions of one id begin within two minutes of each other. A list is read piece by piece, and records
- * that lie further apart could only be brought together by reading all that lies between them.
+ * Assumed: two solutions of one id begin within a quarter of an hour of each other. A list is read piece by piece, and
+ * records that lie further apart could only be brought together by reading all that lies between them.
  */
-const sameIdWithinS = 120;
+const sameIdWithinS = 900;
 
 /**
  * What must be known around an origin time to decide on a record there: whoever is within 16 s may have its nearest

@@ -3,11 +3,11 @@ import { mostMarks, movesWithinMs } from './event-cursor.js';
 import { type EventFilter, matchesFilter } from './event-filter.js';
 import type { Line } from './event-line.js';
 import { issuedMs, type LocatedEvent } from './event-merge.js';
+import { solutionsSince } from './event-origins.js';
 import { lateMs } from './event-project-reader.js';
-import { solutionAsOf } from './event-origins.js';
 
 /**
- * Events that a new solution has moved from ahead of the cursor to before it: a walk would miss them. What is new there is
+ * Events that new solutions have moved from ahead of the cursor to before it: a walk would miss them. What is new there is
  * not of the walk; only the project's detail can tell, so it is read for the few that were issued since the walk began.
  */
 export async function lateEvents(
@@ -25,8 +25,8 @@ export async function lateEvents(
     if (!event.project || !isNear || (issuedMs(event.project.value) ?? 0) <= horizonMs) continue;
     if (line.isAhead(event) || line.isDelivered(event) || !matchesFilter(filter, event)) continue;
     // Up to the newest that was shown when the walk began, what was issued may have been shown as well.
-    const former = await solutionAsOf(context, event.project.value.id, horizonMs + lateMs);
-    if (former && line.isAhead({ solution: former, key: event.key })) late.push(event);
+    const solutions = await solutionsSince(context, event.project.value.id, horizonMs + lateMs);
+    if (solutions.some((solution) => line.isAhead({ solution, key: event.key }))) late.push(event);
   }
   return late;
 }

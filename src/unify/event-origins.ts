@@ -24,11 +24,13 @@ export function originsIn({ origins }: WireEventDetail): IssuedOrigin[] {
     .sort((a, b) => (a.issuedMs ?? 0) - (b.issuedMs ?? 0));
 }
 
-/** Where an event lay by what had been issued at a time; null when it was not there yet, or nobody can tell. */
-export async function solutionAsOf(ctx: UnifyContext, id: string, ms: number): Promise<Solution | null> {
+/**
+ * Where an event lay by what had been issued at a time, and wherever it has been moved to since; empty when it was not
+ * there yet, or nobody can tell.
+ */
+export async function solutionsSince(ctx: UnifyContext, id: string, ms: number): Promise<Solution[]> {
   const detail = await ctx.project?.event(id, ctx.scope);
-  const issued = detail
-    ? originsIn(detail.value).filter((origin) => (origin.issuedMs ?? Infinity) <= ms)
-    : [];
-  return issued.at(-1)?.solution ?? null;
+  const origins = detail ? originsIn(detail.value) : [];
+  const then = origins.findLastIndex((origin) => (origin.issuedMs ?? Infinity) <= ms);
+  return then < 0 ? [] : origins.slice(then).map(({ solution }) => solution);
 }

@@ -4,7 +4,7 @@ import { QueryTooComplex } from '../../src/errors.js';
 import { listEvents } from '../../src/unify/event.js';
 import type { EventFilter } from '../../src/unify/event-filter.js';
 import { matches, mergedWorld } from './event-reference.js';
-import { at, EventWorld, quakes } from './event-world.js';
+import { at, EventWorld, quakesApart } from './event-world.js';
 
 const nowMs = Date.UTC(2026, 2, 8);
 
@@ -102,7 +102,8 @@ describe('the list of events', () => {
   it('is what comparing everything with everything gives, in pages of any size and either order', async () => {
     await fc.assert(
       fc.asyncProperty(
-        quakes,
+        // Up to a quarter of an hour, equal ids are one earthquake.
+        quakesApart([0, 16_000, 500, -500_000, 880_000]),
         choices,
         order,
         filters,

@@ -30,7 +30,7 @@ function pairsOf(
   const pairs = new Map<ProjectQuake, CatalogueQuake>();
   for (const p of project) {
     const same = catalogue.find((c) => c.id === p.id);
-    if (same && Math.abs(same.originMs - p.originMs) <= 120_000) pairs.set(p, same);
+    if (same && Math.abs(same.originMs - p.originMs) <= 900_000) pairs.set(p, same);
   }
   const leftP = project.filter((p) => !pairs.has(p));
   const taken = new Set(pairs.values());
