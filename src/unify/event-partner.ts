@@ -2,9 +2,9 @@ import type { WireEvent as WireCatalogueEvent } from '../upstream/catalogue/wire
 import type { WireEvent as WireProjectEvent } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
-import { CatalogueReader } from './event-catalogue-window.js';
 import { associate, lookAheadMs } from './event-identity.js';
-import { IssueWalk } from './event-issue-walk.js';
+import { CatalogueReader } from './event-list/catalogue-window.js';
+import { IssueWalk } from './event-list/issue-walk.js';
 import { catalogueSolution, projectSolution, type Solution } from './event-solution.js';
 import { boxAround, type Point, splitBox } from './geodesy.js';
 

@@ -1,7 +1,7 @@
 import { eventShape, type WireEvent, type WireEventDetail } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
-import { IssueWalk } from './event-issue-walk.js';
+import { IssueWalk } from './event-list/issue-walk.js';
 import { issuedMs } from './event-merge.js';
 import { originsIn } from './event-origins.js';
 import { projectSolution } from './event-solution.js';

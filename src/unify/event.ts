@@ -1,13 +1,13 @@
 import type { UnifyContext } from './context.js';
-import { unavailable } from './event-list.js';
+import { unavailable } from './event-list/list.js';
+import { readPage } from './event-list/page.js';
 import type { LocatedEvent } from './event-merge.js';
-import { readPage } from './event-page.js';
 import type { UnavailableSource } from './paging.js';
 import type { Instant } from './time.js';
 
 /** Earthquakes: the unified type and its reads. */
 export { arrivalsOf } from './event-detail.js';
-export { listEvents } from './event-list.js';
+export { listEvents } from './event-list/list.js';
 export { eventOfProjectRecord, readEvent } from './event-lookup.js';
 export { type Event, mergeEvent } from './event-merge.js';
 

@@ -1,8 +1,8 @@
 import { listEvents } from '../../unify/event.js';
 import type { EventFilter } from '../../unify/event-filter.js';
 import { eventGeoJson } from '../../unify/event-geojson.js';
+import { mostRequests } from '../../unify/event-list/scans.js';
 import type { LocatedEvent } from '../../unify/event-merge.js';
-import { mostRequests } from '../../unify/event-scans.js';
 import { type Slice, sliceOf } from '../../unify/paging.js';
 import { builder } from '../builder.js';
 import { cost } from '../cost.js';

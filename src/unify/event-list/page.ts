@@ -1,9 +1,9 @@
-import type { UnifyContext } from './context.js';
-import { confirmed } from './event-confirm.js';
-import { decodePosition, type EventOrder, type EventPosition } from './event-cursor.js';
-import { checkFilter, type EventFilter } from './event-filter.js';
-import { type Narrowing, narrow, selectionOf } from './event-narrowing.js';
-import { readStream, type StreamPage } from './event-stream.js';
+import type { UnifyContext } from '../context.js';
+import { checkFilter, type EventFilter } from '../event-filter.js';
+import { confirmed } from './confirm.js';
+import { decodePosition, type EventOrder, type EventPosition } from './cursor.js';
+import { type Narrowing, narrow, selectionOf } from './narrowing.js';
+import { readStream, type StreamPage } from './stream.js';
 
 export interface PageRequest {
   readonly filter: EventFilter;

@@ -1,10 +1,10 @@
-import type { UnifyContext } from './context.js';
-import { mostMarks, movesWithinMs } from './event-cursor.js';
-import { type EventFilter, matchesFilter } from './event-filter.js';
-import type { Line } from './event-line.js';
-import { issuedMs, type LocatedEvent } from './event-merge.js';
-import { solutionsSince } from './event-origins.js';
-import { lateMs } from './event-project-reader.js';
+import type { UnifyContext } from '../context.js';
+import { type EventFilter, matchesFilter } from '../event-filter.js';
+import { issuedMs, type LocatedEvent } from '../event-merge.js';
+import { solutionsSince } from '../event-origins.js';
+import { mostMarks, movesWithinMs } from './cursor.js';
+import type { Line } from './line.js';
+import { lateMs } from './project-reader.js';
 
 /**
  * Events that new solutions have moved from ahead of the cursor to before it: a walk would miss them. What is new there is

@@ -1,11 +1,11 @@
-import type { WireEvent } from '../upstream/catalogue/wire.js';
-import type { Read } from '../upstream/read.js';
-import type { UnifyContext } from './context.js';
-import type { CatalogueReader, OpenedWindow, Window } from './event-catalogue-window.js';
-import { type Scan, tooManyRequests } from './event-project-reader.js';
-import { knownInstant } from './event-solution.js';
-import { createWindowBook, type WindowBook } from './event-window-book.js';
-import { instantOf } from './wire-time.js';
+import type { WireEvent } from '../../upstream/catalogue/wire.js';
+import type { Read } from '../../upstream/read.js';
+import type { UnifyContext } from '../context.js';
+import { knownInstant } from '../event-solution.js';
+import { instantOf } from '../wire-time.js';
+import type { CatalogueReader, OpenedWindow, Window } from './catalogue-window.js';
+import { type Scan, tooManyRequests } from './project-reader.js';
+import { createWindowBook, type WindowBook } from './window-book.js';
 
 export interface CatalogueScanOptions {
   readonly sign: 1 | -1;

@@ -1,5 +1,5 @@
-import { type EventFilter, matchesFilter } from './event-filter.js';
-import type { LocatedEvent } from './event-merge.js';
+import { type EventFilter, matchesFilter } from '../event-filter.js';
+import type { LocatedEvent } from '../event-merge.js';
 
 export interface EffortOptions {
   readonly filter: EventFilter;

@@ -1,5 +1,5 @@
-import type { Tenant } from './context.js';
-import type { Window } from './event-catalogue-window.js';
+import type { Tenant } from '../context.js';
+import type { Window } from './catalogue-window.js';
 
 export interface KnownWindow extends Window {
   /** What else it was narrowed by. */

@@ -1,9 +1,9 @@
-import type { WireEvent } from '../upstream/project/wire.js';
-import type { Read } from '../upstream/read.js';
-import { lookAheadMs } from './event-identity.js';
-import type { IssueWalk } from './event-issue-walk.js';
-import type { Narrowing } from './event-narrowing.js';
-import type { ProjectReader, ProjectResume, Scan, Straggler } from './event-project-reader.js';
+import type { WireEvent } from '../../upstream/project/wire.js';
+import type { Read } from '../../upstream/read.js';
+import { lookAheadMs } from '../event-identity.js';
+import type { IssueWalk } from './issue-walk.js';
+import type { Narrowing } from './narrowing.js';
+import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
 
 export interface ProjectScanOptions {
   readonly narrowing: Narrowing;

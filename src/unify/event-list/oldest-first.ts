@@ -1,9 +1,9 @@
-import type { WireEvent } from '../upstream/project/wire.js';
-import type { Read } from '../upstream/read.js';
-import { lookAheadMs } from './event-identity.js';
-import type { IssueWalk } from './event-issue-walk.js';
-import { assumedLagMs, floorSecond, mostStragglers, type ProjectScanOptions } from './event-newest-first.js';
-import type { ProjectReader, ProjectResume, Scan, Straggler } from './event-project-reader.js';
+import type { WireEvent } from '../../upstream/project/wire.js';
+import type { Read } from '../../upstream/read.js';
+import { lookAheadMs } from '../event-identity.js';
+import type { IssueWalk } from './issue-walk.js';
+import { assumedLagMs, floorSecond, mostStragglers, type ProjectScanOptions } from './newest-first.js';
+import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
 
 /**
  * The project's events oldest first, from a list that is ordered by issue time. The solution of an old earthquake can be

@@ -1,14 +1,14 @@
-import type { CatalogueClient } from '../upstream/catalogue/client.js';
-import type { ProjectClient } from '../upstream/project/client.js';
-import type { UnifyContext } from './context.js';
-import { CatalogueScan } from './event-catalogue-scan.js';
-import { CatalogueReader } from './event-catalogue-window.js';
-import { lookAheadMs } from './event-identity.js';
-import type { Line } from './event-line.js';
-import type { Narrowing } from './event-narrowing.js';
-import { NewestFirst } from './event-newest-first.js';
-import { OldestFirst } from './event-oldest-first.js';
-import { ProjectReader } from './event-project-reader.js';
+import type { CatalogueClient } from '../../upstream/catalogue/client.js';
+import type { ProjectClient } from '../../upstream/project/client.js';
+import type { UnifyContext } from '../context.js';
+import { lookAheadMs } from '../event-identity.js';
+import { CatalogueScan } from './catalogue-scan.js';
+import { CatalogueReader } from './catalogue-window.js';
+import type { Line } from './line.js';
+import type { Narrowing } from './narrowing.js';
+import { NewestFirst } from './newest-first.js';
+import { OldestFirst } from './oldest-first.js';
+import { ProjectReader } from './project-reader.js';
 
 export type ProjectScan = NewestFirst | OldestFirst;
 

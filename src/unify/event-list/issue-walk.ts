@@ -1,8 +1,8 @@
-import type { EventQuery } from '../upstream/project/client.js';
-import type { WireEvent } from '../upstream/project/wire.js';
-import type { Page, Read } from '../upstream/read.js';
-import { issuedMs } from './event-merge.js';
-import { textBound } from './event-time-bounds.js';
+import type { EventQuery } from '../../upstream/project/client.js';
+import type { WireEvent } from '../../upstream/project/wire.js';
+import type { Page, Read } from '../../upstream/read.js';
+import { issuedMs } from '../event-merge.js';
+import { textBound } from './time-bounds.js';
 
 export interface IssueWalkOptions {
   readonly read: (query: EventQuery) => Promise<Read<Page<WireEvent>>>;

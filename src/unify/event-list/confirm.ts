@@ -1,9 +1,9 @@
-import { GatewayError } from '../errors.js';
-import type { UnifyContext } from './context.js';
-import type { Place } from './event-cursor.js';
-import { type EventFilter, matchesFilter } from './event-filter.js';
-import { isLocated, type LocatedEvent, mergeEvent } from './event-merge.js';
-import { cataloguePartner, projectPartner } from './event-partner.js';
+import { GatewayError } from '../../errors.js';
+import type { UnifyContext } from '../context.js';
+import { type EventFilter, matchesFilter } from '../event-filter.js';
+import { isLocated, type LocatedEvent, mergeEvent } from '../event-merge.js';
+import { cataloguePartner, projectPartner } from '../event-partner.js';
+import type { Place } from './cursor.js';
 
 interface Placed {
   readonly event: LocatedEvent;

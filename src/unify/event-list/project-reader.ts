@@ -1,12 +1,12 @@
-import { QueryTooComplex } from '../errors.js';
-import type { ProjectClient } from '../upstream/project/client.js';
-import type { WireEvent } from '../upstream/project/wire.js';
-import type { Read, ReadScope } from '../upstream/read.js';
-import type { UnifyContext } from './context.js';
-import { IssueWalk } from './event-issue-walk.js';
-import { issuedMs } from './event-merge.js';
-import type { Narrowing } from './event-narrowing.js';
-import { projectSolution } from './event-solution.js';
+import { QueryTooComplex } from '../../errors.js';
+import type { ProjectClient } from '../../upstream/project/client.js';
+import type { WireEvent } from '../../upstream/project/wire.js';
+import type { Read, ReadScope } from '../../upstream/read.js';
+import type { UnifyContext } from '../context.js';
+import { issuedMs } from '../event-merge.js';
+import { projectSolution } from '../event-solution.js';
+import { IssueWalk } from './issue-walk.js';
+import type { Narrowing } from './narrowing.js';
 
 /** A source of one page: what it has read, and how far along the list that is all there is. */
 export interface Scan {

@@ -1,7 +1,7 @@
-import { type EventFilter, matchesFilter } from './event-filter.js';
-import { lookAheadMs } from './event-identity.js';
-import type { Line } from './event-line.js';
-import type { LocatedEvent } from './event-merge.js';
+import { type EventFilter, matchesFilter } from '../event-filter.js';
+import { lookAheadMs } from '../event-identity.js';
+import type { LocatedEvent } from '../event-merge.js';
+import type { Line } from './line.js';
 
 export interface Aim {
   /** From where on the catalogue matters. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { LocatedEvent } from './event-merge.js';
-import type { ProjectResume } from './event-project-reader.js';
-import { decodeCursor, encodeCursor } from './paging.js';
-import { Instant } from './time.js';
+import type { LocatedEvent } from '../event-merge.js';
+import { decodeCursor, encodeCursor } from '../paging.js';
+import { Instant } from '../time.js';
+import type { ProjectResume } from './project-reader.js';
 
 export type EventOrder = 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC';
 

@@ -1,10 +1,10 @@
-import type { WireEvent as WireCatalogueEvent } from '../upstream/catalogue/wire.js';
-import type { WireEvent as WireProjectEvent } from '../upstream/project/wire.js';
-import type { Read } from '../upstream/read.js';
-import { type EventPosition, marksOf, type Place } from './event-cursor.js';
-import type { EventFilter } from './event-filter.js';
-import { associate } from './event-identity.js';
-import { compareEvents, compareText, isLocated, type LocatedEvent, mergeEvent } from './event-merge.js';
+import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
+import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
+import type { Read } from '../../upstream/read.js';
+import type { EventFilter } from '../event-filter.js';
+import { associate } from '../event-identity.js';
+import { compareEvents, compareText, isLocated, type LocatedEvent, mergeEvent } from '../event-merge.js';
+import { type EventPosition, marksOf, type Place } from './cursor.js';
 
 export interface LineOptions {
   readonly filter: EventFilter;

@@ -1,10 +1,10 @@
-import { BadUserInput } from '../errors.js';
-import type { CatalogueClient, CataloguePage, EventQuery } from '../upstream/catalogue/client.js';
-import type { WireEvent } from '../upstream/catalogue/wire.js';
-import type { Read, ReadScope } from '../upstream/read.js';
-import type { UnifyContext } from './context.js';
-import type { Narrowing } from './event-narrowing.js';
-import { textBound } from './event-time-bounds.js';
+import { BadUserInput } from '../../errors.js';
+import type { CatalogueClient, CataloguePage, EventQuery } from '../../upstream/catalogue/client.js';
+import type { WireEvent } from '../../upstream/catalogue/wire.js';
+import type { Read, ReadScope } from '../../upstream/read.js';
+import type { UnifyContext } from '../context.js';
+import type { Narrowing } from './narrowing.js';
+import { textBound } from './time-bounds.js';
 
 /** A span of origin times, in milliseconds; infinite where it is open. */
 export interface Window {

@@ -1,5 +1,5 @@
-import type { EventFilter } from './event-filter.js';
-import { associationKm, lookAheadMs } from './event-identity.js';
+import type { EventFilter } from '../event-filter.js';
+import { associationKm, lookAheadMs } from '../event-identity.js';
 import {
   type Box,
   boxAround,
@@ -8,7 +8,7 @@ import {
   normaliseLongitude,
   type Point,
   splitBox,
-} from './geodesy.js';
+} from '../geodesy.js';
 
 /**
  * What the interfaces are asked for so that nothing is missing that decides on an event of the list: filters test merged

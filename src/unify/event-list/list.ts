@@ -1,18 +1,11 @@
-import type { GatewayError, Source } from '../errors.js';
-import type { UnifyContext } from './context.js';
-import {
-  type EventOrder,
-  encodePosition,
-  marksOf,
-  mostMarks,
-  movesWithinMs,
-  type Place,
-} from './event-cursor.js';
-import type { EventFilter } from './event-filter.js';
-import type { LocatedEvent } from './event-merge.js';
-import { type EventPage, readPage } from './event-page.js';
-import type { ProjectResume } from './event-project-reader.js';
-import type { Slice, UnavailableSource } from './paging.js';
+import type { GatewayError, Source } from '../../errors.js';
+import type { UnifyContext } from '../context.js';
+import type { EventFilter } from '../event-filter.js';
+import type { LocatedEvent } from '../event-merge.js';
+import type { Slice, UnavailableSource } from '../paging.js';
+import { type EventOrder, encodePosition, marksOf, mostMarks, movesWithinMs, type Place } from './cursor.js';
+import { type EventPage, readPage } from './page.js';
+import type { ProjectResume } from './project-reader.js';
 
 export interface EventListArgs {
   readonly filter?: EventFilter | null | undefined;

@@ -1,18 +1,18 @@
-import { GatewayError, QueryTooComplex, type Source } from '../errors.js';
-import type { UnifyContext } from './context.js';
-import { aimOf } from './event-aim.js';
-import type { CatalogueScan } from './event-catalogue-scan.js';
-import type { EventPosition, Place } from './event-cursor.js';
-import { isTooMuch } from './event-effort.js';
-import { type EventFilter, matchesFilter, neededSources } from './event-filter.js';
-import { lookAheadMs } from './event-identity.js';
-import { lateEvents } from './event-late.js';
-import { Line } from './event-line.js';
-import type { LocatedEvent } from './event-merge.js';
-import type { Narrowing } from './event-narrowing.js';
-import { type ProjectResume, tooManyRequests } from './event-project-reader.js';
-import { catalogueScan, mostRequests, type ProjectScan, projectScan } from './event-scans.js';
-import { Instant } from './time.js';
+import { GatewayError, QueryTooComplex, type Source } from '../../errors.js';
+import type { UnifyContext } from '../context.js';
+import { type EventFilter, matchesFilter, neededSources } from '../event-filter.js';
+import { lookAheadMs } from '../event-identity.js';
+import type { LocatedEvent } from '../event-merge.js';
+import { Instant } from '../time.js';
+import { aimOf } from './aim.js';
+import type { CatalogueScan } from './catalogue-scan.js';
+import type { EventPosition, Place } from './cursor.js';
+import { isTooMuch } from './effort.js';
+import { lateEvents } from './late.js';
+import { Line } from './line.js';
+import type { Narrowing } from './narrowing.js';
+import { type ProjectResume, tooManyRequests } from './project-reader.js';
+import { catalogueScan, mostRequests, type ProjectScan, projectScan } from './scans.js';
 
 export interface StreamRequest {
   readonly filter: EventFilter;
