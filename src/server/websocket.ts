@@ -2,7 +2,9 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { realClock } from '../clock.js';
 import type { BrowserPolicy } from './browser-safety.js';
+import { Heartbeat } from './heartbeat.js';
 import { credentialsOf, pathOf } from './http.js';
 import { socketOutlets } from './socket-outlet.js';
 import { type ProtocolOptions, socketProtocol } from './socket-protocol.js';
@@ -22,11 +24,10 @@ export interface Sockets {
   close(): void;
 }
 
-// Proxies give up on a silent connection after a minute or less; a peer that answers no ping for this long is gone.
-const pingEveryMs = 12_000;
 // What a client may leave unread of pongs and the like. Results wait for the client by themselves.
 const unreadMaxBytes = 8 * 1024 * 1024;
 const serviceRestart = 1012;
+const tryAgainLater = 1013;
 
 export function attachWebSockets(server: Server, options: WebSocketOptions): Sockets {
   const { policy, maxBodyBytes, log } = options;
@@ -38,7 +39,16 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
     handleProtocols: (asked) =>
       asked.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : ([...asked][0] ?? false),
   });
-  const silent = new WeakSet<WebSocket>();
+  const endings = new WeakMap<WebSocket, Ending>();
+  // On the machine's clock, as the connections are.
+  const heartbeat = new Heartbeat({
+    clock: realClock,
+    onSilent(socket) {
+      // One that only did not read may still read why: ws cuts it off half a minute later.
+      endings.get(socket)?.(tryAgainLater, noAnswer);
+      socket.close(tryAgainLater, noAnswer);
+    },
+  });
   let isLeaving = false;
 
   server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
@@ -66,14 +76,19 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
       },
       session,
     );
-    socket.on('pong', () => silent.delete(socket));
     socket.on('ping', () => dropUnread(socket));
     // A frame that breaks the protocol, or is too large: ws closes the socket with the code for it.
     socket.on('error', (error) => log.debug({ error: error.message }, 'A socket broke the protocol'));
-    socket.once('close', (code, reason) => {
+    let isOver = false;
+    const end: Ending = (code, reason) => {
+      if (isOver) return;
+      isOver = true;
       session.end();
-      void closed(code, String(reason));
-    });
+      void closed(code, reason);
+    };
+    endings.set(socket, end);
+    socket.once('close', (code, reason) => end(code, String(reason)));
+    heartbeat.watch(socket, request.socket);
   }
 
   async function receive(
@@ -83,6 +98,8 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
     take: (text: string) => Promise<void>,
   ): Promise<void> {
     dropUnread(socket);
+    // What comes after the gateway has closed it would be begun for nobody.
+    if (socket.readyState !== socket.OPEN) return;
     session.seeComplete(text);
     try {
       await take(text);
@@ -91,20 +108,6 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
       socket.close(4500, 'Internal server error');
     }
   }
-
-  const pinging = setInterval(() => {
-    for (const socket of sockets.clients) {
-      // One that is closing has its own time for that; a slow reader may still get to see why.
-      if (socket.readyState !== socket.OPEN) continue;
-      if (silent.has(socket)) {
-        socket.terminate();
-        continue;
-      }
-      silent.add(socket);
-      socket.ping();
-    }
-  }, pingEveryMs);
-  pinging.unref();
 
   return {
     get count() {
@@ -115,12 +118,17 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
       for (const socket of sockets.clients) socket.close(serviceRestart, 'Service restart');
     },
     close() {
-      clearInterval(pinging);
+      heartbeat.stop();
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
     },
   };
 }
+
+/** Ends what runs on a socket; the socket itself may take longer to close. */
+type Ending = (code: number, reason: string) => void;
+
+const noAnswer = 'No answer to a ping';
 
 /** Resolves when the text has gone to the machine's network: results wait here for a client that reads slowly. */
 function sent(socket: WebSocket, text: string): Promise<void> {

@@ -26,9 +26,10 @@ describe('a socket that is not read', () => {
     for (const { send } of [stalled, first, second]) send(subscribe);
     await polling(gw.sandbox);
     stalled.socket.pause();
-    // Some 5 kB each: more than the kernel takes in for a reader who does not read, on both sides of the connection.
+    // More than the kernel takes in for a reader who does not read, on both sides of the connection.
     const count = 5_000;
-    for (let id = 1; id <= count; id++) addTrigger(gw.sandbox, { id });
+    const location_name = 'x'.repeat(5_000);
+    for (let id = 1; id <= count; id++) addTrigger(gw.sandbox, { id, location_name });
     const everything = Array.from({ length: count }, (_, index) => String(index + 1));
     const healthy = [first, second].map(async (socket) => {
       const got: string[] = [];
@@ -46,6 +47,22 @@ describe('a socket that is not read', () => {
     expect((await stalled.closed).code).toBe(1013);
     for (const got of await Promise.all(healthy)) expect(got).toEqual(everything);
   }, 180_000);
+
+  it('is no listener any more when it answers no ping, and may still read why', async () => {
+    await using gw = await startGateway({ sandbox: { rateLimits: false, world: emptyWorld() } });
+    await using stalled = await openSocket(gw, { init: {} });
+    stalled.send(subscribe);
+    await polling(gw.sandbox);
+    stalled.socket.pause();
+    // Two pings, 12 s apart.
+    await expect
+      .poll(async () => (await gw.query('{ gateway { feeds { subscriberCount } } }')).gateway.feeds[0], {
+        timeout: 60_000,
+      })
+      .toEqual({ subscriberCount: 0 });
+    stalled.socket.resume();
+    expect(await stalled.closed).toEqual({ code: 1013, reason: 'No answer to a ping' });
+  }, 90_000);
 });
 
 describe('10,000 who subscribe and drop', () => {
