@@ -1,6 +1,6 @@
 import { atOrAfter, atOrBefore } from '../unify/millisecond.js';
 import { Instant } from '../unify/time.js';
-import type { Page, Read, ReadScope } from '../upstream/read.js';
+import { isLastPage, type Page, type Read, type ReadScope } from '../upstream/read.js';
 
 /** How a feed reads its records, whichever interface they come from. */
 export interface Reader<Rec> {
@@ -57,7 +57,7 @@ export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): Reader<Rec> {
       const query = { order: 'desc', limit: largestPage, offset: 0 } as const;
       const page = await list.read(query, scope);
       const records = list.recordsOf(page);
-      if (isLast(page.value, query)) return { records, coversFromMs: Number.NEGATIVE_INFINITY };
+      if (isLastPage(page.value, query)) return { records, coversFromMs: Number.NEGATIVE_INFINITY };
       // The last of a full page may have companions of the same moment behind it.
       return { records, coversFromMs: Math.min(...records.map((record) => list.timeOf(record).ms)) + 0.001 };
     },
@@ -90,7 +90,7 @@ async function* walk<Wire, Rec>(
     const fresh = records.filter((record) => !seen.has(list.idOf(record)));
     for (const record of fresh) seen.add(list.idOf(record));
     yield fresh;
-    if (isLast(page.value, query)) return;
+    if (isLastPage(page.value, query)) return;
     const end = latest(records.map((record) => list.timeOf(record)));
     const isStuck = !end || (start !== null && end.compare(start) <= 0);
     // An upstream that ignores the offset would give the same page for ever.
@@ -98,11 +98,6 @@ async function* walk<Wire, Rec>(
     offset = isStuck ? offset + page.value.received : 0;
     if (!isStuck) start = end;
   }
-}
-
-function isLast(page: Page<unknown>, { offset, limit }: ListQuery): boolean {
-  if (page.received === 0) return true;
-  return page.total === null ? page.received < limit : offset + page.received >= page.total;
 }
 
 function latest(times: readonly Instant[]): Instant | null {

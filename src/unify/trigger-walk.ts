@@ -1,7 +1,8 @@
 import { notConfigured } from '../errors.js';
 import type { TriggerQuery } from '../upstream/project/client.js';
+import { isTooLong } from '../upstream/project/too-long.js';
 import type { WireTrigger } from '../upstream/project/wire.js';
-import type { Page, Read } from '../upstream/read.js';
+import { isLastPage, type Page, type Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
 import { fitsMs, floorMs } from './millisecond.js';
 import { Instant } from './time.js';
@@ -73,10 +74,20 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
     if (!bounds) return { triggers: [], more: false, reached: null, total: 0, readAtMs: oldestMs };
     const limit = pageSize(walk, found.length, offset);
     const query = { ...bounds, order: walk.order, limit, offset };
-    const { value: page, readAtMs } = await walk.read(query);
+    let answer: Awaited<ReturnType<TriggerWalk['read']>>;
+    try {
+      answer = await walk.read(query);
+    } catch (error) {
+      // What has been found is not lost to a stretch behind it that upstream takes too long over.
+      const triggers = [...found, ...(placesWithin(walk, edge) ?? [])];
+      const last = triggers.at(-1);
+      if (!last || !isTooLong(error)) throw error;
+      return { triggers, more: true, reached: last.position, total: total ?? null, readAtMs: oldestMs };
+    }
+    const { value: page, readAtMs } = answer;
     oldestMs = Math.min(oldestMs, readAtMs);
     if (total === undefined) total = page.total;
-    const ends = endsList(page, offset, limit);
+    const ends = isLastPage(page, query);
 
     const received = triggersOf(page.items, readAtMs);
     for (const trigger of received) {
@@ -137,12 +148,6 @@ export function isWithin({ from, to, after, order }: TriggerWalk, trigger: Trigg
   return isAhead(after, trigger, order);
 }
 
-// The total counts; where upstream gave none, a page that is not full is the last.
-function endsList(page: Page<WireTrigger>, offset: number, limit: number): boolean {
-  if (page.received === 0) return true;
-  return page.total === null ? page.received < limit : offset + page.received >= page.total;
-}
-
 function pageSize(walk: TriggerWalk, found: number, offset: number): number {
   if (walk.keep || offset > 0) return largestPage;
   // The page begins with what was delivered at the pinned moment, and ends with one more, which shows that a moment is
@@ -155,20 +160,25 @@ function cut(found: readonly PlacedTrigger[], wanted: number, more: boolean) {
   return { triggers: found.slice(0, wanted), more: more || found.length > wanted, reached: null };
 }
 
-// The page is filled by triggers of a moment that may have more members: their cursors say which of them it had. Where
-// there are exactly as many as wanted, only upstream's count tells that there are more, and only if all of them count.
+// The page is filled by triggers of a moment that may have more members. Where there are exactly as many as wanted, only
+// upstream's count tells that there are more, and only if all of them count.
 function closeWithin(
   walk: TriggerWalk,
   found: number,
   edge: readonly Trigger[],
   counted: boolean,
 ): PlacedTrigger[] | null {
+  const closing = placesWithin(walk, edge);
+  const enough = found + (closing?.length ?? 0) - walk.wanted;
+  return enough > 0 || (enough === 0 && counted && !walk.keep) ? closing : null;
+}
+
+// Of a moment that may have more members: their cursors say which of them the page had. Null where those are too many.
+function placesWithin(walk: TriggerWalk, edge: readonly Trigger[]): PlacedTrigger[] | null {
   if (edge.length + (walk.after?.besides.length ?? 0) > mostBesides) return null;
   if (!edge.every((trigger) => fitsMs(trigger.startTime))) return null;
-  const closing = edge.flatMap((trigger, index) => {
+  return edge.flatMap((trigger, index) => {
     const position = behindSome(edge.slice(0, index + 1), walk.after);
     return position && walk.keep?.(trigger) !== false ? [{ trigger, position }] : [];
   });
-  const enough = found + closing.length - walk.wanted;
-  return enough > 0 || (enough === 0 && counted && !walk.keep) ? closing : null;
 }

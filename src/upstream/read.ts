@@ -53,6 +53,18 @@ export interface Page<T> {
   readonly total: number | null;
   /** Elements upstream sent on this page, including those dropped as undecodable: what paging goes on from. */
   readonly received: number;
+  /** Handed over before it was full: there is more of the list to look through, whatever may be in there. */
+  readonly goesOn?: true;
+}
+
+/** Whether nothing lies behind this page: the total counts; where there is none, a page that is not full is the last. */
+export function isLastPage(
+  page: Pick<Page<unknown>, 'total' | 'received' | 'goesOn'>,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): boolean {
+  if (page.received === 0) return true;
+  if (page.goesOn) return false;
+  return page.total === null ? page.received < limit : offset + page.received >= page.total;
 }
 
 /** How one interface is doing under one key, for `gateway.interfaces`, `/ready` and the metrics. */

@@ -5,6 +5,7 @@ import { Instant } from '../../src/unify/time.js';
 import { decodePosition, encodePosition, type TriggerPosition } from '../../src/unify/trigger-position.js';
 import { type TriggerWalk, walkTriggers } from '../../src/unify/trigger-walk.js';
 import type { TriggerQuery } from '../../src/upstream/project/client.js';
+import { tooWide } from '../../src/upstream/project/too-long.js';
 import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';
 import type { Page, Read } from '../../src/upstream/read.js';
 
@@ -171,5 +172,27 @@ describe('a walk through the triggers', () => {
       ),
       { numRuns: 300 },
     );
+  });
+
+  it('keeps what it has found when upstream takes too long over what lies behind', async () => {
+    for (const order of ['asc', 'desc'] as const) {
+      const upstream = new Upstream();
+      const ids = Array.from({ length: 30 }, (_, index) =>
+        upstream.add(new Date(base + index * 60_000).toISOString()),
+      );
+      // Further on there is a stretch of which nothing comes.
+      const read: TriggerWalk['read'] = async (query) => {
+        if (upstream.queries.length > 0) throw tooWide();
+        const page = await upstream.read(query);
+        return { ...page, value: { ...page.value, total: null, goesOn: true } };
+      };
+      const walk = walkOf(upstream, { order, read });
+      const { triggers, more, reached } = await walkTriggers(walk);
+      expect(triggers.map(({ trigger }) => trigger.triggerId)).toEqual(order === 'asc' ? ids : ids.reverse());
+      expect({ more, reached }).toEqual({ more: true, reached: triggers.at(-1)?.position });
+      await expect(walkTriggers({ ...walk, after: reached })).rejects.toMatchObject({
+        code: 'UPSTREAM_TIMEOUT',
+      });
+    }
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import type { TriggerQuery } from '../../src/upstream/project/client.js';
-import { failureOf, projectAt, scopeOf, startTiny } from './harness.js';
+import { driving, failureOf, projectAt, scopeOf, startTiny } from './harness.js';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -21,8 +21,12 @@ interface Asked {
 }
 
 /** An upstream with one list, in time, that gives up on what is too much for it. */
-async function startSlow(records: readonly Record[], isTooMuch: (asked: Asked) => boolean) {
+async function startSlow(
+  records: readonly Record[],
+  failing: (asked: Asked) => boolean | 'timeout' | 'internal_error' | null,
+) {
   const asked: string[] = [];
+  const gaveUpOn = new Set<string>();
   const tiny = await startTiny((request, response) => {
     const url = new URL(request.url ?? '', 'http://tiny');
     const query = url.searchParams;
@@ -32,7 +36,13 @@ async function startSlow(records: readonly Record[], isTooMuch: (asked: Asked) =
     const fromMs = Date.parse(query.get('from') ?? (health ? new Date(toMs - dayMs).toISOString() : '1970'));
     const limit = Number(query.get('limit') ?? 100);
     response.setHeader('content-type', 'application/json');
-    if (isTooMuch({ widthMs: toMs - fromMs, limit })) {
+    const failure = failing({ widthMs: toMs - fromMs, limit });
+    if (failure === 'internal_error') {
+      response.writeHead(500).end('{"error":{"code":"internal_error","message":"A fault"}}');
+      return;
+    }
+    if (failure) {
+      gaveUpOn.add(request.url ?? '');
       response.writeHead(503).end('{"error":{"code":"timeout","message":"The query ran too long"}}');
       return;
     }
@@ -53,6 +63,7 @@ async function startSlow(records: readonly Record[], isTooMuch: (asked: Asked) =
   return {
     client,
     asked,
+    gaveUpOn,
     async [Symbol.asyncDispose]() {
       await client[Symbol.asyncDispose]();
       await tiny[Symbol.asyncDispose]();
@@ -96,10 +107,36 @@ describe('a list that upstream takes too long over', () => {
     );
   });
 
+  it('whose records lie together is handed over where they end, with word that it goes on', async () => {
+    await using slow = await startSlow(everyHour(60), ({ widthMs }) => widthMs > 30 * dayMs);
+    const query = { from: at(700 * dayMs), order: 'desc' as const, limit: 500, offset: 0 };
+    const scope = scopeOf();
+    const { value } = await slow.client.triggers(query, scope);
+    expect(value.items.map(({ id }) => id)).toEqual(everyHour(60).map(({ id }) => id));
+    expect(value).toMatchObject({ received: 60, total: null, goesOn: true });
+    expect(slow.asked.length).toBeLessThanOrEqual(6);
+    // The next page of the same operation does not find out again what is too wide.
+    await slow.client.triggers({ ...query, to: at(20 * hourMs) }, scope);
+    expect(slow.asked.filter((url) => slow.gaveUpOn.has(url))).toHaveLength(slow.gaveUpOn.size);
+    expect(slow.gaveUpOn.size).toBe(3);
+  });
+
+  it('is handed over as far as it was read when the interface fails in the middle of it', async () => {
+    let answers = 0;
+    await using slow = await startSlow(everyHour(24 * 80), ({ widthMs }) =>
+      widthMs > 30 * dayMs ? 'timeout' : ++answers > 2 ? 'internal_error' : null,
+    );
+    const query = { from: at(80 * dayMs), to: at(0), order: 'desc' as const, limit: 500, offset: 0 };
+    const { value } = await driving(clock, slow.client.triggers(query, scopeOf()));
+    expect(value.items.map(({ id }) => id)).toEqual(everyHour(value.received).map(({ id }) => id));
+    expect(value).toMatchObject({ goesOn: true });
+    expect(value.received).toBeGreaterThan(0);
+  });
+
   it('without a range is read in smaller pages', async () => {
     await using slow = await startSlow(everyHour(300), ({ limit }) => limit > 60);
     const { value } = await slow.client.sensors({ limit: 150, offset: 20 }, scopeOf());
-    expect(value).toMatchObject({ received: 150, total: null });
+    expect(value).toMatchObject({ received: 150, total: 300 });
     expect(new Set(value.items.map(({ device_id }) => device_id)).size).toBe(150);
     expect(new Set(slow.asked).size).toBe(slow.asked.length);
   });
@@ -141,16 +178,19 @@ describe('a list that upstream takes too long over', () => {
           limit: ask.limit,
           offset: ask.offset,
         };
+        const whole = await quick.client.triggers(asked, scopeOf());
         const pieced = await slow.client.triggers(asked, scopeOf()).catch((error: unknown) => {
-          // Given up, but not before a dozen requests.
+          // Given up, but not before a dozen requests that found nothing.
           expect(error).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
           expect(slow.asked).toHaveLength(12);
         });
+        expect(new Set(slow.asked).size).toBe(slow.asked.length);
         if (!pieced) return;
-        const whole = await quick.client.triggers(asked, scopeOf());
-        expect(pieced.value.items).toEqual(whole.value.items);
-        expect(pieced.value.received).toBe(whole.value.received);
-        expect([null, whole.value.total]).toContain(pieced.value.total);
+        const { items, received, total, goesOn } = pieced.value;
+        expect(items).toEqual(whole.value.items.slice(0, items.length));
+        expect([null, whole.value.total]).toContain(total);
+        if (goesOn) expect(received).toBeGreaterThan(0);
+        else expect(received).toBe(whole.value.received);
       }),
       { numRuns: 40 },
     );

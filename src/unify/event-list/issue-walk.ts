@@ -1,6 +1,6 @@
 import type { EventQuery } from '../../upstream/project/client.js';
 import type { WireEvent } from '../../upstream/project/wire.js';
-import type { Page, Read } from '../../upstream/read.js';
+import { isLastPage, type Page, type Read } from '../../upstream/read.js';
 import { issuedMs } from '../event-merge.js';
 import { textBound } from './time-bounds.js';
 
@@ -69,7 +69,7 @@ export class IssueWalk {
   #moveOn(page: Page<WireEvent>): void {
     const { order, limit } = this.#options;
     const end = this.#offset + page.received;
-    this.isDone = page.received === 0 || (page.total === null ? page.received < limit : end >= page.total);
+    this.isDone = isLastPage(page, { offset: this.#offset, limit });
     if (this.isDone) {
       this.reachedMs = order === 'desc' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
       return;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import type { Read } from '../read.js';
 import type { HealthQuery } from './client.js';
-import { isTooLong, narrower, type Step, seam } from './too-long.js';
+import { isTooLong, Pace, Paces, seam, tooWide } from './too-long.js';
 import type { WireHealthPage } from './wire.js';
 
 const dayMs = 86_400_000;
@@ -12,28 +12,42 @@ const dayMs = 86_400_000;
  */
 export class HealthNarrowing {
   readonly #clock: Clock;
+  readonly #paces = new Paces();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
+  /** `turn`: whose operation it is. What has been learnt for one page of it serves the next. */
   async page(
     query: HealthQuery,
+    { id, turn }: { readonly id: string; readonly turn: object },
     read: (query: HealthQuery) => Promise<Read<WireHealthPage> | null>,
   ): Promise<Read<WireHealthPage> | null> {
     const toMs = query.to === undefined ? this.#clock.now() : Date.parse(query.to);
     const fromMs = query.from === undefined ? toMs - dayMs : Date.parse(query.from);
-    const asked = { widthMs: Math.max(0, toMs - fromMs) || 0, limit: query.limit ?? 1_000 };
-    for (let step: Step | null = null; ; ) {
+    const limit = query.limit ?? 1_000;
+    let pace = this.#paces.of(turn, id);
+    const tooMuch = new Set<string>();
+    for (;;) {
+      const step = pace?.step ?? { widthMs: toMs - fromMs, limit };
+      const isLast = pace === undefined || !(fromMs + step.widthMs < toMs);
+      const until = isLast ? query.to : seam(fromMs + step.widthMs);
+      const from = isLast ? query.from : (query.from ?? new Date(fromMs).toISOString());
+      const asked = { from, to: until, limit: pace ? Math.min(limit, step.limit) : query.limit };
       try {
-        if (!step) return await read(query);
-        const until = seam(fromMs + step.widthMs);
-        const from = query.from ?? new Date(fromMs).toISOString();
-        const page = await read({ from, to: until, limit: Math.min(asked.limit, step.limit) });
-        return page && { ...page, value: { ...page.value, nextFrom: page.value.nextFrom ?? until } };
+        // Another step can ask the same, where this page is to be short.
+        if (tooMuch.has(JSON.stringify(asked))) throw tooWide();
+        const page = await read(asked);
+        pace?.faster(page?.value.nextFrom === null);
+        if (!page || !until || isLast) return page;
+        return { ...page, value: { ...page.value, nextFrom: page.value.nextFrom ?? until } };
       } catch (error) {
         if (!isTooLong(error)) throw error;
-        step = narrower(asked, step);
+        tooMuch.add(JSON.stringify(asked));
+        pace ??= new Pace({ widthMs: Math.max(0, toMs - fromMs) || 0, limit });
+        if (!pace.slower(step)) throw tooWide();
+        this.#paces.learn(turn, id, pace);
       }
     }
   }

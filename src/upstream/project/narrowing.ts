@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.js';
+import { canBeRescued } from '../outcome.js';
 import type { Page, Read } from '../read.js';
-import { isTooLong, narrower, type Step, seam, tooWide } from './too-long.js';
+import { isTooLong, Pace, Paces, seam, tooWide } from './too-long.js';
 
 /** A page of a list, in the order of its times where it has any, and between two of them, both included. */
 export interface RangedQuery {
@@ -11,109 +12,181 @@ export interface RangedQuery {
   readonly offset: number;
 }
 
-type Range = Pick<RangedQuery, 'from' | 'to'>;
+export interface Means<Query, T> {
+  /** Whose operation it is: what has been learnt for one page of it serves the next. */
+  readonly turn: object;
+  keyOf(item: T): string;
+  read(query: Query): Promise<Read<Page<T>>>;
+}
 
-// Stands for a list without a beginning: its first piece reaches back a quarter of this, each of the others twice as far.
-const openWidthMs = 28 * 86_400_000;
+const dayMs = 86_400_000;
+// Stands for a list without a beginning: its first piece reaches back a quarter of this.
+const openWidthMs = 28 * dayMs;
 const mostRequests = 12;
+const wellFilled = 25;
 
 /**
  * Pages of one list that upstream may take too long to answer: after 503 `timeout` the same request is not sent again,
- * but the page is put together from shorter ranges and smaller pages (key-scoped §7, contract 5.9). Where a dozen requests do not make a page, the error says that the range is too wide.
+ * but the page is put together from shorter ranges and smaller pages (key-scoped §7, contract 5.9). What has been read is
+ * never thrown away: where a dozen requests do not fill the page, it is handed over as far as it came, and only where they
+ * found nothing the error says that the range is too wide.
  */
 export class Narrowing {
   readonly #clock: Clock;
+  readonly #paces = new Paces();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  async page<Query extends RangedQuery, T>(
-    query: Query,
-    keyOf: (item: T) => string,
-    read: (query: Query) => Promise<Read<Page<T>>>,
-  ): Promise<Read<Page<T>>> {
-    const asked = { widthMs: this.#widthOf(query), limit: query.limit };
-    let requests = 0;
-    const counted = (part: Query) => {
-      if (requests++ >= mostRequests) throw tooWide();
-      return read(part);
-    };
-    for (let step: Step | null = null; ; ) {
-      try {
-        if (!step) return await counted(query);
-        return await pageOfPieces(query, this.#pieces(query, step.widthMs), step.limit, keyOf, counted);
-      } catch (error) {
-        if (!isTooLong(error)) throw error;
-        step = narrower(asked, step);
-      }
+  async page<Query extends RangedQuery, T>(query: Query, means: Means<Query, T>): Promise<Read<Page<T>>> {
+    const { from: _from, to: _to, limit, offset: _offset, ...rest } = query;
+    const list = JSON.stringify(rest);
+    const learnt = this.#paces.of(means.turn, list);
+    const stretch = this.#stretchOf(query);
+    if (learnt) return pageOfPieces({ query, stretch, pace: learnt, most: mostRequests }, means);
+    try {
+      return await means.read(query);
+    } catch (error) {
+      if (!isTooLong(error)) throw error;
     }
+    const pace = new Pace({ widthMs: stretch.endMs - stretch.startMs, limit });
+    if (!pace.slower(pace.step)) throw tooWide();
+    this.#paces.learn(means.turn, list, pace);
+    return pageOfPieces({ query, stretch, pace, most: mostRequests - 1 }, means);
   }
 
-  #widthOf({ from, to, order }: RangedQuery): number {
-    if (from === undefined) return order === 'desc' ? openWidthMs : 0;
+  #stretchOf({ from, to, order }: RangedQuery): Stretch {
+    const nowMs = this.#clock.now();
+    const givenMs = to === undefined ? nowMs : Date.parse(to);
+    // Assumed: nothing is dated more than a day ahead.
+    const endMs = order === 'desc' ? Math.min(givenMs, nowMs + dayMs) : givenMs;
+    const startMs = from === undefined ? (order === 'desc' ? endMs - openWidthMs : endMs) : Date.parse(from);
     // A time that is none is upstream's to refuse.
-    return Math.max(0, this.#endMs(to) - Date.parse(from)) || 0;
-  }
-
-  #endMs(to: string | undefined): number {
-    return to === undefined ? this.#clock.now() : Date.parse(to);
-  }
-
-  /** The range in pieces, in the order of the list. Its own ends stay as they were given, to the last digit. */
-  *#pieces({ from, to, order }: RangedQuery, widthMs: number): Generator<Range> {
-    const startMs = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
-    const endMs = this.#endMs(to);
-    if (order !== 'desc') {
-      let begin = from;
-      for (let atMs = startMs + widthMs; atMs < endMs && begin !== undefined; atMs += widthMs) {
-        yield { from: begin, to: seam(atMs) };
-        begin = seam(atMs);
-      }
-      yield { from: begin, to };
-    } else {
-      let end = to;
-      let reachMs = widthMs;
-      for (let atMs = endMs - reachMs; atMs > startMs; atMs -= reachMs) {
-        yield { from: seam(atMs), to: end };
-        end = seam(atMs);
-        if (from === undefined) reachMs *= 2;
-      }
-      yield { from, to: end };
-    }
+    return {
+      startMs: Number.isFinite(startMs) ? Math.min(startMs, endMs) : endMs,
+      endMs,
+      to: endMs < givenMs ? seam(endMs) : to,
+    };
   }
 }
 
+/** What a list is asked for in pieces of: all of the range that can hold anything. */
+interface Stretch {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** As it is written; undefined for no end. */
+  readonly to: string | undefined;
+}
+
+interface Walk<Query> {
+  readonly query: Query;
+  readonly stretch: Stretch;
+  readonly pace: Pace;
+  /** Upstream requests at most. */
+  readonly most: number;
+}
+
 /**
- * One page of the list that the pieces make together. A record on a seam is in both of its pieces, and given once.
+ * One page of the list that the pieces make together. A record on a seam is in both of its pieces, and given once. A
+ * page that is well filled ends at a piece with nothing in it: whoever asked may have enough, which is not known here.
  */
 async function pageOfPieces<Query extends RangedQuery, T>(
-  query: Query,
-  pieces: Iterable<Range>,
-  limit: number,
-  keyOf: (item: T) => string,
-  read: (query: Query) => Promise<Read<Page<T>>>,
+  { query, stretch, pace, most }: Walk<Query>,
+  { keyOf, read }: Means<Query, T>,
 ): Promise<Read<Page<T>>> {
   const items = new Map<string, T>();
   let received = 0;
   let readAtMs = Number.POSITIVE_INFINITY;
   /** In the pieces before this one. */
   let passed = 0;
-  for (const piece of pieces) {
-    for (let ended = false; !ended; ) {
-      if (received >= query.limit)
-        return { value: { items: [...items.values()], total: null, received }, readAtMs };
-      const offset = Math.max(0, query.offset + received - passed);
-      const page = await read({ ...query, ...piece, offset, limit: Math.min(limit, query.limit - received) });
-      const { total } = page.value;
-      // Without a total there is no telling where the next piece goes on.
-      if (total === null) throw tooWide();
-      for (const item of page.value.items) if (!items.has(keyOf(item))) items.set(keyOf(item), item);
-      received += page.value.received;
-      readAtMs = Math.min(readAtMs, page.readAtMs);
-      ended = page.value.received === 0 || offset + page.value.received >= total;
-      if (ended) passed += total;
+  const page = (total: number | null, goesOn: boolean): Read<Page<T>> => ({
+    value: { items: [...items.values()], total, received, ...(goesOn && { goesOn }) },
+    readAtMs,
+  });
+  const tooMuch = new Set<string>();
+  let piece = firstPiece(query, stretch);
+  let requests = 0;
+  for (let receivedBefore = 0; ; ) {
+    const { step } = pace;
+    const { range, isLast } = piece(step.widthMs);
+    const offset = Math.max(0, query.offset + received - passed);
+    const asked = { ...query, ...range, offset, limit: Math.min(step.limit, query.limit - received) };
+    // What is left of the page can be less than a step: then a smaller one asks the same.
+    const isKnown = tooMuch.has(JSON.stringify(asked));
+    if (isKnown && pace.slower(step)) continue;
+    if (isKnown || requests === most) {
+      if (received > 0) return page(null, true);
+      throw tooWide();
     }
+    let part: Page<T>;
+    try {
+      requests++;
+      const answer = await read(asked);
+      part = answer.value;
+      readAtMs = Math.min(readAtMs, answer.readAtMs);
+    } catch (error) {
+      if (isTooLong(error)) {
+        tooMuch.add(JSON.stringify(asked));
+        if (pace.slower(step)) continue;
+      }
+      if (received > 0 && canBeRescued(error)) return page(null, true);
+      throw isTooLong(error) ? tooWide() : error;
+    }
+    for (const item of part.items) if (!items.has(keyOf(item))) items.set(keyOf(item), item);
+    received += part.received;
+    const { total } = part;
+    const isWhole = isLast && passed === 0 && total !== null;
+    if (received >= query.limit) return page(isWhole ? total : null, false);
+    // Without a total there is no telling where the next piece goes on.
+    if (total === null) {
+      if (received > 0) return page(null, true);
+      throw tooWide();
+    }
+    const isOver = part.received === 0 || offset + part.received >= total;
+    pace.faster(isOver);
+    if (!isOver) continue;
+    passed += total;
+    if (isLast) return page(passed, false);
+    if (received === receivedBefore && received >= wellFilled) return page(null, true);
+    receivedBefore = received;
+    piece = nextPiece(query, stretch, range);
   }
-  return { value: { items: [...items.values()], total: passed, received }, readAtMs };
+}
+
+interface Piece {
+  readonly range: Pick<RangedQuery, 'from' | 'to'>;
+  /** Nothing of the list lies behind it. */
+  readonly isLast: boolean;
+}
+
+/** The range in pieces, in the order of the list. Its own ends stay as they were given, to the last digit. */
+function firstPiece(query: RangedQuery, stretch: Stretch): (widthMs: number) => Piece {
+  return pieceAt(query, stretch, query.order === 'desc' ? stretch.endMs : stretch.startMs, undefined);
+}
+
+function nextPiece(
+  query: RangedQuery,
+  stretch: Stretch,
+  { from, to }: Piece['range'],
+): (widthMs: number) => Piece {
+  const begin = query.order === 'desc' ? from : to;
+  return pieceAt(query, stretch, Date.parse(begin ?? ''), begin);
+}
+
+function pieceAt(
+  { from, order }: RangedQuery,
+  { endMs, startMs, to }: Stretch,
+  atMs: number,
+  begin: string | undefined,
+): (widthMs: number) => Piece {
+  return (widthMs) => {
+    if (order === 'desc') {
+      // Assumed: nothing in a list without a beginning is older than Unix time.
+      const isLast = atMs - widthMs <= (from === undefined ? 0 : startMs);
+      return { range: { from: isLast ? from : seam(atMs - widthMs), to: begin ?? to }, isLast };
+    }
+    const isLast = from === undefined || atMs + widthMs >= endMs;
+    return { range: { from: begin ?? from, to: isLast ? to : seam(atMs + widthMs) }, isLast };
+  };
 }

@@ -14,7 +14,6 @@ import {
   sensorShape,
   triggerShape,
   type WireEvent,
-  type WireSensor,
   type WireTrigger,
 } from './wire.js';
 
@@ -43,17 +42,20 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       );
     },
     async sensors(query, scope) {
-      return narrowings.sensors.page(query, sensorKey, async ({ limit, offset }) =>
-        present(
-          await pipeline.read(
-            {
-              ...list('/v1/sensors', 'sensor', { limit, offset }),
-              decode: (body, decoding) => decodePage(body, sensorShape, decoding),
-            },
-            scope,
+      return narrowings.sensors.page(query, {
+        turn: scope.turn,
+        keyOf: ({ device_id }) => device_id,
+        read: async ({ limit, offset }) =>
+          present(
+            await pipeline.read(
+              {
+                ...list('/v1/sensors', 'sensor', { limit, offset }),
+                decode: (body, decoding) => decodePage(body, sensorShape, decoding),
+              },
+              scope,
+            ),
           ),
-        ),
-      );
+      });
     },
     async sensor(id, scope) {
       const name = segment(id);
@@ -69,7 +71,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     async healthReports(id, query, scope) {
       const name = segment(id);
       if (name === null) return null;
-      return narrowings.health.page(query, ({ from, to, limit }) =>
+      return narrowings.health.page(query, { id: name, turn: scope.turn }, ({ from, to, limit }) =>
         pipeline.read(
           {
             ...single('/v1/sensors/{id}/soh', `/v1/sensors/${name}/soh`, 'health'),
@@ -82,10 +84,10 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       );
     },
     async events(query, scope) {
-      return narrowings.events.page(
-        query,
-        idOf,
-        async ({ from, to, order, limit, offset, minMagnitude, bbox }) =>
+      return narrowings.events.page(query, {
+        turn: scope.turn,
+        keyOf: ({ id }) => id,
+        read: async ({ from, to, order, limit, offset, minMagnitude, bbox }) =>
           present(
             await pipeline.read(
               {
@@ -104,7 +106,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
               scope,
             ),
           ),
-      );
+      });
     },
     async event(id, scope) {
       const name = segment(id);
@@ -119,18 +121,21 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       );
     },
     async triggers(query, scope) {
-      return narrowings.triggers.page(query, idOf, async ({ from, to, order, limit, offset, deviceId }) =>
-        present(
-          await pipeline.read(
-            {
-              ...list('/v1/triggers', 'trigger', { from, to, order, limit, offset, device_id: deviceId }),
-              decode: (body, decoding) => decodePage(body, triggerShape, decoding),
-              isFinal: (page, readAtMs) => areFinal(page, { from, to, deviceId }, readAtMs),
-            },
-            scope,
+      return narrowings.triggers.page(query, {
+        turn: scope.turn,
+        keyOf: ({ id }) => id,
+        read: async ({ from, to, order, limit, offset, deviceId }) =>
+          present(
+            await pipeline.read(
+              {
+                ...list('/v1/triggers', 'trigger', { from, to, order, limit, offset, device_id: deviceId }),
+                decode: (body, decoding) => decodePage(body, triggerShape, decoding),
+                isFinal: (page, readAtMs) => areFinal(page, { from, to, deviceId }, readAtMs),
+              },
+              scope,
+            ),
           ),
-        ),
-      );
+      });
     },
     status: () => pipeline.status(),
     mayShowKept: () => pipeline.mayShowKept,
@@ -138,9 +143,6 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     close: () => pipeline.close(),
   };
 }
-
-const sensorKey = ({ device_id }: WireSensor) => device_id;
-const idOf = ({ id }: { readonly id: string }) => id;
 
 const argumentNames = {
   from: 'from',

@@ -10,18 +10,80 @@ const hourMs = 3_600_000;
 const smallestLimit = 25;
 
 /**
- * The next thing to try after this: a quarter of the range, in pages of 100 and then of half as many. Throws when there is
- * no less. Nothing of it is remembered: the next request may be about another sensor, or meet a quicker upstream.
- * @param asked width 0 where there is no range to shorten
+ * How much of a range upstream answers in time: a quarter of what it gave up on, in pages of 100 and then of half as many;
+ * and twice what it answered, until that is too much.
  */
-export function narrower(asked: Step, last: Step | null): Step {
-  const from = last ?? asked;
-  if (from.widthMs <= hourMs && from.limit <= smallestLimit) throw tooWide();
-  const halved = last !== null || asked.widthMs === 0 ? Math.floor(from.limit / 2) : from.limit;
-  return {
-    widthMs: Math.max(from.widthMs / 4, hourMs),
-    limit: from.limit > 100 ? 100 : Math.max(halved, Math.min(from.limit, smallestLimit)),
-  };
+export class Pace {
+  readonly #asked: Step;
+  #step: Step;
+  /** What was answered last. */
+  #good: Step | null = null;
+  /** Too wide, as far as is known. */
+  #failedMs = Number.POSITIVE_INFINITY;
+  #isSettled = false;
+
+  /** @param asked width 0 where there is no range to shorten */
+  constructor(asked: Step) {
+    this.#asked = asked;
+    this.#step = asked;
+  }
+
+  get step(): Step {
+    return this.#step;
+  }
+
+  /** After `failed` was too much. False where there is no less. */
+  slower(failed: Step): boolean {
+    const { widthMs, limit } = this.#step;
+    // Another read of this operation has found out already.
+    if (widthMs < failed.widthMs || limit < failed.limit) return true;
+    const good = this.#good;
+    if (good && (good.widthMs < widthMs || good.limit < limit)) {
+      this.#isSettled = true;
+      this.#step = good;
+      return true;
+    }
+    this.#good = null;
+    if (widthMs <= hourMs && limit <= smallestLimit) return false;
+    const isFirst = this.#step === this.#asked;
+    const halved = isFirst && widthMs > 0 ? limit : Math.floor(limit / 2);
+    if (widthMs > hourMs) this.#failedMs = Math.min(this.#failedMs, widthMs);
+    this.#step = {
+      widthMs: Math.max(widthMs / 4, hourMs),
+      limit: limit > 100 ? 100 : Math.max(halved, Math.min(limit, smallestLimit)),
+    };
+    return true;
+  }
+
+  /** After it was answered. The range is made longer only between two pieces. */
+  faster(isPieceOver: boolean): void {
+    this.#good = this.#step;
+    if (this.#isSettled) return;
+    const { widthMs, limit } = this.#step;
+    const mayWiden = isPieceOver && widthMs * 2 < this.#failedMs;
+    this.#step = {
+      widthMs: mayWiden ? widthMs * 2 : widthMs,
+      limit: Math.min(limit * 2, Math.max(limit, this.#asked.limit)),
+    };
+  }
+}
+
+/**
+ * What one operation has learnt of the lists it reads, so that its next page does not find out again. Nothing of it
+ * outlasts the operation: the next one may be about another sensor, or meet a quicker upstream.
+ */
+export class Paces {
+  readonly #learnt = new WeakMap<object, Map<string, Pace>>();
+
+  of(turn: object, list: string): Pace | undefined {
+    return this.#learnt.get(turn)?.get(list);
+  }
+
+  learn(turn: object, list: string, pace: Pace): void {
+    const paces = this.#learnt.get(turn) ?? new Map<string, Pace>();
+    paces.set(list, pace);
+    this.#learnt.set(turn, paces);
+  }
 }
 
 /** 503 `timeout`: the query ran too long (key-scoped §7). */
