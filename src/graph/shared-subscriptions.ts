@@ -7,6 +7,7 @@ import type { LoggedChange } from '../live/feed.js';
 import { PullOutlet } from '../live/pull-outlet.js';
 import type { Log } from '../log.js';
 import { UnifyContext } from '../unify/context.js';
+import { onAbort } from '../upstream/abort.js';
 import { newCostMeter } from '../upstream/read.js';
 import type { GraphContext } from './context.js';
 import { clientError } from './error-codes.js';
@@ -30,11 +31,13 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
       () => leave(),
       (error) => failed(error, log),
     );
-    const { outlet } = args.contextValue as GraphContext;
+    const { outlet, unify } = args.contextValue as GraphContext;
     const leave = groupOf(stream, args).join(
       stream.after,
       outlet ? new DirectOutlet(outlet, results) : results,
     );
+    // Who reads the results as a stream may be told that nobody wants them only after the next one.
+    onAbort(unify.scope.signal, () => void results.return());
     return resultsOf(results);
   }
 
