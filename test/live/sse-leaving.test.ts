@@ -1,0 +1,78 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { emptyWorld } from '../../src/sandbox/world.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { addTrigger, polling, quick } from './live-gateway.js';
+
+// In a test, Yoga pings its streams every 300 ms, and so finds out by itself who has gone.
+beforeAll(() => vi.stubEnv('NODE_ENV', 'production'));
+afterAll(() => vi.unstubAllEnvs());
+
+const query = 'subscription { triggerChanges { trigger { triggerId } } }';
+
+/** Each opens a stream of server-sent events; `text` is what has come, `leave` is how its client goes. */
+const clients = {
+  'aborts its request': async (gw: TestGateway) => {
+    const gone = new AbortController();
+    const stream = await openStream(gw, gone.signal);
+    return { ...stream, leave: () => gone.abort() };
+  },
+  'cancels its reader': async (gw: TestGateway) => {
+    const stream = await openStream(gw, null);
+    return { ...stream, leave: () => void stream.reader.cancel() };
+  },
+  'loses its connection': async (gw: TestGateway) => {
+    const { port } = new URL(gw.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    let got = '';
+    socket.on('data', (data) => {
+      got += data;
+    });
+    const body = JSON.stringify({ query });
+    socket.write(
+      `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
+        `Accept: text/event-stream\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    return { text: () => got, leave: () => void socket.destroy() };
+  },
+};
+
+describe.each(Object.keys(clients) as (keyof typeof clients)[])('a stream whose client %s', (how) => {
+  it.each(['before any change', 'after one'])('is no listener any more, %s', async (when) => {
+    await using gw = await startGateway({ env: quick, sandbox: { rateLimits: false, world: emptyWorld() } });
+    const { text, leave } = await clients[how](gw);
+    await polling(gw.sandbox);
+    if (when === 'after one') {
+      addTrigger(gw.sandbox, { id: 7 });
+      await expect.poll(text, { timeout: 10_000 }).toContain('"triggerId":"7"');
+    }
+    expect((await feed(gw)).subscriberCount).toBe(1);
+    leave();
+    await expect.poll(async () => (await feed(gw)).subscriberCount, { interval: 10, timeout: 5_000 }).toBe(0);
+    const polls = gw.sandbox.seen('project', '/v1/triggers').length;
+    await expect.poll(async () => (await feed(gw)).active, { interval: 10, timeout: 5_000 }).toBe(false);
+    // Two intervals: the one that it goes on for, in case its client is back at once, and one already under way.
+    expect(gw.sandbox.seen('project', '/v1/triggers').length - polls).toBeLessThanOrEqual(2);
+  });
+});
+
+async function feed(gw: TestGateway) {
+  return (await gw.query('{ gateway { feeds { active subscriberCount } } }')).gateway.feeds[0];
+}
+
+async function openStream(gw: TestGateway, signal: AbortSignal | null) {
+  const response = await gw.fetch('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query }),
+    ...(signal && { signal }),
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (!reader) throw new Error('No stream came');
+  let got = '';
+  const read = async () => {
+    for (let step = await reader.read(); !step.done; step = await reader.read()) got += step.value;
+  };
+  read().catch(() => undefined);
+  return { reader, text: () => got };
+}
