@@ -25,7 +25,7 @@ export function createInventory(tenant: Tenant): Inventory {
   const { project, catalogue, clock, signal } = tenant;
   const codes = tenant.kept(createNetworkCodes);
   const codeOf = (record: CatalogueRecord) => codes.of(codeKeyOf(record.value));
-  let latest: { readonly key: readonly unknown[]; readonly pairing: Pairing } | undefined;
+  const latest = new LatestPairing();
   return {
     project:
       project &&
@@ -35,6 +35,7 @@ export function createInventory(tenant: Tenant): Inventory {
         signal,
         rateLimit: () => project.status().rateLimit,
         mayShowKept: () => project.mayShowKept(),
+        shelf: project.shelf,
       }),
     catalogue:
       catalogue &&
@@ -44,17 +45,32 @@ export function createInventory(tenant: Tenant): Inventory {
         signal,
         rateLimit: () => catalogue.status().rateLimit,
         mayShowKept: () => catalogue.mayShowKept(),
+        shelf: catalogue.shelf,
       }),
     pairing(projectList, catalogueList) {
-      // Pairing ten thousand sensors takes a while: it is done again only when something has changed.
       const [mine, theirs] = [projectList?.records, catalogueList?.records];
-      const key = [mine, mine?.size, theirs, theirs?.size, codes.version];
-      if (!latest || latest.key.some((part, index) => part !== key[index])) {
-        latest = { key, pairing: pairSensors(mine?.values() ?? [], theirs?.values() ?? [], codeOf) };
-      }
-      return latest.pairing;
+      const key = [mine?.size, theirs?.size, codes.version].join();
+      // Pairing ten thousand sensors takes a while: it is done again only when something has changed.
+      return latest.of(mine ?? none, theirs ?? none, key, () =>
+        pairSensors(mine?.values() ?? [], theirs?.values() ?? [], codeOf),
+      );
     },
   };
+}
+
+const none: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** The pairing of two lists, held no longer than both of them are. */
+class LatestPairing {
+  #latest = new WeakMap<object, WeakMap<object, { readonly key: string; readonly pairing: Pairing }>>();
+
+  of(mine: object, theirs: object, key: string, make: () => Pairing): Pairing {
+    const known = this.#latest.get(mine)?.get(theirs);
+    if (known?.key === key) return known.pairing;
+    const pairing = make();
+    this.#latest = new WeakMap([[mine, new WeakMap([[theirs, { key, pairing }]])]]);
+    return pairing;
+  }
 }
 
 function projectPages(client: ProjectClient): PageSource<ProjectSensor> {

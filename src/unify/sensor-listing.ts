@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
 import { isDefinite } from '../upstream/outcome.js';
 import type { RateLimitStatus, Read, ReadScope } from '../upstream/read.js';
+import type { Shelf } from '../upstream/shelf.js';
 import type { UnifyContext } from './context.js';
 import type { PageSource } from './sensor-pages.js';
 import { type Listed, Reading } from './sensor-reading.js';
@@ -12,6 +13,8 @@ export interface ListingOptions<W> {
   readonly rateLimit: () => RateLimitStatus;
   /** False when upstream must accept the key again before anything kept is shown (contract 7). */
   readonly mayShowKept: () => boolean;
+  /** Where it is kept: under the bound of all that is cached. */
+  readonly shelf: Shelf;
 }
 
 export interface ReadOptions<W> {
@@ -28,13 +31,15 @@ const freshMs = 10_000;
 const servedMs = 3_600_000;
 const rescueMs = 86_400_000;
 
+// Each interface has one such list.
+const shelved = 'sensors';
+
 /**
  * All sensors of one interface: read page by page, kept, and read again behind when asked for after they are no longer
  * fresh. Ten thousand sensors are read less often than ten, so that they do not eat the allowance.
  */
 export class SensorListing<W> {
   readonly #options: ListingOptions<W>;
-  #kept: Listed<W> | null = null;
   #reading: Reading<W> | null = null;
   #refreshDueMs = Number.NEGATIVE_INFINITY;
   #expectedPages = 1;
@@ -45,7 +50,7 @@ export class SensorListing<W> {
 
   /** How far the list is known, for deciding what to ask; what it holds is for `read` to give. */
   get held(): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
-    return this.#usable(servedMs) ? this.#kept : this.#reading;
+    return this.#usable(servedMs) ?? this.#reading;
   }
 
   /** The list as it is known whole, however old; null where it is not. Asks nothing. */
@@ -113,15 +118,20 @@ export class SensorListing<W> {
 
   /** Nothing read before this moment is served again. */
   discard(): void {
-    this.#kept = null;
+    this.#options.shelf.delete(shelved);
     this.#refreshDueMs = Number.NEGATIVE_INFINITY;
     const reading = this.#reading;
     this.#reading = null;
     reading?.discard();
   }
 
+  get #kept(): Listed<W> | null {
+    return (this.#options.shelf.get(shelved) as Listed<W> | undefined) ?? null;
+  }
+
   #usable(maxAgeMs: number): Listed<W> | null {
-    return this.#kept && this.#ageMs(this.#kept) <= maxAgeMs ? this.#kept : null;
+    const kept = this.#kept;
+    return kept && this.#ageMs(kept) <= maxAgeMs ? kept : null;
   }
 
   /**
@@ -162,9 +172,10 @@ export class SensorListing<W> {
     if (reading.pages > 0) this.#expectedPages = reading.pages;
     const { clock, rateLimit } = this.#options;
     this.#refreshDueMs = clock.now() + refreshEveryMs(reading.pages, rateLimit());
-    if (reading.complete) this.#kept = reading;
+    const { shelf } = this.#options;
+    if (reading.complete) shelf.put(shelved, reading, reading.bytes);
     // What this key may no longer see is not shown from memory either.
-    else if (isDefinite(reading.failure)) this.#kept = null;
+    else if (isDefinite(reading.failure)) shelf.delete(shelved);
   }
 
   #refreshBehind(): void {
@@ -174,11 +185,12 @@ export class SensorListing<W> {
 
   /** Answers from memory show in what the operation cost, once. */
   readonly #note = (ctx: UnifyContext): void => {
-    if (!this.#kept) return;
-    const ageMs = this.#ageMs(this.#kept);
+    const kept = this.#kept;
+    if (!kept) return;
+    const ageMs = this.#ageMs(kept);
     const { meter }: ReadScope = ctx.scope;
-    if (ageMs <= freshMs) meter.cacheHits += this.#kept.pages;
-    else meter.staleHits += this.#kept.pages;
+    if (ageMs <= freshMs) meter.cacheHits += kept.pages;
+    else meter.staleHits += kept.pages;
     meter.oldestAgeS = Math.max(meter.oldestAgeS, ageMs / 1000);
   };
 }

@@ -1,3 +1,4 @@
+import { freezeAndMeasure } from '../upstream/freeze.js';
 import type { Page, Read, ReadScope } from '../upstream/read.js';
 
 /** One of the two lists of sensors, and how it is paged. */
@@ -19,6 +20,8 @@ export class Pass<W> {
   clean = true;
   /** Whether the last page had a row that none before it had. */
   grew = false;
+  /** What the rows that it saw take of memory, as estimated. */
+  bytes = 0;
   readonly #source: PageSource<W>;
   readonly #records: Map<string, Read<W>>;
   #total: number | null | undefined;
@@ -37,6 +40,7 @@ export class Pass<W> {
     for (const [id, record] of page) {
       if (this.seen.has(id)) this.clean = false;
       else this.grew = true;
+      this.bytes += freezeAndMeasure(record.value) + rowBytes;
       this.seen.set(id, record);
       this.#records.set(id, record);
     }
@@ -50,3 +54,6 @@ export function sizeOf<W>(first: Read<Page<W>> & { readonly appliedSize: number 
   if (total !== null && received > 0 && received < total && received < asked) return received;
   return Math.max(1, Math.min(asked, first.appliedSize));
 }
+
+// Around each row: its places in the list, in the pairing with the other interface and in the order of stations.
+const rowBytes = 600;

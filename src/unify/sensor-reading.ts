@@ -40,6 +40,8 @@ export class Reading<W> implements Listed<W> {
   pagesLeft: number | null = null;
   pages = 0;
   failure: unknown = null;
+  /** Estimate of the memory that the records take. */
+  bytes = 0;
   readAtMs: number;
   #outcome: WaitOutcome | null = null;
   readonly #source: PageSource<W>;
@@ -155,6 +157,7 @@ export class Reading<W> implements Listed<W> {
     }
     this.pagesLeft = 0;
     this.#total = total;
+    this.bytes = Math.max(this.bytes, pass.bytes);
     if (pass.clean) this.records = pass.seen;
     return pass.clean;
   }

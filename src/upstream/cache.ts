@@ -45,8 +45,8 @@ export function createResponseCache({ maxBytes }: ResponseCacheOptions): Respons
     { readonly kept: Kept; readonly part: string; readonly request: string }
   >({
     maxSize: Math.max(1, maxBytes),
-    // One answer may not push out everything else.
-    maxEntrySize: Math.max(1, Math.floor(maxBytes / 4)),
+    // Nothing may push out everything else.
+    maxEntrySize: Math.max(1, Math.floor(maxBytes / 2)),
     sizeCalculation: ({ kept }, key) => kept.bytes + key.length * 4 + overhead,
     disposeAfter: ({ part, request }, _key, reason) => {
       if (reason === 'set') return;

@@ -1,4 +1,5 @@
 import type { Page, Read, ReadScope, UpstreamStatus } from '../read.js';
+import type { Shelf } from '../shelf.js';
 import type {
   WireEvent,
   WireEventDetail,
@@ -64,6 +65,8 @@ export interface ProjectClient {
   status(): UpstreamStatus;
   /** Whether what was read with this key before may be shown without asking upstream again (contract 7). */
   mayShowKept(): boolean;
+  /** For what is made of many answers and kept like one. */
+  readonly shelf: Shelf;
   /** Nothing read before this moment, finished or in flight, is served from the cache again. */
   discardCache(): void;
   /** Ends what is in flight and forgets what was read: whoever the key belongs to has gone. */

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
+import { createLog } from '../../src/log.js';
+import { Tenant, UnifyContext } from '../../src/unify/context.js';
+import { SensorListing } from '../../src/unify/sensor-listing.js';
+import { createResponseCache } from '../../src/upstream/cache.js';
+import { newCostMeter } from '../../src/upstream/read.js';
+import { createShelf } from '../../src/upstream/shelf.js';
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A listing of so many rows of 1 kB, on a cache of this size. */
+function listingOf(rowCount: number, maxBytes: number) {
+  const clock = new ManualClock();
+  const cache = createResponseCache({ maxBytes });
+  const shelf = createShelf({ cache, clock, baseUrl: 'http://upstream', key: 'svc_sk_1' });
+  const rows = Array.from(
+    { length: rowCount },
+    (_, index): Row => ({ id: `${index}`, name: 'x'.repeat(1000) }),
+  );
+  let requests = 0;
+  const listing = new SensorListing<Row>({
+    source: {
+      pageSize: 100,
+      read: async (index) => {
+        requests++;
+        const items = rows.slice(index * 100, (index + 1) * 100);
+        const value = { items, total: rows.length, received: items.length };
+        return { value, readAtMs: clock.now(), appliedSize: 100 };
+      },
+      idOf: ({ id }) => id,
+    },
+    clock,
+    signal: new AbortController().signal,
+    rateLimit: () => ({ perMinute: 60, burst: 20, remaining: 20, remainingToday: null, resetAtMs: null }),
+    mayShowKept: () => true,
+    shelf,
+  });
+  const tenant = new Tenant({
+    project: null,
+    catalogue: null,
+    clock,
+    log: createLog({ level: 'error', secrets: [], write: () => {} }),
+    signal: new AbortController().signal,
+  });
+  const read = async () => {
+    const scope = { signal: tenant.signal, priority: 'query' as const, turn: {}, meter: newCostMeter() };
+    return (await listing.read(new UnifyContext(tenant, scope))).records.size;
+  };
+  return { read, cache, shelf, requests: () => requests };
+}
+
+describe('the list of all sensors', () => {
+  it('is kept under the bound of all that is cached, and counts there', async () => {
+    const { read, cache, requests } = listingOf(1000, 64 * 1024 * 1024);
+    expect(await read()).toBe(1000);
+    expect(cache.bytes).toBeGreaterThan(1000 * 1000);
+    expect(await read()).toBe(1000);
+    expect(requests()).toBe(10);
+  });
+
+  it('goes when other things need its place, and is read again when it is asked for', async () => {
+    const { read, cache, shelf, requests } = listingOf(1000, 4 * 1024 * 1024);
+    await read();
+    for (const name of ['a', 'b', 'c', 'd']) shelf.put(name, {}, 1024 * 1024);
+    expect(cache.bytes).toBeLessThanOrEqual(4 * 1024 * 1024);
+    expect(await read()).toBe(1000);
+    expect(requests()).toBe(20);
+  });
+
+  it('that is larger than the bound permits is given, and not kept', async () => {
+    const { read, cache } = listingOf(1000, 1024 * 1024);
+    expect(await read()).toBe(1000);
+    expect(cache.bytes).toBe(0);
+  });
+});
