@@ -72,9 +72,7 @@ describe('a walk through events while the world goes on', () => {
           const seen = delivered.filter(({ originMs }) => !isNear(originMs, touched));
           expect(seen.map(({ p, c }) => (p ? `p:${p}` : `c:${c}`))).toEqual(unmoved.map(({ key }) => key));
           for (const event of before) {
-            const isThere = delivered.some(
-              ({ p, c }) => isOf(event, p, world.project) || isOf(event, c, world.catalogue),
-            );
+            const isThere = delivered.some((one) => isOf(event, world, one));
             expect(isThere ? '' : `${event.key} is missing`).toBe('');
           }
         },
@@ -115,23 +113,25 @@ function isNear(originMs: number, touched: ReadonlySet<string>): boolean {
 }
 
 /** Whether a record is the event's own, or could at some time have been taken for its partner. */
-function isOf(
-  event: Merged,
-  id: string | null,
-  records: readonly (ProjectQuake | CatalogueQuake)[],
-): boolean {
-  if (id === null) return false;
-  if (id === event.project?.id || id === event.catalogue?.id) return true;
-  const record = records.find((known) => known.id === id);
-  const ofEvent = [event.project, event.catalogue].flatMap((quake) => (quake ? timesOf(quake) : []));
-  return (
-    record !== undefined && timesOf(record).some((ms) => ofEvent.some((own) => Math.abs(own - ms) <= 16_000))
-  );
+function isOf(event: Merged, world: EventWorld, { p, c }: Delivered): boolean {
+  if ((p !== null && p === event.project?.id) || (c !== null && c === event.catalogue?.id)) return true;
+  const own = [
+    ...timesIn(world.project, event.project?.id),
+    ...timesIn(world.catalogue, event.catalogue?.id),
+  ];
+  const delivered = [...timesIn(world.project, p), ...timesIn(world.catalogue, c)];
+  return delivered.some((ms) => own.some((ownMs) => Math.abs(ownMs - ms) <= 16_000));
 }
 
-function timesOf(quake: ProjectQuake | CatalogueQuake): number[] {
-  const former = 'origins' in quake ? quake.origins.map(({ originMs }) => originMs) : [];
-  return [quake.originMs, ...former];
+/** All the times that a record has had. */
+function timesIn(
+  records: readonly (ProjectQuake | CatalogueQuake)[],
+  id: string | null | undefined,
+): number[] {
+  const record = records.find((known) => known.id === id);
+  if (!record) return [];
+  const former = 'origins' in record ? record.origins.map(({ originMs }) => originMs) : [];
+  return [record.originMs, ...former];
 }
 
 function expectOnce(ids: readonly (string | null)[]): void {

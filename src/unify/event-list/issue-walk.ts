@@ -5,7 +5,8 @@ import { issuedMs } from '../event-merge.js';
 import { textBound } from './time-bounds.js';
 
 export interface IssueWalkOptions {
-  readonly read: (query: EventQuery) => Promise<Read<Page<WireEvent>>>;
+  /** An answer that was read before `notBeforeMs` will not do. */
+  readonly read: (query: EventQuery, notBeforeMs: number) => Promise<Read<Page<WireEvent>>>;
   readonly order: 'asc' | 'desc';
   /** Issued at or after, at or before, in milliseconds; infinite for no bound. */
   readonly fromMs: number;
@@ -49,7 +50,7 @@ export class IssueWalk {
   async next(): Promise<readonly Read<WireEvent>[]> {
     const { order, limit, bbox, minMagnitude } = this.#options;
     const pin = order === 'desc' ? this.#toMs : this.#fromMs;
-    const { value: page, readAtMs } = await this.#options.read({
+    const query: EventQuery = {
       order,
       limit,
       offset: this.#offset,
@@ -57,7 +58,10 @@ export class IssueWalk {
       to: textBound(this.#toMs),
       bbox,
       minMagnitude,
-    });
+    };
+    // What has been issued between two pages moves the rest on: of an older page, some would be in neither.
+    const notBeforeMs = this.#offset > 0 ? this.readAtMs : Number.NEGATIVE_INFINITY;
+    const { value: page, readAtMs } = await this.#options.read(query, notBeforeMs);
     this.pages++;
     if (this.pins.length === 0) this.total = page.total;
     if (this.pins.at(-1) !== pin) this.pins.push(pin);

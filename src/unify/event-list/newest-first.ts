@@ -90,13 +90,18 @@ export class NewestFirst implements Scan {
     const ahead = [...this.#reader.unread(this.#stragglers), ...known];
     const pins = [...new Set(this.#walks.flatMap((walk) => walk.pins))].sort((a, b) => a - b);
     const base = { horizonMs, atMs, lagMs: null, isAssumed: this.isAssumed };
-    for (const pinMs of pins) {
+    const ways = pins.flatMap((pinMs, index) => {
       const stragglers = ahead.filter(([issued]) => issued > pinMs);
-      if (stragglers.length > mostStragglers || pinMs === Number.POSITIVE_INFINITY) continue;
-      if (stragglers.some(([issued]) => issued === Number.POSITIVE_INFINITY)) continue;
-      return { ...base, pinMs, stragglers };
-    }
-    return { ...base, pinMs: null, stragglers: [] };
+      const isPossible =
+        stragglers.length <= mostStragglers && stragglers.every(([issued]) => Number.isFinite(issued));
+      // Each straggler is a request, and so is each page from the pin on.
+      return isPossible && Number.isFinite(pinMs)
+        ? [{ pinMs, stragglers, requests: index + stragglers.length }]
+        : [];
+    });
+    const [best] = ways.sort((a, b) => a.requests - b.requests);
+    if (!best || best.requests > pins.length) return { ...base, pinMs: null, stragglers: [] };
+    return { ...base, pinMs: best.pinMs, stragglers: best.stragglers };
   }
 
   #walked(): number {

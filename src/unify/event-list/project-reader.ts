@@ -85,12 +85,8 @@ export class ProjectReader {
     const pages = await Promise.all(walks.map((walk) => walk.next()));
     this.#add(pages.flat());
     const times = walks.map((walk) => walk.readAtMs);
-    if (areNews) {
-      this.#newsAtMs = Math.min(...times);
-    } else {
-      this.#readAtMs = Math.max(this.#readAtMs, ...times);
-      if (this.#readAtMs >= this.#newsAtMs) this.#isSettled = false;
-    }
+    if (areNews) this.#newsAtMs = Math.min(...times);
+    else this.#hasRead(times);
     if (this.horizonMs !== Number.NEGATIVE_INFINITY) return;
     this.horizonMs = this.#newestMs() - lateMs;
     this.atMs = Math.min(...times);
@@ -109,19 +105,16 @@ export class ProjectReader {
     if (this.#isSettled || this.horizonMs === Number.NEGATIVE_INFINITY) return false;
     this.#isSettled = true;
     let fromMs = this.horizonMs;
+    let notBeforeMs = this.#readAtMs;
     for (let isWhole = false; !isWhole; fromMs = this.#newestMs() - lateMs) {
       const before = this.#times.size;
       const walks = this.#narrowing.boxes.map((bbox) =>
-        this.#walk(
-          'desc',
-          Math.floor(fromMs / 1000 - 1) * 1000,
-          Number.POSITIVE_INFINITY,
-          bbox,
-          this.#readAtMs,
-        ),
+        this.#walk('desc', Math.floor(fromMs / 1000 - 1) * 1000, Number.POSITIVE_INFINITY, bbox, notBeforeMs),
       );
       for (const walk of walks) await this.#readAll(walk);
-      this.#newsAtMs = Math.min(...walks.map((walk) => walk.readAtMs));
+      const times = walks.map((walk) => walk.readAtMs);
+      this.#newsAtMs = Math.min(...times);
+      notBeforeMs = Math.max(...times);
       // Between two pages of news as well, a solution can be replaced: what came meanwhile is read too.
       isWhole = walks.every((walk) => walk.pages === 1) || this.#times.size === before;
     }
@@ -144,7 +137,15 @@ export class ProjectReader {
   /** Everything issued at about this moment, wherever it is. */
   async readMoment(ms: number): Promise<void> {
     const second = Math.floor(ms / 1000);
-    await this.#readAll(this.#walk('desc', (second - 1) * 1000, (second + 2) * 1000, undefined, this.atMs));
+    const walk = this.#walk('desc', (second - 1) * 1000, (second + 2) * 1000, undefined, this.atMs);
+    await this.#readAll(walk);
+    this.#hasRead([walk.readAtMs]);
+  }
+
+  /** What is not in a page that was read later than the news can be among those that have been issued since. */
+  #hasRead(times: readonly number[]): void {
+    this.#readAtMs = Math.max(this.#readAtMs, ...times);
+    if (this.#readAtMs >= this.#newsAtMs) this.#isSettled = false;
   }
 
   async #readAll(walk: IssueWalk): Promise<void> {
@@ -168,9 +169,9 @@ export class ProjectReader {
       bbox,
       minMagnitude: this.#narrowing.selection.minMagnitude,
       limit: pageLimit,
-      read: (query) => {
+      read: (query, pageNotBeforeMs) => {
         this.requests++;
-        return this.#client.events(query, this.#scope(notBeforeMs));
+        return this.#client.events(query, this.#scope(Math.max(notBeforeMs, pageNotBeforeMs)));
       },
     });
   }
