@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Clock, realClock } from './clock.js';
 import { type Config, secretsOf } from './config.js';
 import { schema } from './graph/schema.js';
@@ -61,6 +62,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     : metrics.upstreamRequest;
   const keys = openKeys({ config, sandbox, clock, log, random, onRequest });
   const leaving = new AbortController();
+  // Every open stream listens to it.
+  setMaxListeners(0, leaving.signal);
   const { limits } = config;
   const persisted = persistedOperations({
     mode: config.persistedOperations,

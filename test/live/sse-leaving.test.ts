@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { emptyWorld } from '../../src/sandbox/world.js';
@@ -53,6 +54,25 @@ describe.each(Object.keys(clients) as (keyof typeof clients)[])('a stream whose 
     await expect.poll(async () => (await feed(gw)).active, { interval: 10, timeout: 5_000 }).toBe(false);
     // Two intervals: the one that it goes on for, in case its client is back at once, and one already under way.
     expect(gw.sandbox.seen('project', '/v1/triggers').length - polls).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a dozen streams', () => {
+  it('are no leak to Node', async () => {
+    const warnings: Error[] = [];
+    const keep = (warning: Error) => {
+      if (warning.name === 'MaxListenersExceededWarning') warnings.push(warning);
+    };
+    process.on('warning', keep);
+    await using gw = await startGateway({ env: quick, sandbox: { rateLimits: false, world: emptyWorld() } });
+    const gone = new AbortController();
+    setMaxListeners(0, gone.signal);
+    await Promise.all(Array.from({ length: 12 }, () => openStream(gw, gone.signal)));
+    await expect.poll(async () => (await feed(gw)).subscriberCount, { timeout: 10_000 }).toBe(12);
+    gone.abort();
+    await expect.poll(async () => (await feed(gw)).subscriberCount, { timeout: 10_000 }).toBe(0);
+    process.off('warning', keep);
+    expect(warnings).toEqual([]);
   });
 });
 
