@@ -212,9 +212,9 @@ export async function sensorByDeviceId(ctx: UnifyContext, deviceId: string): Pro
   return record && sensorOf(ctx, { project: { record } });
 }
 
-/** The one `Sensor` of this operation that has these records. */
+/** The one `Sensor` of this operation that has these records; an item of a list is apart, with errors of its own. */
 export function sensorOf(ctx: UnifyContext, parts: SensorParts): Sensor {
-  const sensors = ctx.once(createSensors);
+  const sensors = ctx.once(parts.isListed ? createListedSensors : createSensors);
   const project = parts.project && heldBy(parts.project);
   const catalogue = parts.catalogue && heldBy(parts.catalogue);
   const key = project?.value ?? catalogue?.value;
@@ -225,3 +225,4 @@ export function sensorOf(ctx: UnifyContext, parts: SensorParts): Sensor {
 }
 
 const createSensors = () => new Map<object, Sensor>();
+const createListedSensors = () => new Map<object, Sensor>();

@@ -33,6 +33,24 @@ describe('a list of sensors', () => {
     expect(sensors.unavailableSources).toMatchObject([{ source: 'CATALOGUE', code: 'UPSTREAM_UNAVAILABLE' }]);
   });
 
+  it('names it once for all of its items, whatever else the operation asks for, and a single sensor at each path', async () => {
+    await using gw = await startGateway({ sandbox: { world: mixedWorld() } });
+    gw.sandbox.faults.add({ source: 'catalogue', status: 503, times: 100 });
+    const one = `sensor(by: { stationCode: "${stationCode(0)}" }) { catalogueId serialNumber }`;
+    const many = 'sensors { nodes { catalogueId serialNumber } unavailableSources { source } }';
+    for (const fields of [
+      [one, many],
+      [many, one],
+    ]) {
+      const { data, errors } = await gw.queryWithErrors(`{ ${fields.join(' ')} }`);
+      expect(data.sensors.unavailableSources).toEqual([{ source: 'CATALOGUE' }]);
+      expect(errors?.map(({ path }) => path).sort()).toEqual([
+        ['sensor', 'catalogueId'],
+        ['sensor', 'serialNumber'],
+      ]);
+    }
+  });
+
   it('has what the catalogue knows when the project is away, and names it', async () => {
     await using gw = await startGateway({ sandbox: { world: mixedWorld() } });
     gw.sandbox.revoke(gw.sandbox.projectKey);
