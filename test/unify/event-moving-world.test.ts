@@ -77,7 +77,7 @@ describe('a walk through events while the world goes on', () => {
           }
         },
       ),
-      { numRuns: 60, seed: 7 },
+      { numRuns: 100 },
     );
   });
 });

@@ -38,6 +38,8 @@ export class IssueWalk {
   #fromMs: number;
   #toMs: number;
   #offset = 0;
+  /** The event that the next page has to show again, where it is cut by an offset. */
+  #last: string | null = null;
 
   constructor(options: IssueWalkOptions) {
     this.#options = options;
@@ -72,26 +74,46 @@ export class IssueWalk {
 
   #moveOn(page: Page<WireEvent>): void {
     const { order, limit } = this.#options;
+    // One that is issued again leaves its place, and those behind it move up, past the offset.
+    if (this.#last !== null && !page.items.some(({ id }) => id === this.#last)) {
+      this.#cutAt(0, null);
+      return;
+    }
     const end = this.#offset + page.received;
     this.isDone = isLastPage(page, { offset: this.#offset, limit });
     if (this.isDone) {
       this.reachedMs = order === 'desc' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
       return;
     }
-    this.#offset = end;
+    const last = page.items.at(-1)?.id ?? null;
+    if (page.received > 1 && last !== null) this.#cutAt(end - 1, last);
+    else this.#cutAt(end, null);
     const issues = page.items.map(issuedMs).filter((ms) => ms !== null);
-    const last = issues.at(-1);
-    if (last === undefined) return;
-    this.reachedMs = last;
+    const reachedMs = issues.at(-1);
+    if (reachedMs === undefined) return;
+    this.reachedMs = reachedMs;
     if (order === 'desc') {
-      const pin = (Math.floor(last / 1000) + 2) * 1000;
+      const pin = (Math.floor(reachedMs / 1000) + 2) * 1000;
       if (pin >= this.#toMs) return;
       this.#toMs = pin;
     } else {
-      const pin = (Math.floor(last / 1000) - 1) * 1000;
+      const pin = (Math.floor(reachedMs / 1000) - 1) * 1000;
       if (pin <= this.#fromMs) return;
       this.#fromMs = pin;
     }
-    this.#offset = 0;
+    this.#cutAt(0, null);
   }
+
+  #cutAt(offset: number, last: string | null): void {
+    this.#offset = offset;
+    this.#last = last;
+  }
+}
+
+/** How many events all of them have together; null while one does not say. */
+export function totalOf(walks: readonly IssueWalk[]): number | null {
+  return walks.reduce<number | null>(
+    (sum, { total }) => (sum === null || total === null ? null : sum + total),
+    0,
+  );
 }

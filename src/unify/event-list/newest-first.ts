@@ -1,7 +1,7 @@
 import type { WireEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read.js';
 import { lookAheadMs } from '../event-identity.js';
-import type { IssueWalk } from './issue-walk.js';
+import { type IssueWalk, totalOf } from './issue-walk.js';
 import type { Narrowing } from './narrowing.js';
 import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
 
@@ -50,8 +50,7 @@ export class NewestFirst implements Scan {
 
   /** How many events the project has on the list, or issued since it begins. */
   get total(): number | null {
-    const totals = this.#walks.map((walk) => walk.total);
-    return totals.includes(null) ? null : totals.reduce<number>((sum, total) => sum + (total ?? 0), 0);
+    return totalOf(this.#walks);
   }
 
   get canAdvance(): boolean {
@@ -131,7 +130,7 @@ export class NewestFirst implements Scan {
   }
 
   async #canReadSince(startMs: number, reached: number): Promise<boolean> {
-    const total = this.#walks.reduce((sum, walk) => sum + (walk.total ?? 0), 0);
+    const total = totalOf(this.#walks) ?? 0;
     if (total <= fewPages * pageSize) return true;
     const most = (this.#reader.left - fewPages) * pageSize;
     // Where the pace of the first page leaves no doubt, the exact number is not asked for.
@@ -141,7 +140,7 @@ export class NewestFirst implements Scan {
     if (estimate > most * 4) return false;
     const since = this.#reader.walks('desc', floorSecond(startMs), Number.POSITIVE_INFINITY);
     await this.#reader.advance(since);
-    return since.reduce((sum, walk) => sum + (walk.total ?? 0), 0) <= most;
+    return (totalOf(since) ?? 0) <= most;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { WireEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read.js';
 import { lookAheadMs } from '../event-identity.js';
-import type { IssueWalk } from './issue-walk.js';
+import { type IssueWalk, totalOf } from './issue-walk.js';
 import { assumedLagMs, floorSecond, mostStragglers, type ProjectScanOptions } from './newest-first.js';
 import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
 
@@ -45,8 +45,7 @@ export class OldestFirst implements Scan {
 
   /** How many events the project has on the list, or issued since it begins. */
   get total(): number | null {
-    const totals = this.#walks.map((walk) => walk.total);
-    return totals.includes(null) ? null : totals.reduce<number>((sum, total) => sum + (total ?? 0), 0);
+    return totalOf(this.#walks);
   }
 
   get canAdvance(): boolean {
@@ -116,7 +115,7 @@ export class OldestFirst implements Scan {
   async #readEverything(): Promise<void> {
     const { issuedToMs } = this.#options.narrowing;
     for (let pages = 0; !this.#isEverythingKnown(); pages++) {
-      const total = this.#walks.reduce((sum, walk) => sum + (walk.total ?? 0), 0);
+      const total = totalOf(this.#walks) ?? 0;
       const needed = Math.ceil(total / pageSize) - pages;
       if (pages > 0 && needed > this.#reader.left - requestsForNews) return this.#assume();
       await this.#reader.advance(

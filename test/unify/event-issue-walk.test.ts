@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { IssueWalk } from '../../src/unify/event-list/issue-walk.js';
+import { eventShape } from '../../src/upstream/project/wire.js';
+
+const moment = '2026-03-08T00:00:00Z';
+const event = (id: string) => eventShape.parse({ id, issued_at: moment, magnitude: null, origin: null });
+
+/** Pages of three out of one list, all issued in one moment. */
+function walkOver(list: { ids: string[] }, beforeRead: (page: number) => void = () => {}) {
+  const notBefore: number[] = [];
+  let page = 0;
+  const walk = new IssueWalk({
+    order: 'desc',
+    fromMs: Number.NEGATIVE_INFINITY,
+    toMs: Date.parse(moment),
+    limit: 500,
+    read: async ({ offset }, notBeforeMs) => {
+      beforeRead(page);
+      notBefore.push(notBeforeMs);
+      const items = list.ids.slice(offset, offset + 3).map(event);
+      return {
+        value: { items, total: list.ids.length, received: items.length },
+        readAtMs: 1000 + page++,
+      };
+    },
+  });
+  const readAll = async () => {
+    const seen = new Set<string>();
+    while (!walk.isDone) for (const { value } of await walk.next()) seen.add(value.id);
+    return [...seen].sort();
+  };
+  return { readAll, notBefore };
+}
+
+describe('a walk through events that were issued in one moment', () => {
+  it('reads them all, by offset', async () => {
+    const { readAll } = walkOver({ ids: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] });
+    expect(await readAll()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+  });
+
+  it('begins again when one of them left its place, so that nobody slips past the offset', async () => {
+    const list = { ids: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] };
+    const { readAll } = walkOver(list, (page) => {
+      if (page === 1) list.ids.splice(0, 2);
+      if (page === 4) list.ids.splice(1, 1);
+    });
+    expect(await readAll()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+  });
+
+  it('does not take a second page that is older than the first', async () => {
+    const { readAll, notBefore } = walkOver({ ids: ['a', 'b', 'c', 'd'] });
+    await readAll();
+    expect(notBefore).toEqual([Number.NEGATIVE_INFINITY, 1000]);
+  });
+});
