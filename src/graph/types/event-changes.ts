@@ -1,9 +1,9 @@
 import type { Delivery } from '../../live/change.js';
 import type { EventChange, EventChangeKind } from '../../live/event-subject.js';
 import { eventOfProjectRecord } from '../../unify/event.js';
-import { Instant } from '../../unify/time.js';
 import { builder } from '../builder.js';
 import { EventRef } from '../refs.js';
+import { deliveryFields } from './delivery-fields.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 
 const EventChangeKindEnum = builder.enumType('EventChangeKind', {
@@ -33,23 +33,7 @@ const EventChangeRef = builder.objectRef<Delivery<EventChange>>('EventChange').i
         return eventOfProjectRecord(unify, record.project).catch(() => record.event);
       },
     }),
-    cursor: t.string({
-      nullable: false,
-      description:
-        'Pass as `after` to resume behind this change: here, at another instance, or after a restart.',
-      resolve: ({ change }) => change.cursor(),
-    }),
-    observedAt: t.field({
-      type: 'DateTime',
-      nullable: false,
-      description: "When the gateway saw it, by the gateway's own clock.",
-      resolve: ({ change }) => Instant.fromMs(change.observedAtMs),
-    }),
-    replayed: t.boolean({
-      nullable: false,
-      description: 'True when delivered late, from the log or from upstream, rather than live.',
-      resolve: ({ isReplayed }) => isReplayed,
-    }),
+    ...deliveryFields(t),
   }),
 });
 

@@ -1,8 +1,8 @@
 import type { Delivery } from '../../live/change.js';
 import type { TriggerChange, TriggerChangeKind } from '../../live/trigger-subject.js';
-import { Instant } from '../../unify/time.js';
 import { builder } from '../builder.js';
 import { TriggerRef } from '../refs.js';
+import { deliveryFields } from './delivery-fields.js';
 
 const ChangeKindEnum = builder.enumType('ChangeKind', {
   description: 'What happened to a trigger (contract 9.1; key-scoped §3).',
@@ -33,23 +33,7 @@ const TriggerChangeRef = builder.objectRef<Delivery<TriggerChange>>('TriggerChan
         'The trigger as it was when the change was observed. Its `sensor` and `event` are as fresh as a query gives them.',
       resolve: ({ change }) => change.record,
     }),
-    cursor: t.string({
-      nullable: false,
-      description:
-        'Pass as `after` to resume behind this change: here, at another instance, or after a restart.',
-      resolve: ({ change }) => change.cursor(),
-    }),
-    observedAt: t.field({
-      type: 'DateTime',
-      nullable: false,
-      description: "When the gateway saw it, by the gateway's own clock.",
-      resolve: ({ change }) => Instant.fromMs(change.observedAtMs),
-    }),
-    replayed: t.boolean({
-      nullable: false,
-      description: 'True when delivered late, from the log or from upstream, rather than live.',
-      resolve: ({ isReplayed }) => isReplayed,
-    }),
+    ...deliveryFields(t),
   }),
 });
 
