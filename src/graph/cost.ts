@@ -10,6 +10,7 @@ import {
   getOperationAST,
   isObjectType,
   Kind,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
 import { getArgumentValues, getDirectiveValues, getVariableValues } from 'graphql/execution/values.js';
@@ -18,7 +19,7 @@ import { QueryTooComplex } from '../errors.js';
 import type { GraphContext } from './context.js';
 
 /**
- * What an operation can cost upstream at worst, estimated before it runs (contract 5.7). A field that makes requests
+ * What an operation can cost at worst, estimated before it runs: upstream (contract 5.7), and in values to answer. A field that makes requests
  * says so where it is defined:
  *
  *     t.field({ …, extensions: cost({ requests: (args, parents) => parents, items: (args) => args.first ?? 50 }) })
@@ -40,14 +41,23 @@ export function cost<Args>(hint: CostHint<Args>): { upstreamCost: CostHint<Args>
   return { upstreamCost: hint };
 }
 
-/** Refuses, before it runs, an operation that at worst needs more than `maxCost` upstream requests. */
+// Values of one answer at worst: a full page of 5,000 health reports with all of their fields is a tenth of it. Several
+// hundred megabytes while it is made, and some seconds of work that everyone else's is done between.
+const mostValues = 1_000_000;
+
+/** Refuses, before it runs, an operation that at worst needs more than `maxCost` upstream requests, or is too large. */
 export function costLimit(maxCost: number): Plugin<GraphContext> {
   const refuse = (args: OperationArgs): void => {
-    const estimate = estimateCost(args);
-    if (estimate > maxCost) {
+    const { requests, values } = estimateCost(args);
+    if (requests > maxCost) {
       throw new QueryTooComplex(
-        `At worst this operation needs ${estimate} upstream requests; the limit is ${maxCost}. Ask for fewer items, ` +
+        `At worst this operation needs ${requests} upstream requests; the limit is ${maxCost}. Ask for fewer items, ` +
           'or leave out fields that cost a request for each item',
+      );
+    }
+    if (values > mostValues) {
+      throw new QueryTooComplex(
+        `At worst this operation answers ${values} values; the limit is ${mostValues}. Ask for fewer items or fields`,
       );
     }
   };
@@ -67,21 +77,34 @@ interface OperationArgs {
   readonly contextValue?: Pick<GraphContext, 'unify'> | undefined;
 }
 
-/** Upstream requests at worst; 0 for what graphql itself will refuse (wrong variables, no such operation). */
+export interface Estimate {
+  /** Of upstream. */
+  readonly requests: number;
+  /** Scalars in the answer. */
+  readonly values: number;
+}
+
+/** The cost at worst; nothing for what graphql itself will refuse (wrong variables, no such operation). */
 export function estimateCost({
   schema,
   document,
   operationName,
   variableValues,
   contextValue,
-}: OperationArgs): number {
+}: OperationArgs): Estimate {
   const operation = getOperationAST(document, operationName);
   const root = operation && schema.getRootType(operation.operation);
-  if (!operation || !root) return 0;
+  if (!operation || !root) return nothing;
   const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
-  if (variables.errors) return 0;
+  if (variables.errors) return nothing;
   const walk = new Walk(schema, document, variables.coerced, contextValue?.unify.clock.now());
   return walk.selection(operation.selectionSet, root, 1);
+}
+
+const nothing: Estimate = { requests: 0, values: 0 };
+
+function sum(one: Estimate, other: Estimate): Estimate {
+  return { requests: one.requests + other.requests, values: one.values + other.values };
 }
 
 class Walk {
@@ -108,39 +131,35 @@ class Walk {
   }
 
   /** Fragments on different types are added up: which of them will match is not known before. */
-  selection(selectionSet: SelectionSetNode, type: GraphQLObjectType | null, parents: number): number {
-    let requests = 0;
-    for (const node of selectionSet.selections) {
-      if (!this.#included(node)) continue;
-      if (node.kind === Kind.FIELD) {
-        requests += type ? this.#field(node, type, parents) : 0;
-      } else if (node.kind === Kind.INLINE_FRAGMENT) {
-        const on = node.typeCondition ? this.#objectType(node.typeCondition.name.value) : type;
-        requests += this.selection(node.selectionSet, on ?? type, parents);
-      } else {
-        const fragment = this.#fragments.get(node.name.value);
-        if (fragment) {
-          requests += this.selection(
-            fragment.selectionSet,
-            this.#objectType(fragment.typeName) ?? type,
-            parents,
-          );
-        }
-      }
-    }
-    return requests;
+  selection(selectionSet: SelectionSetNode, type: GraphQLObjectType | null, parents: number): Estimate {
+    return selectionSet.selections
+      .filter((node) => this.#included(node))
+      .map((node) => this.#selected(node, type, parents))
+      .reduce(sum, nothing);
   }
 
-  #field(node: FieldNode, type: GraphQLObjectType, parents: number): number {
+  #selected(node: SelectionNode, type: GraphQLObjectType | null, parents: number): Estimate {
+    if (node.kind === Kind.FIELD) return type ? this.#field(node, type, parents) : nothing;
+    if (node.kind === Kind.INLINE_FRAGMENT) {
+      const on = node.typeCondition ? this.#objectType(node.typeCondition.name.value) : type;
+      return this.selection(node.selectionSet, on ?? type, parents);
+    }
+    const fragment = this.#fragments.get(node.name.value);
+    if (!fragment) return nothing;
+    return this.selection(fragment.selectionSet, this.#objectType(fragment.typeName) ?? type, parents);
+  }
+
+  #field(node: FieldNode, type: GraphQLObjectType, parents: number): Estimate {
     const field = type.getFields()[node.name.value];
-    if (!field) return 0;
+    if (!field) return nothing;
     const hint = hintOf(field);
     const args = hint ? getArgumentValues(field, node, this.#variables) : {};
-    const own = hint?.requests?.(args, parents, this.#nowMs) ?? 0;
-    if (!node.selectionSet) return own;
+    const requests = hint?.requests?.(args, parents, this.#nowMs) ?? 0;
+    if (!node.selectionSet) return { requests, values: parents };
     const items = hint?.items?.(args) ?? 1;
     const named = getNamedType(field.type);
-    return own + this.selection(node.selectionSet, isObjectType(named) ? named : null, parents * items);
+    const inner = this.selection(node.selectionSet, isObjectType(named) ? named : null, parents * items);
+    return sum({ requests, values: 0 }, inner);
   }
 
   #objectType(name: string): GraphQLObjectType | null {
@@ -148,7 +167,7 @@ class Walk {
     return isObjectType(type) ? type : null;
   }
 
-  #included(node: SelectionSetNode['selections'][number]): boolean {
+  #included(node: SelectionNode): boolean {
     const skip = getDirectiveValues(GraphQLSkipDirective, node, this.#variables);
     const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables);
     return skip?.if !== true && include?.if !== false;

@@ -1,4 +1,5 @@
 import { builder } from './builder.js';
+import { withSlicedLists } from './sliced-lists.js';
 import './types/changes.js';
 import './types/connection.js';
 import './types/event-list.js';
@@ -16,4 +17,4 @@ import './types/waveform.js';
 import './types/trigger-list.js';
 
 /** The graph: importing a type's file adds the type and the root fields that return it. */
-export const schema = builder.toSchema();
+export const schema = withSlicedLists(builder.toSchema());

@@ -12,7 +12,7 @@ import type { Log } from '../log.js';
 import { UnifyContext } from '../unify/context.js';
 import { getParameters } from './get-parameters.js';
 import { withoutIntrospection } from './introspection.js';
-import { finishResult, type Operation } from './operation.js';
+import { finishResult, type Operation, withoutJson } from './operation.js';
 import { type PersistedOperations, persistedOperationsPlugin } from './persisted-operations.js';
 
 export interface GraphQLOptions {
@@ -90,10 +90,12 @@ function operationRecord(): Plugin<OperationHolder, OperationHolder> {
     onSubscribe({ args }) {
       Object.assign(args, { signal: args.contextValue.operation.signal });
     },
-    onResultProcess({ result, setResult, serverContext: { operation } }) {
-      if (!Array.isArray(result) && !(Symbol.asyncIterator in result)) {
-        setResult(finishResult(result as ExecutionResult, operation));
-      }
+    onResultProcess({ request, result, setResult, serverContext: { operation } }) {
+      if (Array.isArray(result) || Symbol.asyncIterator in result) return;
+      const finished = finishResult(result as ExecutionResult, operation);
+      // Within a stream it is one of its events.
+      const isInStream = /text\/event-stream|multipart\//i.test(request.headers.get('accept') ?? '');
+      setResult(isInStream ? finished : withoutJson(finished, operation));
     },
   };
 }

@@ -22,6 +22,8 @@ export interface Operation {
   kind: OperationTypeNode | 'waveform' | null;
   /** Codes of the errors that the client was sent. */
   readonly errorCodes: Set<string>;
+  /** What is to be written as JSON, where the server writes it itself. */
+  body: object | null;
 }
 
 /** Told of every operation when it is over. */
@@ -36,7 +38,7 @@ export interface Finished {
 export function newOperation(
   given: Pick<Operation, 'id' | 'client' | 'signal' | 'wantsCost' | 'outlet' | 'traceparent'>,
 ): Operation {
-  return { ...given, meter: newCostMeter(), name: null, kind: null, errorCodes: new Set() };
+  return { ...given, meter: newCostMeter(), name: null, kind: null, errorCodes: new Set(), body: null };
 }
 
 /** The result as the client gets it: every error with a code, the cost where it was asked for, the HTTP status. */
@@ -54,6 +56,16 @@ export function finishResult(result: ExecutionResult, operation: Operation): Exe
     ...('data' in result && { data: result.data }),
     ...(Object.keys(extensions).length > 0 && { extensions }),
   };
+}
+
+/** The result with its JSON left to the server, which has it in `operation.body` once Yoga would write it. */
+export function withoutJson(result: ExecutionResult, operation: Operation): ExecutionResult {
+  const left = { ...result };
+  const stringify = (toWrite: object) => {
+    operation.body = toWrite;
+    return '';
+  };
+  return Object.defineProperty(left, 'stringify', { value: stringify, enumerable: false });
 }
 
 function withCode(error: GraphQLError): GraphQLError {

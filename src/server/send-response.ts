@@ -1,23 +1,22 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { jsonPieces } from './json-pieces.js';
 
 /**
- * Sends what Yoga answered. A stream goes out as fast as the client takes it, ends when the client goes, and when
+ * Sends what Yoga answered; `body` is what it was to write and left to this. A stream goes out as fast as the client takes it, ends when the client goes, and when
  * `leaving` is aborted: without `complete`, so that its client comes back and resumes.
  */
 export async function sendResponse(
   answer: Response,
   response: ServerResponse,
   leaving: AbortSignal,
+  body: object | null,
 ): Promise<void> {
   for (const [name, value] of answer.headers) response.setHeader(name, value);
   response.statusCode = answer.status;
-  if (!isStream(answer)) {
-    const text = await answer.text();
-    response.setHeader('content-length', Buffer.byteLength(text));
-    response.end(text);
-    return;
-  }
+  if (body) return sendJson(body, response);
+  if (!isStream(answer)) return sendText(await answer.text(), response);
   await pump(answer.body, response, leaving);
 }
 
@@ -26,6 +25,42 @@ export function isStream(answer: Response): answer is Response & { body: Readabl
   return (
     answer.body !== null && /^(text\/event-stream|multipart\/)/.test(answer.headers.get('content-type') ?? '')
   );
+}
+
+// A client that takes nothing for so long has gone, and with it goes what was kept for it.
+const stalledMs = 60_000;
+
+/** What is long goes out piece by piece, as fast as the client takes it, and everyone else is answered between two. */
+async function sendJson(body: object, response: ServerResponse): Promise<void> {
+  const pieces = jsonPieces(body);
+  const first = pieces.next().value ?? '';
+  let piece = pieces.next();
+  if (piece.done) return sendText(first, response);
+  response.removeHeader('content-length');
+  response.setTimeout(stalledMs, () => response.destroy());
+  response.write(first);
+  for (; !piece.done && !response.destroyed; piece = pieces.next()) {
+    if (!response.write(piece.value)) await drained(response);
+    // A socket that takes all at once has room again before anything else had its turn.
+    await nextTurn();
+  }
+  response.end();
+}
+
+function sendText(text: string, response: ServerResponse): void {
+  response.setHeader('content-length', Buffer.byteLength(text));
+  response.end(text);
+}
+
+/** Resolves when there is room again, or nobody left to write to. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }
 
 async function pump(

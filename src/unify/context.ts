@@ -3,6 +3,10 @@ import type { Log } from '../log.js';
 import type { CatalogueClient } from '../upstream/catalogue/client.js';
 import type { ProjectClient } from '../upstream/project/client.js';
 import { newCostMeter, type ReadScope } from '../upstream/read.js';
+import { Slices } from '../upstream/slices.js';
+
+// Values that one turn of the event loop makes of records, or puts into answers: some ten milliseconds.
+const valuesPerTurn = 1_000;
 
 /**
  * Everything that is kept apart by key (contract 7): the clients that hold the keys, and what has been learnt with
@@ -18,6 +22,8 @@ export class Tenant {
   readonly signal: AbortSignal;
   /** Sets the cursors of one pair of keys apart from another's, after a restart too. Never a secret. */
   readonly scope: string;
+  /** How long lists are made and answered without holding up the others, counted in values. */
+  readonly slices = new Slices(valuesPerTurn);
   readonly #kept = new Map<unknown, unknown>();
 
   constructor(
@@ -68,6 +74,10 @@ export class UnifyContext {
 
   get clock(): Clock {
     return this.tenant.clock;
+  }
+
+  get slices(): Slices {
+    return this.tenant.slices;
   }
 
   /** What this operation shares, made by `make` on first use: its loaders, say. */

@@ -1,4 +1,4 @@
-import { healthReportShape, type WireHealthReport } from '../upstream/project/wire.js';
+import { healthFieldNames, type WireHealthReport } from '../upstream/project/wire.js';
 
 /**
  * The GPS position in a health report, as upstream wrote it; null when there is none. Names and types of its fields are
@@ -7,7 +7,7 @@ import { healthReportShape, type WireHealthReport } from '../upstream/project/wi
  */
 export function positionOf(report: WireHealthReport): unknown {
   const fields = Object.entries(report).filter(
-    ([name, value]) => !(name in healthReportShape.shape) && value !== null && looksLikePosition.test(name),
+    ([name, value]) => !healthFieldNames.has(name) && value !== null && looksLikePosition.test(name),
   );
   const [only] = fields;
   if (!only) return null;

@@ -3,8 +3,8 @@ import type { HealthQuery } from '../upstream/project/client.js';
 import type { UnifyContext } from './context.js';
 import type { HealthReport } from './health-report.js';
 import type { HealthPosition } from './health-seam.js';
-import { walkHealthReports } from './health-walk.js';
-import { decodeCursor, encodeCursor, type Slice, sliceOf } from './paging.js';
+import { type PlacedReport, walkHealthReports } from './health-walk.js';
+import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from './paging.js';
 import { Instant } from './time.js';
 
 export interface HealthListArgs {
@@ -45,10 +45,25 @@ export async function listHealthReports(
       mostRequests: mostHealthRequests,
     }));
   if (!walked) return null;
-  const edges = walked.reports.map(({ report, position: at }) => ({ node: report, cursor: cursorOf(at) }));
+  const edges = walked.reports.map((placed) => new HealthEdge(placed));
   const slice = sliceOf(edges, { next: walked.more, previous: position !== null });
   if (!walked.reached) return slice;
   return { ...slice, pageInfo: { ...slice.pageInfo, endCursor: cursorOf(walked.reached) } };
+}
+
+/** Its cursor is made when it is asked for: of thousands, mostly the last one's. */
+class HealthEdge implements Edge<HealthReport> {
+  readonly node: HealthReport;
+  readonly #position: HealthPosition;
+
+  constructor({ report, position }: PlacedReport) {
+    this.node = report;
+    this.#position = position;
+  }
+
+  get cursor(): string {
+    return cursorOf(this.#position);
+  }
 }
 
 const hourMs = 3_600_000;
@@ -74,6 +89,7 @@ export async function latestHealthReport(
       nowMs,
       after: null,
       wanted: Number.POSITIVE_INFINITY,
+      onlyLast: true,
       mostRequests: mostHealthRequests,
     });
     return walked?.reports.at(-1)?.report ?? null;
@@ -92,9 +108,14 @@ export async function latestHealthReport(
 
 const listName = 'health';
 
-function readerOf({ project, scope }: UnifyContext, deviceId: string | null) {
+function readerOf({ project, scope, slices }: UnifyContext, deviceId: string | null) {
   if (!project || deviceId === null) return null;
-  return (query: HealthQuery) => project.healthReports(deviceId, query, scope);
+  return async (query: HealthQuery) => {
+    const page = await project.healthReports(deviceId, query, scope);
+    // Those of many sensors can be there at once, from the cache.
+    if (page) await slices.take(page.value.reports.length, scope.turn);
+    return page;
+  };
 }
 
 function cursorOf({ timestamp, rank }: HealthPosition): string {

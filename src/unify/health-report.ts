@@ -6,29 +6,90 @@ import { instantOf, type MaybeInstant } from './wire-time.js';
 
 export type ConnectionType = 'WIFI' | 'CELL' | 'NONE' | 'UNKNOWN';
 
-/** What a sensor said of its own health at one time (key-scoped §2, Sensor health report). */
-export interface HealthReport {
+/**
+ * What a sensor said of its own health at one time (key-scoped §2, Sensor health report). A page holds thousands of them,
+ * of which a field or two is asked for: nothing but the time is made of a record before.
+ */
+export class HealthReport {
   /** The sensor's own time. */
   readonly timestamp: Instant;
-  readonly receivedAt: MaybeInstant;
-  readonly firmwareVersion: Text;
-  readonly powerSource: Text;
-  readonly connectionTypeText: Text;
-  readonly signalStrength: SignalStrength | null | MalformedValue;
-  readonly uptimeS: Num;
-  readonly rebootReason: Text;
-  readonly clockQuality: Text;
-  readonly syncAgeS: Num;
-  readonly dataTxBytes: Num;
-  readonly dataRxBytes: Num;
-  readonly batteryVolts: Num;
-  readonly charging: Bool;
-  readonly temperatureC: Num;
-  readonly freeHeapBytes: Num;
-  readonly bufferUsagePct: Num;
-  /** As upstream wrote it: whoever shows it asks `masking.ts` first. */
-  readonly gps: unknown;
   readonly readAtMs: number;
+  readonly #record: WireHealthReport;
+
+  constructor(timestamp: Instant, record: WireHealthReport, readAtMs: number) {
+    this.timestamp = timestamp;
+    this.#record = record;
+    this.readAtMs = readAtMs;
+  }
+
+  get receivedAt(): MaybeInstant {
+    return instantOf(this.#record.received_at);
+  }
+
+  get firmwareVersion(): Text {
+    return this.#record.firmware;
+  }
+
+  get powerSource(): Text {
+    return this.#record.power_source;
+  }
+
+  get connectionTypeText(): Text {
+    return this.#record.connection_type;
+  }
+
+  get signalStrength(): SignalStrength | null | MalformedValue {
+    return signalStrengthOf(this.#record.signal_strength);
+  }
+
+  get uptimeS(): Num {
+    return this.#record.uptime_s;
+  }
+
+  get rebootReason(): Text {
+    return this.#record.reboot_reason;
+  }
+
+  get clockQuality(): Text {
+    return this.#record.clock_quality;
+  }
+
+  get syncAgeS(): Num {
+    return this.#record.sync_age_s;
+  }
+
+  get dataTxBytes(): Num {
+    return this.#record.data_tx_bytes;
+  }
+
+  get dataRxBytes(): Num {
+    return this.#record.data_rx_bytes;
+  }
+
+  get batteryVolts(): Num {
+    return this.#record.battery_volts;
+  }
+
+  get charging(): Bool {
+    return this.#record.charging;
+  }
+
+  get temperatureC(): Num {
+    return this.#record.temperature_c;
+  }
+
+  get freeHeapBytes(): Num {
+    return this.#record.free_heap_bytes;
+  }
+
+  get bufferUsagePct(): Num {
+    return this.#record.buffer_usage_pct;
+  }
+
+  /** As upstream wrote it: whoever shows it asks `masking.ts` first. */
+  get gps(): unknown {
+    return positionOf(this.#record);
+  }
 }
 
 export interface SignalStrength {
@@ -39,28 +100,7 @@ export interface SignalStrength {
 /** Null when the time cannot be read: without it a report has no place in the list. */
 export function healthReportOf(record: WireHealthReport, readAtMs: number): HealthReport | null {
   const timestamp = Instant.parse(record.timestamp);
-  if (!timestamp) return null;
-  return {
-    timestamp,
-    receivedAt: instantOf(record.received_at),
-    firmwareVersion: record.firmware,
-    powerSource: record.power_source,
-    connectionTypeText: record.connection_type,
-    signalStrength: signalStrengthOf(record.signal_strength),
-    uptimeS: record.uptime_s,
-    rebootReason: record.reboot_reason,
-    clockQuality: record.clock_quality,
-    syncAgeS: record.sync_age_s,
-    dataTxBytes: record.data_tx_bytes,
-    dataRxBytes: record.data_rx_bytes,
-    batteryVolts: record.battery_volts,
-    charging: record.charging,
-    temperatureC: record.temperature_c,
-    freeHeapBytes: record.free_heap_bytes,
-    bufferUsagePct: record.buffer_usage_pct,
-    gps: positionOf(record),
-    readAtMs,
-  };
+  return timestamp && new HealthReport(timestamp, record, readAtMs);
 }
 
 /** key-scoped §2: dBm when negative and a percentage otherwise. */

@@ -17,6 +17,8 @@ export interface HealthWalk {
   readonly nowMs: number;
   readonly after: HealthPosition | null;
   readonly wanted: number;
+  /** Whether the last report of each page is all that is looked at. */
+  readonly onlyLast?: boolean;
   /** Upstream requests at most. */
   readonly mostRequests: number;
 }
@@ -64,7 +66,7 @@ export async function walkHealthReports(walk: HealthWalk): Promise<WalkedReports
     const page = await walk.read({ from, to: end.text, limit });
     if (page === null) return null;
     seam.turn();
-    for (const record of page.value.reports) {
+    for (const record of walk.onlyLast ? lastOf(walk, page) : page.value.reports) {
       const report = healthReportOf(record, page.readAtMs);
       const position = report && isWithin(walk, report.timestamp) ? seam.pass(report) : null;
       if (report && position) found.push({ report, position });
@@ -78,6 +80,15 @@ export async function walkHealthReports(walk: HealthWalk): Promise<WalkedReports
     seam.reach(instantAt(start));
   }
   return cut(found, walk.wanted, false);
+}
+
+/** Of thousands that come in order, the last that can be read and is in the range: at most one. */
+function lastOf(walk: HealthWalk, { value: { reports }, readAtMs }: Read<WireHealthPage>) {
+  const at = reports.findLastIndex((record) => {
+    const report = healthReportOf(record, readAtMs);
+    return report !== null && isWithin(walk, report.timestamp);
+  });
+  return at < 0 ? [] : reports.slice(at, at + 1);
 }
 
 interface Start {

@@ -13,34 +13,29 @@ export type Text = string | null | MalformedValue;
 export type Bool = boolean | null | MalformedValue;
 
 /** A finite JSON number. */
-export const num = z
-  .unknown()
-  .optional()
-  .transform((value): Num => {
-    if (value === null || value === undefined) return null;
-    if (typeof value === 'number' && Number.isFinite(value)) return value;
-    return malformed(value, 'a number');
-  });
+export function numOf(value: unknown): Num {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  return malformed(value, 'a number');
+}
 
 /** Text; a number or boolean is taken as its text, since the specs elide the type of several ids. */
-export const text = z
-  .unknown()
-  .optional()
-  .transform((value): Text => {
-    if (value === null || value === undefined) return null;
-    if (typeof value === 'string') return value;
-    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    return malformed(value, 'text');
-  });
+export function textOf(value: unknown): Text {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return malformed(value, 'text');
+}
 
-export const bool = z
-  .unknown()
-  .optional()
-  .transform((value): Bool => {
-    if (value === null || value === undefined) return null;
-    if (typeof value === 'boolean') return value;
-    return malformed(value, 'true or false');
-  });
+export function boolOf(value: unknown): Bool {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'boolean') return value;
+  return malformed(value, 'true or false');
+}
+
+export const num = z.unknown().optional().transform(numOf);
+export const text = z.unknown().optional().transform(textOf);
+export const bool = z.unknown().optional().transform(boolOf);
 
 /** The identifier without which a record cannot be told from another: its absence loses the record. */
 export const identifier = z

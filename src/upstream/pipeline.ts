@@ -12,8 +12,12 @@ import type { HttpAnswer, HttpStream } from './http.js';
 import { canBeRescued, isDefinite } from './outcome.js';
 import { newCostMeter, type Read, type ReadScope, type UpstreamStatus } from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
+import { Slices } from './slices.js';
 import { Trust } from './trust.js';
 import { type Seen, Versions } from './versions.js';
+
+// Of answers, read in one turn of the event loop: the largest of many that arrive together takes long enough by itself.
+const bytesPerTurn = 128 * 1024;
 
 /** Every read of one interface under one key goes through here (contract 5). */
 export class Pipeline {
@@ -25,6 +29,7 @@ export class Pipeline {
   readonly #trust: Trust;
   readonly #flights = new Map<string, Flight<Kept>>();
   readonly #closing = new AbortController();
+  readonly #reading = new Slices(bytesPerTurn);
   #confirming: Flight<Kept> | undefined;
   #cacheHitCount = 0;
 
@@ -151,7 +156,11 @@ export class Pipeline {
       const version = this.#seen(request.listedAs)?.version ?? null;
       try {
         const value = await this.#exchange.ask(id, request, control, scope.meter, {
-          send: (http) => this.#options.http.get(http),
+          send: async (http) => {
+            const answer = await this.#options.http.get(http);
+            await this.#reading.take(answer.body.length, scope.turn);
+            return answer;
+          },
           open: (answer, heldS) => this.#decode(request, this.#bodyOf(answer, request, heldS)),
         });
         const kept = this.#keep(request, value, version);

@@ -40,7 +40,7 @@ const schema = new GraphQLSchema({
 });
 
 const estimate = (query: string, variableValues: Record<string, unknown> = {}) =>
-  estimateCost({ schema, document: parse(query), variableValues });
+  estimateCost({ schema, document: parse(query), variableValues }).requests;
 
 describe('the estimate of an operation', () => {
   it.each([
@@ -58,6 +58,15 @@ describe('the estimate of an operation', () => {
     ['{ sensors { report @skip(if: true) network @include(if: false) } }', 1],
   ])('%s is %i requests at worst', (query, expected) => {
     expect(estimate(query)).toBe(expected);
+  });
+
+  it.each([
+    ['{ __typename }', 0],
+    ['{ sensors(first: 7) { id report } node { id } }', 7 * 2],
+    ['{ sensors(first: 7) { id neighbours { id } } }', 7 + 7 * 3],
+    ['{ a: sensors(first: 2) { ...f } } fragment f on Sensor { report network }', 2 * 2],
+  ])('%s is %i values at worst', (query, expected) => {
+    expect(estimateCost({ schema, document: parse(query) }).values).toBe(expected);
   });
 
   it('counts with the values of variables and their defaults', () => {

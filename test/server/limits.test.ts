@@ -27,6 +27,11 @@ describe('a document beyond the limits', () => {
       /needs \d+ upstream requests; the limit is 200/,
     ],
     [
+      'lists in lists that would be too large an answer',
+      '{ sensors(first: 100) { nodes { healthReports(first: 5000) { nodes { timestamp uptimeS batteryVolts } } } } }',
+      /answers \d+ values; the limit is 1000000/,
+    ],
+    [
       'too deep a nesting',
       `{ sensors { nodes ${'{ network { sensors { nodes '.repeat(8)} { id } ${'} } }'.repeat(8)} } }`,
       /fields deep; the limit is 15/,

@@ -167,6 +167,27 @@ describe('a walk through health reports', () => {
     expect(upstream.queries.map((query) => query.from).slice(1)).toEqual([reports[4999], reports[9999]]);
   });
 
+  it('for the last report alone looks at no more of a page than that, past what has no time', async () => {
+    const times = [text(nowMs - 3 * hourMs), text(nowMs - 2 * hourMs), 'noon', text(nowMs + hourMs)];
+    const looked: string[] = [];
+    const reports = times.map((timestamp) => ({
+      ...healthReportShape.parse({ timestamp }),
+      get timestamp() {
+        looked.push(timestamp);
+        return timestamp;
+      },
+    }));
+    const walk = { from: null, to: instant(text(nowMs)), nowMs, after: null, mostRequests: 20 };
+    const page = await walkHealthReports({
+      ...walk,
+      read: () => Promise.resolve({ value: { reports, nextFrom: null }, readAtMs: nowMs }),
+      wanted: Number.POSITIVE_INFINITY,
+      onlyLast: true,
+    });
+    expect(page?.reports.map(({ report }) => String(report.timestamp))).toEqual([times[1]]);
+    expect(looked).not.toContain(times[0]);
+  });
+
   it('asks the same question however often the last 24 hours are asked for', async () => {
     const upstream = new Upstream([text(nowMs - 1000)]);
     await walkAll(upstream, {});

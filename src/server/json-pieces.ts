@@ -1,0 +1,73 @@
+/**
+ * The JSON text of an answer, as `JSON.stringify` has it, in pieces that each take little time to make: thousands of
+ * records written at once would hold up everyone else.
+ */
+export function* jsonPieces(value: unknown): Generator<string> {
+  let text = '';
+  for (const part of partsOf(value)) {
+    text += part;
+    if (text.length < enough) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+// Characters of a piece, and values that are written in one go.
+const enough = 32_768;
+const mostAtOnce = 1_000;
+
+function* partsOf(value: unknown): Generator<string> {
+  if (countOf(value) <= mostAtOnce) yield JSON.stringify(value);
+  else if (Array.isArray(value)) yield* listParts(value);
+  else yield* objectParts(value as object);
+}
+
+function* listParts(list: readonly unknown[]): Generator<string> {
+  let before = '[';
+  let start = 0;
+  let count = 0;
+  const upTo = (end: number) => `${before}${JSON.stringify(list.slice(start, end)).slice(1, -1)}`;
+  for (let at = 0; at < list.length; at++) {
+    const own = countOf(list[at]);
+    if (count > 0 && count + own > mostAtOnce) {
+      yield upTo(at);
+      before = ',';
+      start = at;
+      count = 0;
+    }
+    if (own > mostAtOnce) {
+      yield before;
+      yield* partsOf(list[at]);
+      before = ',';
+      start = at + 1;
+    } else {
+      count += own;
+    }
+  }
+  yield start < list.length ? `${upTo(list.length)}]` : ']';
+}
+
+function* objectParts(object: object): Generator<string> {
+  let before = '{';
+  for (const [name, value] of Object.entries(object)) {
+    if (value === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* partsOf(value);
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+/** Values in it; where there are more than are written in one go, any number above that. */
+function countOf(value: unknown): number {
+  let count = 1;
+  if (typeof value !== 'object' || value === null) return count;
+  // What makes its own JSON, as errors do, is small.
+  if ('toJSON' in value) return count + 10;
+  for (const name in value) {
+    count += countOf((value as Readonly<Record<string, unknown>>)[name]);
+    if (count > mostAtOnce) break;
+  }
+  return count;
+}

@@ -1,0 +1,65 @@
+import { execute, GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLSchema, parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { withSlicedLists } from '../../src/graph/sliced-lists.js';
+import { Slices } from '../../src/upstream/slices.js';
+
+const rows = Array.from({ length: 5_000 }, (_, n) => ({ n }));
+
+/** A schema of one long list, in which each item notes the turn of the event loop that it is answered in. */
+function world() {
+  let turn = 0;
+  const countTurns = () => {
+    turn += 1;
+    counting = setImmediate(countTurns);
+  };
+  let counting = setImmediate(countTurns);
+  const answeredIn = new Map<number, number>();
+  const row = new GraphQLObjectType({
+    name: 'Row',
+    fields: {
+      n: {
+        type: GraphQLInt,
+        resolve({ n }) {
+          answeredIn.set(turn, (answeredIn.get(turn) ?? 0) + 1);
+          return n;
+        },
+      },
+    },
+  });
+  const list = { type: new GraphQLList(row), resolve: () => rows };
+  const later = { type: new GraphQLList(row), resolve: () => Promise.resolve(rows) };
+  const few = { type: new GraphQLList(row), resolve: () => rows.slice(0, 20) };
+  const query = new GraphQLObjectType({ name: 'Query', fields: { list, later, few } });
+  const schema = withSlicedLists(new GraphQLSchema({ query }));
+  const slices = new Slices(1_000);
+  return {
+    answeredIn,
+    ask: (document: string) => {
+      const contextValue = { unify: { slices, scope: { turn: {} } } };
+      return Promise.resolve(execute({ schema, document: parse(document), contextValue }));
+    },
+    [Symbol.dispose]: () => clearImmediate(counting),
+  };
+}
+
+describe('a list of thousands', () => {
+  it.each(['list', 'later'])('is answered whole and in order, some of it in each turn: %s', async (field) => {
+    using w = world();
+    const { data, errors } = await w.ask(`{ ${field} { n } }`);
+    expect(errors).toBeUndefined();
+    expect(data?.[field]).toEqual(rows);
+    expect(Math.max(...w.answeredIn.values())).toBeLessThanOrEqual(500);
+  });
+
+  it('and another of them share the turns, so that a small one does not wait for a large one', async () => {
+    using w = world();
+    const large = w.ask('{ a: list { n } b: list { n } c: later { n } }');
+    const order: string[] = [];
+    await Promise.all([
+      large.then(() => order.push('large')),
+      w.ask('{ few { n } }').then(() => order.push('small')),
+    ]);
+    expect(order).toEqual(['small', 'large']);
+    expect(Math.max(...w.answeredIn.values())).toBeLessThanOrEqual(520);
+  });
+});
