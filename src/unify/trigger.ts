@@ -115,19 +115,12 @@ function walkOf(ctx: UnifyContext, args: TriggerListArgs): TriggerWalk {
     order,
     from,
     to,
-    deviceId: deviceIdAsked(filter.deviceId),
+    deviceId: filter.deviceId == null ? undefined : (deviceIdOf(filter.deviceId) ?? filter.deviceId),
     after: args.after == null ? null : decodeCursor(listName(order), args.after, 'after', decodePosition),
     wanted: args.first,
     keep: keepOf(filter),
     mostRequests: mostListRequests,
   };
-}
-
-// As upstream shows Device IDs (key-scoped §2); what is none is asked for as it is.
-function deviceIdAsked(text: string | null | undefined): string | undefined {
-  if (text?.trim() === '')
-    throw new BadUserInput('`filter.deviceId` is empty', { argument: 'filter.deviceId' });
-  return text == null ? undefined : (deviceIdOf(text) ?? text);
 }
 
 function keepOf({ status, minPgaMg }: TriggerFilter): ((trigger: Trigger) => boolean) | undefined {

@@ -1,5 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.js';
+import { openSocket } from '../support/raw-socket.js';
+
+describe('a Device ID that is none', () => {
+  it.each([
+    ['{ sensor(by: { deviceId: "ANZA" }) { id } }', 'by.deviceId'],
+    ['{ sensor(by: { deviceId: "" }) { id } }', 'by.deviceId'],
+    ['{ sensor(by: { deviceId: "001A2B3C4D5G" }) { id } }', 'by.deviceId'],
+    ['{ sensor(by: { deviceId: "001A2B3C4D5E6F" }) { id } }', 'by.deviceId'],
+    ['{ triggers(filter: { deviceId: "nothex" }) { nodes { id } } }', 'filter.deviceId'],
+    [
+      'subscription { triggerChanges(filter: { deviceIds: ["001A2B3C4D5E", "ANZA"] }) { cursor } }',
+      'filter.deviceIds',
+    ],
+    ['subscription { sensorStatusChanges(filter: { deviceIds: [""] }) { status } }', 'filter.deviceIds'],
+  ])('is wrong input before anything is asked upstream: %s', async (query, argument) => {
+    await using gateway = await startGateway();
+    await using socket = await openSocket(gateway, { init: {} });
+    socket.send({ id: '1', type: 'subscribe', payload: { query } });
+    const answer = await socket.next();
+    const [error] = answer.type === 'error' ? answer.payload : answer.payload.errors;
+    expect(error.extensions).toEqual({ code: 'BAD_USER_INPUT', argument });
+    expect(gateway.sandbox.requests).toEqual([]);
+  });
+});
 
 describe('a value that graphql itself refuses', () => {
   it.each([

@@ -215,6 +215,7 @@ describe('the list of triggers', () => {
     [{ filter: { from: timeOf(2), to: timeOf(1) } }, 'BAD_USER_INPUT', 'filter.from'],
     [{ filter: { from: 'yesterday' } }, 'BAD_USER_INPUT', 'filter.from'],
     [{ filter: { deviceId: ' ' } }, 'BAD_USER_INPUT', 'filter.deviceId'],
+    [{ filter: { deviceId: 'ANZA' } }, 'BAD_USER_INPUT', 'filter.deviceId'],
     [{ after: 'garbage' }, 'CURSOR_INVALID', 'after'],
     [{ after: Buffer.from('["triggers:desc",["x","y"]]').toString('base64url') }, 'CURSOR_INVALID', 'after'],
     [

@@ -3,6 +3,7 @@ import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { idOf } from '../node-id.js';
 import { SensorRef } from '../refs.js';
+import { deviceIdArg } from './device-id.js';
 
 const StationInput = builder.inputType('StationInput', {
   description: 'A station by both of its codes.',
@@ -17,7 +18,10 @@ const SensorLookupInput = builder.inputType('SensorLookup', {
   isOneOf: true,
   fields: (t) => ({
     id: t.id({ description: 'Global id, as `id` of a Sensor gave it.' }),
-    deviceId: t.string({ description: 'Device ID, 12 hexadecimal characters, any case.' }),
+    deviceId: t.string({
+      validate: deviceIdArg,
+      description: 'Device ID, 12 hexadecimal characters, any case.',
+    }),
     stationCode: t.string({
       description: 'Station code. BAD_USER_INPUT naming the networks where two share it: use `station`.',
     }),

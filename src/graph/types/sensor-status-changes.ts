@@ -4,6 +4,7 @@ import { sensorByDeviceId, sensorOf } from '../../unify/sensor.js';
 import { Instant } from '../../unify/time.js';
 import { builder } from '../builder.js';
 import { SensorRef } from '../refs.js';
+import { deviceIdsArg } from './device-id.js';
 import { SensorStatusEnum } from './sensor.js';
 
 const SensorStatusChangeRef = builder
@@ -47,7 +48,10 @@ const SensorStatusChangeRef = builder
 const SensorStatusChangeFilterInput = builder.inputType('SensorStatusChangeFilter', {
   description: 'Which sensors. All that is given must hold, and an empty list matches nothing.',
   fields: (t) => ({
-    deviceIds: t.stringList({ description: 'Only sensors with these Device IDs, in any case.' }),
+    deviceIds: t.stringList({
+      validate: deviceIdsArg,
+      description: 'Only sensors with these Device IDs, in any case.',
+    }),
     stationCodes: t.stringList({ description: 'Only sensors at these stations.' }),
   }),
 });

@@ -3,6 +3,7 @@ import type { TriggerChange, TriggerChangeKind } from '../../live/trigger-subjec
 import { builder } from '../builder.js';
 import { TriggerRef } from '../refs.js';
 import { deliveryFields } from './delivery-fields.js';
+import { deviceIdsArg } from './device-id.js';
 
 const ChangeKindEnum = builder.enumType('ChangeKind', {
   description: 'What happened to a trigger (contract 9.1; key-scoped §3).',
@@ -43,7 +44,10 @@ const TriggerChangeFilterInput = builder.inputType('TriggerChangeFilter', {
     'by station code. A trigger that was let in by its station or its peak stays in until it is closed.',
   fields: (t) => ({
     kinds: t.field({ type: [ChangeKindEnum], description: 'Only these kinds.' }),
-    deviceIds: t.stringList({ description: 'Only of sensors with these Device IDs, in any case.' }),
+    deviceIds: t.stringList({
+      validate: deviceIdsArg,
+      description: 'Only of sensors with these Device IDs, in any case.',
+    }),
     stationCodes: t.stringList({
       description:
         'Only of sensors at these stations. Upstream gives no station for a sensor that has moved to another project: what ' +

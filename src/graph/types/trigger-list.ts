@@ -9,6 +9,7 @@ import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { SensorRef, TriggerRef } from '../refs.js';
 import { defaultFirst, forwardArgs } from './connection.js';
+import { deviceIdArg } from './device-id.js';
 import { TriggerStatusEnum } from './trigger.js';
 
 const TriggerFilterInput = builder.inputType('TriggerFilter', {
@@ -16,7 +17,7 @@ const TriggerFilterInput = builder.inputType('TriggerFilter', {
   fields: (t) => ({
     from: t.field({ type: 'DateTime', description: 'Start time, at or after.' }),
     to: t.field({ type: 'DateTime', description: 'Start time, at or before.' }),
-    deviceId: t.string({ description: 'Device ID of the sensor, in any case.' }),
+    deviceId: t.string({ validate: deviceIdArg, description: 'Device ID of the sensor, in any case.' }),
     status: t.field({ type: TriggerStatusEnum, description: 'Status; the gateway filters by it.' }),
     minPgaMg: t.float({
       description: 'Horizontal peak ground acceleration at least, in mg; the gateway filters by it.',
