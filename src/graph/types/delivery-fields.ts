@@ -1,9 +1,10 @@
+import type { FieldMap } from '@pothos/core';
 import type { Change, Delivery } from '../../live/change.js';
 import { Instant } from '../../unify/time.js';
 import type { builder } from '../builder.js';
 
 /** What every change of a feed that can be resumed tells of its delivery (contract 9.3). */
-export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C>>) {
+export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C>>): FieldMap {
   return {
     cursor: t.string({
       nullable: false,
@@ -25,4 +26,5 @@ export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C
   };
 }
 
-type FieldsOf<T> = PothosSchemaTypes.ObjectFieldBuilder<(typeof builder)['$inferSchemaTypes'], T>;
+type SchemaTypes = (typeof builder)['$inferSchemaTypes'];
+type FieldsOf<T> = PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, T>;
