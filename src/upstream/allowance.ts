@@ -81,17 +81,17 @@ export class Allowance {
   }
 
   /**
-   * When the `nth` request from now may be sent, at the latest. `keptToday` are left of the day for others. `hopeful`
-   * looks ahead as if what is on its way were answered now.
+   * When the `nth` request from now may be sent, at the latest. `keptToday` are left of the day for others; with `anyDay`
+   * the day's limit does not count. `hopeful` looks ahead as if what is on its way were answered now.
    */
-  readyAtMs(nth = 1, { keptToday = 0, hopeful = false } = {}): number {
+  readyAtMs(nth = 1, { keptToday = 0, hopeful = false, anyDay = false } = {}): number {
     const now = this.#clock.now();
     return Math.max(
       now,
       this.#paceReadyMs(now, nth, hopeful),
       this.#calmReadyMs(now, nth),
       this.#windowReadyMs(now, nth),
-      this.#day?.readyAtMs(now, nth + keptToday) ?? now,
+      (anyDay ? null : this.#day?.readyAtMs(now, nth + keptToday)) ?? now,
     );
   }
 

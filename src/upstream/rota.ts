@@ -1,25 +1,25 @@
+import { feedShare } from './feed-share.js';
 import type { Priority } from './read.js';
 
 type Waiting = Readonly<Record<Priority, number>>;
 
 // contract 5.2: a feed gets at least a fifth of the allowance, which is one request after four of others.
-const othersPerFeed = 4;
-/** The part of a day's allowance that is kept for a feed. */
-export const feedShare = 1 / (othersPerFeed + 1);
+const othersPerFeed = 1 / feedShare - 1;
 // What the background refreshes is what clients are shown at once: under a load that leaves nothing it would grow an hour
 // old for all of them, for the sake of those who ask for what nobody has asked for.
 const othersPerOverdue = 9;
 
 /**
  * Whose turn it is (contract 5.2): queries before feeds before the background; but a feed at the latest after four others,
- * so that neither starves the other, and the background after nine, so that what is shown to everyone keeps up.
+ * or when it is owed a request by the clock, so that neither starves the other, and the background after nine, so that
+ * what is shown to everyone keeps up.
  */
 export class Rota {
   #sinceFeed = 0;
   #sinceBackground = 0;
 
-  next({ query, feed, background }: Waiting): Priority | undefined {
-    if (feed > 0 && (this.#sinceFeed >= othersPerFeed || query === 0)) return 'feed';
+  next({ query, feed, background }: Waiting, isFeedOwed: boolean): Priority | undefined {
+    if (feed > 0 && (isFeedOwed || this.#sinceFeed >= othersPerFeed || query === 0)) return 'feed';
     if (background > 0 && this.isOverdue) return 'background';
     if (query > 0) return 'query';
     return background > 0 ? 'background' : undefined;

@@ -1,9 +1,10 @@
 import type { Clock, Timer } from '../clock.js';
 import { onAbort } from './abort.js';
 import type { Allowance, Spent } from './allowance.js';
+import { FeedShare, feedShare } from './feed-share.js';
 import { Lane } from './lane.js';
 import { type Priority, priorityRank } from './read.js';
-import { feedShare, Rota } from './rota.js';
+import { Rota } from './rota.js';
 
 /** A place in the line. */
 export interface Place {
@@ -24,9 +25,6 @@ export interface Asking {
 /** The error for one who would have to wait for so long. */
 export type Refusal = (readyInMs: number) => unknown;
 
-// A feed that has not asked for so long has no listener.
-const feedSilentMs = 300_000;
-
 /**
  * Those who wait for the allowance to have a request to give, each priority by its turn and within it the operations by
  * theirs, so that one that wants a hundred reads does not push back ten that want one (contract 5.2). Nobody waits longer
@@ -42,13 +40,14 @@ export class WaitingLine {
     background: new Lane(),
   };
   readonly #rota = new Rota();
-  #feedAskedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #feedShare: FeedShare;
   #alarm: Timer | undefined;
 
   constructor(clock: Clock, allowance: Allowance, refusal: Refusal) {
     this.#clock = clock;
     this.#allowance = allowance;
     this.#refusal = refusal;
+    this.#feedShare = new FeedShare(clock, allowance);
   }
 
   get waiting(): Readonly<Record<Priority, number>> {
@@ -58,7 +57,7 @@ export class WaitingLine {
 
   join(asking: Asking): Place {
     const { signal, maxWaitMs } = asking;
-    if (asking.priority === 'feed') this.#feedAskedAtMs = this.#clock.now();
+    if (asking.priority === 'feed') this.#feedShare.asked();
     if (signal.aborted) return refused(signal.reason);
     const readyInMs = this.#readyInMs(asking);
     if (readyInMs > maxWaitMs) return refused(this.#refusal(readyInMs));
@@ -100,6 +99,8 @@ export class WaitingLine {
         this.#alarm = this.#clock.timer(readyMs - now, () => this.serve());
         return;
       }
+      const { query, background } = this.waiting;
+      if (priority === 'feed') this.#feedShare.served(query + background > 0);
       this.#rota.served(priority, this.waiting);
       this.#lanes[priority].take()?.grant(this.#allowance.spend());
     }
@@ -147,10 +148,17 @@ export class WaitingLine {
   }
 
   #next(): Priority | undefined {
-    const next = this.#rota.next(this.waiting);
-    const other = next === 'background' ? this.#rota.next({ ...this.waiting, background: 0 }) : undefined;
-    // When there is not enough of the day left for the background, it does not hold up the others.
-    return other && this.#readyAtMs('background', 0, false) > this.#readyAtMs(other, 0, false) ? other : next;
+    const waiting = { ...this.waiting };
+    const { isOwed } = this.#feedShare;
+    let next = this.#rota.next(waiting, isOwed);
+    if (!next) return undefined;
+    // What is kept for others, of the minute or of the day, does not hold them up.
+    waiting[next] = 0;
+    for (let other = this.#rota.next(waiting, isOwed); other; other = this.#rota.next(waiting, isOwed)) {
+      if (this.#readyAtMs(other, 0, false) < this.#readyAtMs(next, 0, false)) next = other;
+      waiting[other] = 0;
+    }
+    return next;
   }
 
   /** How long it takes, as far as can be seen, until one who joins now is served. */
@@ -161,17 +169,16 @@ export class WaitingLine {
 
   #readyAtMs(priority: Priority, ahead: number, hopeful: boolean): number {
     const { burst, perDay } = this.#allowance;
-    const feedListens = this.#clock.now() - this.#feedAskedAtMs < feedSilentMs;
     // Queries leave a fifth of the day to a feed, the background half of the burst and of the day to both.
     const kept = {
-      query: { burst: 0, today: feedListens ? feedShare : 0 },
+      query: { burst: 0, today: this.#feedShare.isListening ? feedShare : 0 },
       feed: { burst: 0, today: 0 },
       background: { burst: this.#rota.isOverdue ? 0 : 1 / 2, today: 1 / 2 },
     }[priority];
-    return this.#allowance.readyAtMs(1 + ahead + Math.floor(burst * kept.burst), {
-      keptToday: Math.floor((perDay ?? 0) * kept.today),
-      hopeful,
-    });
+    const nth = 1 + ahead + Math.floor(burst * kept.burst);
+    const keptToday = Math.floor((perDay ?? 0) * kept.today);
+    const readyMs = this.#allowance.readyAtMs(nth, { keptToday, hopeful });
+    return priority === 'feed' ? readyMs : Math.max(readyMs, this.#feedShare.othersReadyAtMs(nth, hopeful));
   }
 }
 
