@@ -4,7 +4,7 @@ import { type Config, secretsOf } from './config.js';
 import { schema } from './graph/schema.js';
 import { type KeysOptions, openKeys } from './keys.js';
 import { createLog, type Log } from './log.js';
-import { startSandbox } from './sandbox/server.js';
+import { type Sandbox, startSandbox } from './sandbox/server.js';
 import { browserPolicy } from './server/browser-safety.js';
 import { clientRate } from './server/client-rate.js';
 import { graphiqlPage } from './server/graphiql.js';
@@ -47,9 +47,19 @@ const usualGraceMs = 10_000;
 
 /** The composition root: the only place that puts the parts together. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, clock = realClock } = options;
+  const sandbox = config.sandbox ? await startSandbox({ clock }) : null;
+  try {
+    return await startBefore(sandbox, options);
+  } catch (error) {
+    await sandbox?.close();
+    throw error;
+  }
+}
+
+async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Promise<Gateway> {
   const { config, clock = realClock, random = Math.random } = options;
   const log = options.log ?? createLog({ level: config.logLevel, secrets: secretsOf(config) });
-  const sandbox = config.sandbox ? await startSandbox({ clock }) : null;
   const files = readOperationFiles();
   const metrics = createMetrics(operationNames(files), clock);
   const exporter =

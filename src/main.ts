@@ -52,6 +52,8 @@ async function run(): Promise<void> {
     gateway = await startGateway({ config, log });
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
+    // Whatever had been started before would go on.
+    process.exit();
   }
 }
 
@@ -66,6 +68,6 @@ function configOrFail(): Config | null {
 }
 
 function fail(line: string): void {
-  process.stderr.write(`seisgraph: ${line}\n`);
+  process.stderr.write(`seisgraph: ${line.replace(/\n.*/s, '')}\n`);
   process.exitCode = 1;
 }

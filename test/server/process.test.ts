@@ -48,6 +48,13 @@ describe('the process', () => {
     other.close();
   });
 
+  it('ends with one line when something is missing, whatever has started before', async () => {
+    await using broken = startProcess({ preload: ['./test/support/without-operations.mjs'] });
+    expect(await broken.exit).toEqual({ code: 1, signal: null });
+    expect(broken.stderr).toMatch(/^seisgraph: ENOENT: no such file[^\n]*\n$/);
+    expect(broken.stdout).toBe('');
+  });
+
   it('serves the sandbox without any setting, and says where', async () => {
     await using gateway = startProcess();
     const url = await gateway.url;
