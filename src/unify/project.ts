@@ -1,5 +1,5 @@
 import { UpstreamUnavailable } from '../errors.js';
-import { known } from '../upstream/decode.js';
+import { known, type Num } from '../upstream/decode.js';
 import { canBeRescued } from '../upstream/outcome.js';
 import type { WireProject } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
@@ -11,7 +11,8 @@ export interface Project {
   readonly projectId: string;
   readonly name: string;
   readonly networkCode: string;
-  readonly sensorCount: number;
+  /** As the project says: see `sensorCountOf`. */
+  readonly saidSensorCount: Num;
   readonly locationMasked: boolean;
   readonly apiKeyId: string;
 }
@@ -32,19 +33,34 @@ export async function readProject(ctx: UnifyContext): Promise<Project | null> {
   }
 }
 
+/**
+ * Number of the project's sensors. Where its record gives none that can be shown, its list of sensors does, which counts
+ * them as well: the rest of the project is not lost with it. @throws UpstreamUnavailable when neither says
+ */
+export async function sensorCountOf(ctx: UnifyContext, { saidSensorCount }: Project): Promise<number> {
+  const said = known(saidSensorCount);
+  if (said !== null && isCount(said)) return said;
+  // The page that lists begin with too.
+  const page = await ctx.project?.sensors({ limit: 500, offset: 0 }, ctx.scope);
+  const total = page?.value.total ?? null;
+  if (total !== null && isCount(total)) return total;
+  throw new UpstreamUnavailable('The project did not say how many sensors it has');
+}
+
+// `| 0` keeps just what GraphQL's Int takes.
+const isCount = (value: number) => (value | 0) === value;
+
 // contract 5.6.
 const rescueMs = 86_400_000;
 
 const createLatest = (): { said: Read<WireProject> | null } => ({ said: null });
 
 function projectOf(wire: WireProject): Project {
-  const sensorCount = known(wire.sensor_count);
-  if (sensorCount === null) throw new UpstreamUnavailable('The project did not say how many sensors it has');
   return {
     projectId: wire.id,
     name: known(wire.name) ?? '',
     networkCode: known(wire.network_code) ?? '',
-    sensorCount,
+    saidSensorCount: wire.sensor_count,
     // contract 6.4: as long as it has not said, it is.
     locationMasked: known(wire.location_masked) ?? true,
     apiKeyId: known(wire.api_key_id) ?? '',

@@ -43,6 +43,23 @@ describe('the project', () => {
     ]);
   });
 
+  it.each([null, 'many', 3e9, 1.5])(
+    'is answered whole where it says that it has %j sensors, which its list counts too',
+    async (sensorCount) => {
+      await using gw = await startGateway({ sandbox: { world: worldOf(2) } });
+      gw.sandbox.faults.add({
+        source: 'project',
+        path: '/v1/project',
+        times: 9,
+        rewrite: (body) => ({ ...(body as object), sensor_count: sensorCount }),
+      });
+      expect(await gw.query('{ project { name sensorCount } }')).toEqual({
+        project: { name: 'Sandbox network', sensorCount: 2 },
+      });
+      expect(gw.sandbox.requests).toHaveLength(2);
+    },
+  );
+
   it('is masked as long as it does not say that it is not, and keeps what else it says', async () => {
     await using gw = await startGateway({ sandbox: { world: worldOf(1) } });
     gw.sandbox.faults.add({

@@ -1,8 +1,7 @@
-import { readProject } from '../../unify/project.js';
+import { readProject, sensorCountOf } from '../../unify/project.js';
 import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { loadEach } from '../load-nodes.js';
-import { shownCount } from '../malformed.js';
 import { ProjectRef } from '../refs.js';
 
 builder.node(ProjectRef, {
@@ -19,8 +18,10 @@ builder.node(ProjectRef, {
     networkCode: t.exposeString('networkCode', { nullable: false, description: 'Seismic network code.' }),
     sensorCount: t.int({
       nullable: false,
-      description: 'Number of sensors, as the project counts them.',
-      resolve: (project) => shownCount(project.sensorCount),
+      description:
+        'Number of sensors, as the project counts them. Where its record does not say, its list of sensors is asked.',
+      extensions: cost({ requests: () => 1 }),
+      resolve: (project, _, { unify }) => sensorCountOf(unify, project),
     }),
     locationMasked: t.exposeBoolean('locationMasked', {
       nullable: false,
