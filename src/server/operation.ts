@@ -44,11 +44,12 @@ export function newOperation(
 /** The result as the client gets it: every error with a code, the cost where it was asked for, the HTTP status. */
 export function finishResult(result: ExecutionResult, operation: Operation): ExecutionResult {
   if (!result.errors && !operation.wantsCost) return result;
+  const { requestIds: _, ...cost } = operation.meter;
   const errors = result.errors?.map(withCode);
   for (const error of errors ?? []) operation.errorCodes.add(String(error.extensions.code));
   const extensions = {
     ...result.extensions,
-    ...(operation.wantsCost && { upstream: { ...operation.meter } }),
+    ...(operation.wantsCost && { upstream: cost }),
     ...(errors && httpOf(result, errors)),
   };
   return {

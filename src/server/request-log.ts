@@ -15,6 +15,7 @@ export function requestLog(log: Log): OnFinished {
         operation: name?.slice(0, longestName) ?? null,
         durationMs: Math.round(durationMs),
         upstreamRequests: meter.requests,
+        ...(meter.requestIds.length > 0 && { upstreamRequestIds: meter.requestIds }),
         cacheHits: meter.cacheHits + meter.staleHits,
         ...(status !== null && { status }),
         ...(errorCodes.size > 0 && { errors: [...errorCodes] }),

@@ -44,6 +44,12 @@ export function readAnswer(
   throw refusal(answer, asked, key, retryAfterS);
 }
 
+/** What upstream calls this request (catalogue §4, `meta.request_id`); null where it does not say. */
+export function requestIdOf(headers: IncomingHttpHeaders, body: unknown, key: string): string | null {
+  const inBody = identifierOf(recordOf(recordOf(body)?.meta)?.request_id, key);
+  return inBody ?? identifierOf(headers['x-request-id'], key);
+}
+
 /** `project` or `catalogue`, for messages. */
 export function interfaceName(source: Source): string {
   return source === 'PROJECT' ? 'project' : 'catalogue';
@@ -74,13 +80,13 @@ function refusal(
   retryAfterS: number | undefined,
 ): GatewayError {
   const { status } = answer;
-  const body = errorBody(answer.body);
-  const clean = (value: unknown) => identifierOf(value, key.text);
+  const parsed = jsonOrNull(answer.body);
+  const body = errorBody(parsed);
   const upstream: UpstreamAnswer = {
     source: asked.source,
     status,
-    code: clean(body.code),
-    requestId: clean(body.requestId) ?? clean(answer.headers['x-request-id']),
+    code: identifierOf(body.code, key.text),
+    requestId: requestIdOf(answer.headers, parsed, key.text),
   };
   const name = interfaceName(asked.source);
   switch (status) {
@@ -133,23 +139,23 @@ interface ErrorBody {
   readonly code?: unknown;
   readonly message?: unknown;
   readonly details?: unknown;
-  readonly requestId?: unknown;
 }
 
-// key-scoped §7: {error: {code, message}}; catalogue §7 adds details and meta.request_id. A proxy sends anything.
-function errorBody(body: Buffer): ErrorBody {
-  let parsed: unknown;
+function jsonOrNull(body: Buffer): unknown {
   try {
-    parsed = JSON.parse(new TextDecoder().decode(body));
+    return JSON.parse(new TextDecoder().decode(body));
   } catch {
-    return {};
+    return null;
   }
+}
+
+// key-scoped §7: {error: {code, message}}; catalogue §7 adds details. A proxy sends anything.
+function errorBody(parsed: unknown): ErrorBody {
   const error = recordOf(recordOf(parsed)?.error);
   return {
     code: error?.code,
     message: error?.message,
     details: error?.details,
-    requestId: recordOf(recordOf(parsed)?.meta)?.request_id,
   };
 }
 

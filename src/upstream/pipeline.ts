@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { type Source, Unauthenticated } from '../errors.js';
+import { GatewayError, type Source, Unauthenticated } from '../errors.js';
 import { address } from './address.js';
 import { type Use, useOf } from './ages.js';
-import { badBody, notFound, readAnswer } from './answer.js';
+import { badBody, notFound, readAnswer, requestIdOf } from './answer.js';
 import type { CachePart, Kept } from './cache.js';
 import { Exchange } from './exchange.js';
 import { Flight, ownControl } from './flight.js';
 import { freezeAndMeasure } from './freeze.js';
 import type { HttpAnswer, HttpStream } from './http.js';
 import { canBeRescued, isDefinite } from './outcome.js';
-import { newCostMeter, type Read, type ReadScope, type UpstreamStatus } from './read.js';
+import { newCostMeter, noteRequestId, type Read, type ReadScope, type UpstreamStatus } from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
 import { Slices } from './slices.js';
 import { Trust } from './trust.js';
@@ -161,13 +161,18 @@ export class Pipeline {
             await this.#reading.take(answer.body.length, scope.turn);
             return answer;
           },
-          open: (answer, heldS) => this.#decode(request, this.#bodyOf(answer, request, heldS)),
+          open: (answer, heldS) => {
+            const body = this.#bodyOf(answer, request, heldS);
+            noteRequestId(scope.meter, requestIdOf(answer.headers, body, this.#options.key));
+            return this.#decode(request, body);
+          },
         });
         const kept = this.#keep(request, value, version);
         if (isCurrent()) this.#kept.set(id, kept);
         return kept;
       } catch (error) {
         if (isCurrent() && isDefinite(error)) this.#kept.delete(id);
+        if (error instanceof GatewayError) noteRequestId(scope.meter, error.upstream?.requestId);
         this.#forgetRefused(error);
         throw error;
       } finally {

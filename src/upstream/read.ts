@@ -34,10 +34,18 @@ export interface CostMeter {
   waitedMs: number;
   /** Age of the oldest answer used, in seconds. */
   oldestAgeS: number;
+  /** What upstream calls the requests, for the log: its operator finds them by it. The first twenty; clients never see them. */
+  readonly requestIds: string[];
 }
 
 export function newCostMeter(): CostMeter {
-  return { requests: 0, cacheHits: 0, staleHits: 0, waitedMs: 0, oldestAgeS: 0 };
+  return { requests: 0, cacheHits: 0, staleHits: 0, waitedMs: 0, oldestAgeS: 0, requestIds: [] };
+}
+
+const mostRequestIds = 20;
+
+export function noteRequestId({ requestIds }: CostMeter, id: string | null | undefined): void {
+  if (id != null && requestIds.length < mostRequestIds) requestIds.push(id);
 }
 
 /** A decoded answer and when the gateway read it from upstream (the `asOf` of the graph). Frozen: many share it. */

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+const lineOf = (gw: TestGateway, operation: string) =>
+  gw.logLines.find((line) => line.msg === 'Operation' && line.operation === operation);
+
+describe('the log', () => {
+  it('has one line for each operation, with what upstream calls its requests', async () => {
+    await using gw = await startGateway();
+    const requestIds: string[] = [];
+    gw.sandbox.faults.add({
+      source: 'catalogue',
+      times: 99,
+      rewrite(body) {
+        requestIds.push((body as { meta: { request_id: string } }).meta.request_id);
+        return body;
+      },
+    });
+    gw.sandbox.faults.add({ source: 'project', times: 99, headers: { 'x-request-id': 'req-of-project' } });
+    const answer = await gw.queryWithErrors(
+      'query Joined { project { name } networks { name } }',
+      {},
+      {
+        headers: { 'x-upstream-cost': '1' },
+      },
+    );
+    const line = lineOf(gw, 'Joined');
+    expect(line).toMatchObject({
+      level: 'info',
+      id: answer.headers.get('x-request-id'),
+      kind: 'query',
+      status: 200,
+      upstreamRequests: 2,
+    });
+    expect(line?.durationMs).toBeTypeOf('number');
+    expect(requestIds).toHaveLength(1);
+    expect(line?.upstreamRequestIds).toEqual(expect.arrayContaining([...requestIds, 'req-of-project']));
+    expect(Object.keys(answer.extensions.upstream)).not.toContain('requestIds');
+  });
+
+  it('joins what failed upstream as well, and nothing that is no identifier', async () => {
+    await using gw = await startGateway();
+    const { projectKey } = gw.sandbox;
+    gw.sandbox.faults.add({
+      source: 'project',
+      times: 99,
+      headers: { 'x-request-id': `Bearer ${projectKey}` },
+    });
+    gw.sandbox.faults.add({
+      source: 'catalogue',
+      status: 403,
+      times: 99,
+      body: JSON.stringify({ error: { code: 'no' }, meta: { request_id: 'req-that-failed' } }),
+    });
+    await gw.queryWithErrors('query Failed { project { name } networks { name } }');
+    expect(lineOf(gw, 'Failed')).toMatchObject({
+      errors: ['FORBIDDEN'],
+      upstreamRequestIds: ['req-that-failed'],
+    });
+    expect(gw.logText).not.toContain(projectKey);
+  });
+});
