@@ -87,7 +87,7 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
       introspection: config.introspection,
       persisted,
       gateway: { version, sandbox: sandbox !== null },
-      tracing: tracing?.plugin ?? null,
+      tracing,
       log,
     }),
     access: keys.access,

@@ -1,5 +1,6 @@
 import type { Feeds } from '../live/feeds.js';
 import type { UnifyContext } from '../unify/context.js';
+import type { InGroup } from './resolver-groups.js';
 import type { ResultOutlet } from './result-outlet.js';
 
 /** What a resolver may touch. Made afresh for every operation and for every delivered change. */
@@ -11,6 +12,8 @@ export interface GraphContext {
   readonly feeds: Feeds;
   /** Where the results of a subscription go straight to, if its transport can take them. */
   readonly outlet?: ResultOutlet | undefined;
+  /** Left out without tracing. */
+  readonly inGroup?: InGroup | undefined;
 }
 
 export interface GatewayFacts {

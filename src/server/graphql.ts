@@ -14,6 +14,7 @@ import { getParameters } from './get-parameters.js';
 import { withoutIntrospection } from './introspection.js';
 import { finishResult, type Operation, withoutJson } from './operation.js';
 import { type PersistedOperations, persistedOperationsPlugin } from './persisted-operations.js';
+import type { Tracing } from './tracing.js';
 
 export interface GraphQLOptions {
   readonly schema: GraphQLSchema;
@@ -22,7 +23,7 @@ export interface GraphQLOptions {
   readonly persisted: PersistedOperations;
   readonly gateway: GatewayFacts;
   /** Null without tracing. */
-  readonly tracing: Plugin<OperationHolder> | null;
+  readonly tracing: Pick<Tracing, 'plugin' | 'inGroup'> | null;
   readonly log: Log;
 }
 
@@ -42,6 +43,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       gateway,
       feeds: operation.client.feeds,
       outlet: operation.outlet,
+      inGroup: tracing?.inGroup(operation),
     }),
     maskedErrors: { errorMessage: 'Unexpected fault', maskError: (error) => clientError(error, log) },
     maxRequestBodySize: limits.maxBodyBytes,
@@ -63,7 +65,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       costLimit(limits.maxCost),
       operationRecord(),
       sharedSubscriptions(log),
-      ...(tracing ? [tracing] : []),
+      ...(tracing ? [tracing.plugin] : []),
     ],
   });
 }

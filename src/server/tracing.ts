@@ -2,13 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import type { Plugin } from 'graphql-yoga';
 import type { Clock } from '../clock.js';
+import type { InGroup } from '../graph/resolver-groups.js';
 import type { RequestEnd, SentRequest } from '../upstream/request.js';
 import type { OnFinished, Operation } from './operation.js';
 import type { SpanExporter } from './otlp.js';
 
-/** Client request → execution → upstream request, as spans. */
+/** Client request → execution → resolver group → upstream request, as spans. */
 export interface Tracing {
   readonly plugin: Plugin<{ operation: Operation }>;
+  readonly inGroup: (operation: Operation) => InGroup;
   readonly operationFinished: OnFinished;
   readonly upstreamRequest: (request: SentRequest) => (end: RequestEnd) => void;
 }
@@ -18,10 +20,20 @@ interface Place {
   readonly spanId: string;
 }
 
+/** An execution, and the resolvers that ask upstream: those of one field are one span, however many records it has. */
+interface Execution extends Place {
+  readonly groups: Map<
+    string,
+    { readonly spanId: string; readonly startMs: number; endMs: number; failed: boolean }
+  >;
+}
+
 export function createTracing(exporter: SpanExporter, clock: Clock): Tracing {
   // A request that several operations share belongs to the one that started it.
   const current = new AsyncLocalStorage<Place>();
   const roots = new WeakMap<Operation, Place & { readonly parentSpanId: string | null }>();
+
+  const executions = new WeakMap<Operation, Execution>();
 
   function rootOf(operation: Operation) {
     const known = roots.get(operation);
@@ -37,24 +49,44 @@ export function createTracing(exporter: SpanExporter, clock: Clock): Tracing {
       onExecute({ args, executeFn, setExecuteFn }) {
         const root = rootOf(args.contextValue.operation);
         setExecuteFn(async (execution) => {
-          const place = { traceId: root.traceId, spanId: newId(8) };
+          const place: Execution = { traceId: root.traceId, spanId: newId(8), groups: new Map() };
+          executions.set(args.contextValue.operation, place);
           const startMs = clock.now();
           try {
             return await current.run(place, () => executeFn(execution));
           } finally {
-            exporter.add({
-              ...place,
-              parentSpanId: root.spanId,
-              name: 'execute',
-              kind: 'internal',
-              startMs,
-              endMs: clock.now(),
-              attributes: {},
-              failed: false,
-            });
+            const { traceId, spanId } = place;
+            const common = { traceId, kind: 'internal', attributes: {} } as const;
+            const end = { endMs: clock.now(), failed: false };
+            exporter.add({ ...common, ...end, spanId, parentSpanId: root.spanId, name: 'execute', startMs });
+            for (const [name, group] of place.groups) {
+              exporter.add({ ...common, ...group, parentSpanId: spanId, name });
+            }
           }
         });
       },
+    },
+    inGroup: (operation) => (name, resolve) => {
+      const execution = executions.get(operation);
+      if (!execution) return resolve();
+      const startMs = clock.now();
+      const group = execution.groups.get(name) ?? {
+        spanId: newId(8),
+        startMs,
+        endMs: startMs,
+        failed: false,
+      };
+      execution.groups.set(name, group);
+      const end = () => {
+        group.endMs = clock.now();
+      };
+      const fail = () => {
+        end();
+        group.failed = true;
+      };
+      const result = current.run({ traceId: execution.traceId, spanId: group.spanId }, resolve);
+      if (result instanceof Promise) result.then(end, fail);
+      return result;
     },
     operationFinished(operation, { durationMs, status }) {
       const { name, kind, meter, errorCodes, id } = operation;

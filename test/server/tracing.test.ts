@@ -38,7 +38,7 @@ async function startCollector(status = 200) {
   };
 }
 
-it('traces a request from the client through its execution to each upstream request', async () => {
+it('traces a request from the client through its execution and its resolvers to each upstream request', async () => {
   using collector = await startCollector();
   const clock = new ManualClock();
   await using gw = await startGateway({ clock, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
@@ -46,21 +46,39 @@ it('traces a request from the client through its execution to each upstream requ
   await gw.query('query Traced { networks { name } }', {}, { headers: { traceparent } });
   await vi.waitFor(async () => {
     await clock.advance(2_000);
-    expect(collector.spans.length).toBeGreaterThanOrEqual(3);
+    expect(collector.spans.length).toBeGreaterThanOrEqual(4);
   });
   const named = (name: string) => collector.spans.find((span) => span.name === name);
   const root = named('query Traced');
   const execution = named('execute');
+  const resolvers = named('Query.networks');
   const upstream = named('CATALOGUE /v1/networks');
   expect(root?.parentSpanId).toBe('b7ad6b7169203331');
   expect(execution?.parentSpanId).toBe(root?.spanId);
-  expect(upstream?.parentSpanId).toBe(execution?.spanId);
+  expect(resolvers?.parentSpanId).toBe(execution?.spanId);
+  expect(upstream?.parentSpanId).toBe(resolvers?.spanId);
   for (const span of collector.spans) {
     expect(span.traceId).toBe('0af7651916cd43dd8448eb211c80319c');
     expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano)).toBe(true);
     expect(span.startTimeUnixNano).toHaveLength(19);
   }
   expect(collector.text).not.toMatch(/svc_sk|sandbox-catalogue-key|127\.0\.0\.1/);
+});
+
+it('has one span for all resolvers of a field, over which the requests of each are', async () => {
+  using collector = await startCollector();
+  const clock = new ManualClock();
+  await using gw = await startGateway({ clock, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  gw.sandbox.faults.add({ source: 'project', path: /soh/, status: 404, times: 99 });
+  await gw.query('{ sensors(first: 3) { nodes { latestHealthReport { timestamp } } } }');
+  const report = () => collector.spans.filter(({ name }) => name === 'Sensor.latestHealthReport');
+  await vi.waitFor(async () => {
+    await clock.advance(2_000);
+    expect(report()).toHaveLength(1);
+  });
+  const requests = collector.spans.filter(({ name }) => name === 'PROJECT /v1/sensors/{id}/soh');
+  expect(requests.length).toBeGreaterThan(1);
+  for (const { parentSpanId } of requests) expect(parentSpanId).toBe(report()[0]?.spanId);
 });
 
 it('says once that the collector cannot be reached, and answers all the same', async () => {
