@@ -24,8 +24,9 @@ export function denseWorld(count: number, everyS: number): { world: World; newes
   return { world, newestMs };
 
   function projectEvent(number: number, ms: number, quake: Quake) {
-    const lagS = random() < 0.02 ? random() * 30 * 86_400 : 20 + random() * 100;
-    const issuedMs = Math.min(newestMs + 60_000, ms + lagS * 1000);
+    const againMs = random() < 0.02 ? ms + random() * 30 * 86_400_000 : Number.POSITIVE_INFINITY;
+    const firstMs = Math.min(newestMs + 60_000, ms + (20 + random() * 100) * 1000);
+    const issuedMs = againMs < newestMs ? againMs : firstMs;
     const { latitude, longitude, magnitude } = quake;
     const issued_at = new Date(issuedMs).toISOString();
     const origin = {

@@ -13,6 +13,7 @@ import { instantOf } from './wire-time.js';
 export function associate<P extends Recorded<WireProjectEvent>, C extends Recorded<WireCatalogueEvent>>(
   project: readonly P[],
   catalogue: readonly C[],
+  { sameIdWithinS }: Reach = wideReach,
 ): Map<P, C> {
   const pairs = new Map<P, C>();
   const ofProject = project.flatMap(traceOfProject);
@@ -47,16 +48,27 @@ const associationS = 16;
 export const associationKm = 100;
 
 /**
- * Assumed: two solutions of one id begin within a quarter of an hour of each other. A list is read piece by piece, and
- * records that lie further apart could only be brought together by reading all that lies between them.
+ * How far apart two solutions of one id are taken to begin at most. A list is read piece by piece, and records that lie
+ * further apart could only be brought together by reading all that lies between them.
  */
-const sameIdWithinS = 900;
+export interface Reach {
+  readonly sameIdWithinS: number;
+  /**
+   * What must be known around an origin time to decide on a record there: whoever is within 16 s may have its nearest
+   * another 16 s on, unless that one belongs to a record of the same id.
+   */
+  readonly lookAheadMs: number;
+}
 
-/**
- * What must be known around an origin time to decide on a record there: whoever is within 16 s may have its nearest
- * another 16 s on, unless that one belongs to a record of the same id.
- */
-export const lookAheadMs = (sameIdWithinS + 2 * associationS) * 1000;
+/** Assumed: two solutions of one id begin within a quarter of an hour of each other. */
+export const wideReach = reachOf(900);
+
+/** Assumed: within two minutes where earthquakes come so fast that a quarter of an hour is more than can be read. */
+export const closeReach = reachOf(120);
+
+function reachOf(sameIdWithinS: number): Reach {
+  return { sameIdWithinS, lookAheadMs: (sameIdWithinS + 2 * associationS) * 1000 };
+}
 
 interface Trace<T> {
   readonly record: T;

@@ -2,7 +2,7 @@ import type { WireEvent as WireCatalogueEvent } from '../upstream/catalogue/wire
 import type { WireEvent as WireProjectEvent } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
-import { associate, lookAheadMs } from './event-identity.js';
+import { associate, closeReach, type Reach, wideReach } from './event-identity.js';
 import { CatalogueReader } from './event-list/catalogue-window.js';
 import { IssueWalk } from './event-list/issue-walk.js';
 import { catalogueSolution, projectSolution, type Solution } from './event-solution.js';
@@ -60,8 +60,10 @@ async function catalogueAround(
 ): Promise<readonly Read<WireCatalogueEvent>[]> {
   if (!ctx.catalogue) return [];
   const reader = new CatalogueReader(ctx, ctx.catalogue, { mostRequests });
-  const window = { fromMs: originTime.ms - lookAheadMs, toMs: originTime.ms + lookAheadMs };
-  return (await reader.open(window)).whole();
+  const open = ({ lookAheadMs }: Reach) =>
+    reader.open({ fromMs: originTime.ms - lookAheadMs, toMs: originTime.ms + lookAheadMs });
+  const wide = await open(wideReach);
+  return (wide.pages <= mostPages ? wide : await open(closeReach)).whole();
 }
 
 /**
@@ -79,7 +81,7 @@ async function projectAround(
       new IssueWalk({
         read: (query) => project.events(query, ctx.scope),
         order: 'asc',
-        fromMs: Math.floor((originTime.ms - lookAheadMs) / 1000) * 1000,
+        fromMs: Math.floor((originTime.ms - wideReach.lookAheadMs) / 1000) * 1000,
         toMs: Number.POSITIVE_INFINITY,
         bbox,
         limit: 500,

@@ -1,5 +1,4 @@
 import { type EventFilter, matchesFilter } from '../event-filter.js';
-import { lookAheadMs } from '../event-identity.js';
 import type { LocatedEvent } from '../event-merge.js';
 import type { Line } from './line.js';
 
@@ -26,6 +25,7 @@ export interface AimOptions {
  */
 export function aimOf(line: Line, options: AimOptions): Aim {
   const { filter, known, wanted, projectFrontier, catalogueFrontier } = options;
+  const { lookAheadMs } = line.reach;
   const last = line.end + lookAheadMs + 1000;
   const isOfProject = filter.source === 'PROJECT' || Boolean(filter.issuedFrom ?? filter.issuedTo);
   const isOfCatalogue = filter.source === 'CATALOGUE' || typeof filter.networkId === 'string';

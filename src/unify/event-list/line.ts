@@ -2,7 +2,7 @@ import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/w
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read.js';
 import type { EventFilter } from '../event-filter.js';
-import { associate } from '../event-identity.js';
+import { associate, type Reach } from '../event-identity.js';
 import { compareEvents, compareText, isLocated, type LocatedEvent, mergeEvent } from '../event-merge.js';
 import { type EventPosition, marksOf, type Place } from './cursor.js';
 
@@ -10,6 +10,7 @@ export interface LineOptions {
   readonly filter: EventFilter;
   readonly order: 'DESC' | 'ASC';
   readonly after: EventPosition | null;
+  readonly narrowing: { readonly reach: Reach };
 }
 
 /**
@@ -22,9 +23,11 @@ export class Line {
   readonly start: number;
   readonly end: number;
   readonly after: EventPosition | null;
+  readonly reach: Reach;
   readonly #delivered: ReadonlySet<string>;
 
-  constructor({ filter, order, after }: LineOptions) {
+  constructor({ filter, order, after, narrowing }: LineOptions) {
+    this.reach = narrowing.reach;
     this.sign = order === 'DESC' ? -1 : 1;
     this.after = after;
     const [first, last] = order === 'DESC' ? [filter.to, filter.from] : [filter.from, filter.to];
@@ -63,7 +66,7 @@ export class Line {
     project: readonly Read<WireProjectEvent>[],
     catalogue: readonly Read<WireCatalogueEvent>[],
   ): LocatedEvent[] {
-    const pairs = associate(project, catalogue);
+    const pairs = associate(project, catalogue, this.reach);
     const paired = new Set(pairs.values());
     const events = [
       ...project.map((record) => mergeEvent(record, pairs.get(record) ?? null)),

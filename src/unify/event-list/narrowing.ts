@@ -1,5 +1,5 @@
 import type { EventFilter } from '../event-filter.js';
-import { associationKm, lookAheadMs } from '../event-identity.js';
+import { associationKm, type Reach } from '../event-identity.js';
 import {
   type Box,
   boxAround,
@@ -27,6 +27,7 @@ export interface Narrowing {
   readonly issuedToMs: number;
   /** What leaves out whatever does not look like what is asked for. */
   readonly selection: Selection;
+  readonly reach: Reach;
   /** Equal for narrowings by which the interfaces are asked the same; times aside. */
   readonly name: string;
 }
@@ -42,7 +43,8 @@ export interface Selection {
   readonly networkId?: string | undefined;
 }
 
-export function narrow(filter: EventFilter, selection: Selection = {}): Narrowing {
+export function narrow(filter: EventFilter, reach: Reach, selection: Selection = {}): Narrowing {
+  const { sameIdWithinS, lookAheadMs } = reach;
   const region = regionOf(filter);
   const boxes = region ? splitBox(region).map(asBbox) : [undefined];
   const near = nearOf(filter);
@@ -54,7 +56,8 @@ export function narrow(filter: EventFilter, selection: Selection = {}): Narrowin
     toMs: filter.to ? filter.to.ms + lookAheadMs : Number.POSITIVE_INFINITY,
     issuedFromMs: filter.issuedFrom?.ms ?? Number.NEGATIVE_INFINITY,
     issuedToMs: filter.issuedTo?.ms ?? Number.POSITIVE_INFINITY,
-    name: JSON.stringify([region ? boxes : null, near ?? null, selection]),
+    reach,
+    name: JSON.stringify([region ? boxes : null, near ?? null, selection, sameIdWithinS]),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { WireEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read.js';
-import { lookAheadMs } from '../event-identity.js';
 import { type IssueWalk, totalOf } from './issue-walk.js';
 import type { Narrowing } from './narrowing.js';
 import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
@@ -85,7 +84,9 @@ export class NewestFirst implements Scan {
   resumeAt(originMs: number): ProjectResume | null {
     const { horizonMs, atMs } = this.#reader;
     if (horizonMs === Number.NEGATIVE_INFINITY) return null;
-    const known = this.#reader.known().filter(([, origin]) => origin <= originMs + lookAheadMs);
+    const known = this.#reader
+      .known()
+      .filter(([, origin]) => origin <= originMs + this.#options.narrowing.reach.lookAheadMs);
     const ahead = [...this.#reader.unread(this.#stragglers), ...known];
     const pins = [...new Set(this.#walks.flatMap((walk) => walk.pins))].sort((a, b) => a - b);
     const base = { horizonMs, atMs, lagMs: null, isAssumed: this.isAssumed };

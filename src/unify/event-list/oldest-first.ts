@@ -1,6 +1,5 @@
 import type { WireEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read.js';
-import { lookAheadMs } from '../event-identity.js';
 import { type IssueWalk, totalOf } from './issue-walk.js';
 import { assumedLagMs, floorSecond, mostStragglers, type ProjectScanOptions } from './newest-first.js';
 import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
@@ -77,7 +76,7 @@ export class OldestFirst implements Scan {
   resumeAt(originMs: number): ProjectResume | null {
     const { horizonMs, atMs } = this.#reader;
     if (horizonMs === Number.NEGATIVE_INFINITY) return null;
-    const needMs = originMs - lookAheadMs;
+    const needMs = originMs - this.#options.narrowing.reach.lookAheadMs;
     const ahead = this.#reader
       .known()
       .filter(([issued, origin]) => origin >= needMs && Number.isFinite(issued))

@@ -1,9 +1,10 @@
 import type { UnifyContext } from '../context.js';
 import { checkFilter, type EventFilter } from '../event-filter.js';
+import { closeReach, type Reach, wideReach } from '../event-identity.js';
 import { confirmed } from './confirm.js';
-import { decodePosition, type EventOrder, type EventPosition } from './cursor.js';
+import { type DecodedPosition, decodePosition, type EventOrder, type EventPosition } from './cursor.js';
 import { type Narrowing, narrow, selectionOf } from './narrowing.js';
-import { readStream, type StreamPage } from './stream.js';
+import { type GivenUp, readStream, type StreamPage } from './stream.js';
 
 export interface PageRequest {
   readonly filter: EventFilter;
@@ -18,27 +19,60 @@ export interface EventPage extends StreamPage {
   readonly narrowing: Narrowing;
 }
 
-/**
- * Reads a page of events. A magnitude or a network by which the interfaces could select is tested on merged values
- * (contract 6.3): everything is read and sorted out here as long as that is affordable, else what the interfaces select.
- */
+/** Reads a page of events. A walk goes on in the way it began. */
 export async function readPage(context: UnifyContext, request: PageRequest): Promise<EventPage> {
-  const { filter, orderBy, first } = request;
-  checkFilter(filter);
-  const [whole, selected = null] = narrowingsOf(context, filter);
-  const position = request.after === null ? null : decodePosition(orderBy, request.after);
+  checkFilter(request.filter);
+  const position = request.after === null ? null : decodePosition(request.orderBy, request.after);
+  const beganWith = (reach: Reach) =>
+    narrowingsOf(context, request.filter, reach).some((way) => way && position?.isOf(way.name));
+  // Where there is one interface, nobody has a partner.
+  const isClose = !context.project || !context.catalogue || beganWith(closeReach);
+  const page = isClose
+    ? 'too dense'
+    : await readWithin(context, request, {
+        position,
+        reach: wideReach,
+        mayBeTooDense: !beganWith(wideReach),
+      });
+  if (page !== 'too dense') return page;
+  const closer = await readWithin(context, request, { position, reach: closeReach, mayBeTooDense: false });
+  if (closer === 'too dense') throw new Error('A page that cannot be given up was given up');
+  return closer;
+}
+
+interface Way {
+  readonly position: DecodedPosition | null;
+  readonly reach: Reach;
+  readonly mayBeTooDense: boolean;
+}
+
+/**
+ * A magnitude or a network by which the interfaces could select is tested on merged values (contract 6.3): everything is
+ * read and sorted out here as long as that is affordable, else what the interfaces select.
+ */
+async function readWithin(
+  context: UnifyContext,
+  { filter, orderBy, first }: PageRequest,
+  { position, reach, mayBeTooDense }: Way,
+): Promise<EventPage | 'too dense'> {
+  const [whole, selected = null] = narrowingsOf(context, filter, reach);
   const order = orderBy === 'ORIGIN_TIME_DESC' ? 'DESC' : 'ASC';
-  const read = async (narrowing: Narrowing, mayGiveUp: boolean): Promise<EventPage | null> => {
+  const read = async (narrowing: Narrowing, mayBeTooMuch: boolean): Promise<EventPage | GivenUp> => {
     const after = position?.resumedIn(narrowing.name) ?? null;
-    const page = await readStream(context, { filter, narrowing, order, after, first, mayGiveUp });
-    return page && { ...page, after, narrowing };
+    const givesUp: GivenUp[] = [
+      ...(mayBeTooDense ? (['too dense'] as const) : []),
+      ...(mayBeTooMuch ? (['too much'] as const) : []),
+    ];
+    const page = await readStream(context, { filter, narrowing, order, after, first, givesUp });
+    return typeof page === 'string' ? page : { ...page, after, narrowing };
   };
-  // A walk goes on in the way it began.
   const wasSelected = selected !== null && position?.isOf(selected.name) === true;
-  const page = wasSelected ? null : await read(whole, selected !== null);
-  if (page) return page;
+  const page = wasSelected ? 'too much' : await read(whole, selected !== null);
+  if (page !== 'too much') return page;
   const narrowed = selected && (await read(selected, false));
-  if (!narrowed) throw new Error('A page that cannot be given up was given up');
+  if (narrowed === null || narrowed === 'too much')
+    throw new Error('A page that cannot be given up was given up');
+  if (narrowed === 'too dense') return narrowed;
   return { ...narrowed, events: await confirmed(context, narrowed.events, filter) };
 }
 
@@ -49,9 +83,9 @@ export async function readPage(context: UnifyContext, request: PageRequest): Pro
 const slackMagnitude = 0.5;
 
 /** Where only one interface is configured, its values are the merged ones, and it can select exactly. */
-function narrowingsOf(context: UnifyContext, filter: EventFilter): [Narrowing, Narrowing?] {
-  if (!context.project || !context.catalogue) return [narrow(filter, selectionOf(filter, 0))];
+function narrowingsOf(context: UnifyContext, filter: EventFilter, reach: Reach): [Narrowing, Narrowing?] {
+  if (!context.project || !context.catalogue) return [narrow(filter, reach, selectionOf(filter, 0))];
   const selection = selectionOf(filter, slackMagnitude);
-  const whole = narrow(filter);
-  return Object.keys(selection).length === 0 ? [whole] : [whole, narrow(filter, selection)];
+  const whole = narrow(filter, reach);
+  return Object.keys(selection).length === 0 ? [whole] : [whole, narrow(filter, reach, selection)];
 }

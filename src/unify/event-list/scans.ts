@@ -1,7 +1,6 @@
 import type { CatalogueClient } from '../../upstream/catalogue/client.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
 import type { UnifyContext } from '../context.js';
-import { lookAheadMs } from '../event-identity.js';
 import { CatalogueScan } from './catalogue-scan.js';
 import { CatalogueReader } from './catalogue-window.js';
 import type { Line } from './line.js';
@@ -23,7 +22,7 @@ export function projectScan(
 ): ProjectScan {
   const resume = line.after?.project ?? null;
   const reader = new ProjectReader(context, client, { narrowing, mostRequests, resume });
-  const options = { narrowing, startMs: line.sign * (line.start - lookAheadMs), resume };
+  const options = { narrowing, startMs: line.sign * (line.start - line.reach.lookAheadMs), resume };
   return line.sign < 0 ? new NewestFirst(reader, options) : new OldestFirst(reader, options);
 }
 
@@ -36,8 +35,8 @@ export function catalogueScan(
   const { near, selection } = narrowing;
   return new CatalogueScan(context, new CatalogueReader(context, client, { narrowing, mostRequests }), {
     sign: line.sign,
-    start: line.start - lookAheadMs,
-    end: line.end + lookAheadMs,
+    start: line.start - line.reach.lookAheadMs,
+    end: line.end + line.reach.lookAheadMs,
     name: JSON.stringify([near, selection]),
   });
 }

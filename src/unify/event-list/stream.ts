@@ -1,7 +1,6 @@
 import { GatewayError, QueryTooComplex, type Source } from '../../errors.js';
 import type { UnifyContext } from '../context.js';
 import { type EventFilter, matchesFilter, neededSources } from '../event-filter.js';
-import { lookAheadMs } from '../event-identity.js';
 import type { LocatedEvent } from '../event-merge.js';
 import { Instant } from '../time.js';
 import { aimOf } from './aim.js';
@@ -21,9 +20,12 @@ export interface StreamRequest {
   readonly after: EventPosition | null;
   /** How many events; infinite for all that the filter lets through. */
   readonly first: number;
-  /** Whether there is another way to read the page, should this one be too much. */
-  readonly mayGiveUp?: boolean;
+  /** For what reasons there is another way to read the page. */
+  readonly givesUp?: readonly GivenUp[];
 }
+
+/** Too many requests for what the filter lets through, or too many earthquakes within the reach that equal ids have. */
+export type GivenUp = 'too much' | 'too dense';
 
 export interface StreamPage {
   /** In order; at most `first`. Each with the place in the list that a walk goes on behind. */
@@ -40,10 +42,10 @@ export interface StreamPage {
 
 /**
  * One page of all earthquakes in exact order of origin time, each once (contract 6.5): reads as far into both lists as is
- * needed to be certain of every event on the page, of the partner it has, and of its neighbours. Null when that is given
- * up.
+ * needed to be certain of every event on the page, of the partner it has, and of its neighbours. The reason when that is
+ * given up.
  */
-export function readStream(context: UnifyContext, request: StreamRequest): Promise<StreamPage | null> {
+export function readStream(context: UnifyContext, request: StreamRequest): Promise<StreamPage | GivenUp> {
   return new Stream(context, request).read();
 }
 
@@ -70,7 +72,7 @@ class Stream {
     this.#catalogue = catalogue && catalogueScan(context, catalogue, this.#line, request.narrowing);
   }
 
-  async read(): Promise<StreamPage | null> {
+  async read(): Promise<StreamPage | GivenUp> {
     const { filter, first } = this.#request;
     for (;;) {
       const certain = this.#certain();
@@ -82,7 +84,8 @@ class Stream {
       const isEnd = certain > this.#line.end || certain === Number.POSITIVE_INFINITY;
       if (found.length <= first && !isEnd) {
         const wanted = Math.min(mostWanted, first + 1 - found.length);
-        if (this.#isTooMuch(known, wanted)) return null;
+        if (this.#isTooDense(known)) return 'too dense';
+        if (this.#isTooMuch(known, wanted)) return 'too much';
         if (await this.#advance(known, wanted, certain)) continue;
       }
       if (!(await this.#settle())) continue;
@@ -94,7 +97,7 @@ class Stream {
   /** Everything nearer along the list than this is known, and which records belong together. */
   #certain(): number {
     const frontiers = this.#running().map(([, scan]) => scan.frontier);
-    return Math.floor(Math.min(Number.POSITIVE_INFINITY, ...frontiers) - lookAheadMs);
+    return Math.floor(Math.min(Number.POSITIVE_INFINITY, ...frontiers) - this.#line.reach.lookAheadMs);
   }
 
   #isOnPage(event: LocatedEvent, certain: number): boolean {
@@ -138,10 +141,18 @@ class Stream {
   }
 
   #isTooMuch(known: readonly LocatedEvent[], wanted: number): boolean {
-    if (!this.#request.mayGiveUp) return false;
-    const { filter } = this.#request;
+    const { filter, givesUp } = this.#request;
+    if (!givesUp?.includes('too much')) return false;
     const total = this.#project?.total ?? null;
     return isTooMuch({ filter, known, wanted, total, spent: this.#catalogue?.requests ?? 0 });
+  }
+
+  #isTooDense(known: readonly LocatedEvent[]): boolean {
+    if (!this.#request.givesUp?.includes('too dense')) return false;
+    const line = this.#line;
+    const places = known.filter((event) => line.isAhead(event)).map((event) => line.placeOf(event));
+    const [first = 0] = places;
+    return places.filter((place) => place < first + line.reach.lookAheadMs).length > mostWithinReach;
   }
 
   /** Reads on with whoever is behind. False when the page has to end where it stands. */
@@ -169,8 +180,17 @@ class Stream {
     }
     const spent = due.filter(([, scan]) => !scan.canAdvance);
     if (spent.length > 0) return this.#stop(spent, certain);
-    await Promise.all(due.map(([source, scan]) => this.#guarded(source, () => scan.advance(target, wanted))));
+    const needed = Math.max(wanted, this.#countUpTo(known, target));
+    await Promise.all(due.map(([source, scan]) => this.#guarded(source, () => scan.advance(target, needed))));
     return true;
+  }
+
+  /** How many events lie ahead of the catalogue, as far as the page reaches: all of them are needed to be certain. */
+  #countUpTo(known: readonly LocatedEvent[], target: number | null): number {
+    if (!this.#catalogue || target === null) return 0;
+    const { frontier } = this.#catalogue;
+    const places = known.map((event) => this.#line.placeOf(event));
+    return places.filter((place) => place > frontier && place <= target).length;
   }
 
   /**
@@ -227,6 +247,9 @@ class Stream {
     if (this.#needed.includes(source) || this.#running().length === 0) throw error;
   }
 }
+
+// More would be read than a page usually has.
+const mostWithinReach = 60;
 
 // A window of the catalogue is not made longer than for so many.
 const mostWanted = 500;
