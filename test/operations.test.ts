@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { getOperationAST, parse } from 'graphql';
+import { getOperationAST, parse, print } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { livingWorld } from '../src/sandbox/living-world.js';
+import { OverviewDocument, type OverviewQuery } from './generated/operations.js';
 import { startGateway } from './support/gateway.js';
 
 const folder = new URL('../schema/operations/', import.meta.url);
@@ -25,6 +26,17 @@ describe('the ready operations', () => {
       expect(gateway.sandbox.requests.filter(({ status }) => status === 429)).toEqual([]);
     },
   );
+
+  it('have types that a client in TypeScript can build on', async () => {
+    await using gateway = await startGateway({
+      sandbox: { world: livingWorld({ seed: 1, startMs: Date.now() }) },
+    });
+    const { sensors, networks }: OverviewQuery = await gateway.query(print(OverviewDocument));
+    const positions = (sensors?.nodes ?? []).map(({ location }) => location?.latitude ?? null);
+    expect(positions.length).toBeGreaterThan(0);
+    expect(positions.every((latitude) => latitude === null || Math.abs(latitude) <= 90)).toBe(true);
+    expect(networks?.map(({ sensorCount }) => typeof sensorCount)).toContain('number');
+  });
 });
 
 /** Root fields that show nothing: a tab that answers with an empty page teaches nobody. */
