@@ -121,6 +121,24 @@ describe('a list that upstream takes too long over', () => {
     expect(slow.gaveUpOn.size).toBe(3);
   });
 
+  it('costs one operation no more than a dozen requests that find next to nothing', async () => {
+    await using slow = await startSlow(everyHour(60), ({ widthMs }) => widthMs > 30 * dayMs);
+    const scope = scopeOf();
+    const query = { from: at(2000 * dayMs), order: 'desc' as const, limit: 500, offset: 0 };
+    await slow.client.triggers(query, scope);
+    const before = slow.asked.length;
+    // As a walk goes on, pinned to the last that it has.
+    const behind = { ...query, to: at(59 * hourMs) };
+    const { value } = await slow.client.triggers(behind, scope);
+    expect(value).toMatchObject({ received: 1, goesOn: true });
+    const error = await failureOf(slow.client.triggers({ ...behind, offset: 1 }, scope));
+    expect(error).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    expect(slow.asked.length - before).toBeLessThanOrEqual(12);
+    // What is short enough is answered all the same.
+    const { value: news } = await slow.client.triggers({ ...query, from: at(2 * hourMs) }, scope);
+    expect(news.items).toHaveLength(3);
+  });
+
   it('is handed over as far as it was read when the interface fails in the middle of it', async () => {
     let answers = 0;
     await using slow = await startSlow(everyHour(24 * 80), ({ widthMs }) =>

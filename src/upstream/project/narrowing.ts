@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import { canBeRescued } from '../outcome.js';
 import type { Page, Read } from '../read.js';
-import { isTooLong, Pace, Paces, seam, tooWide } from './too-long.js';
+import { isTooLong, mostRequests, Pace, Paces, seam, tooWide } from './too-long.js';
 
 /** A page of a list, in the order of its times where it has any, and between two of them, both included. */
 export interface RangedQuery {
@@ -22,7 +22,6 @@ export interface Means<Query, T> {
 const dayMs = 86_400_000;
 // Stands for a list without a beginning: its first piece reaches back a quarter of this.
 const openWidthMs = 28 * dayMs;
-const mostRequests = 12;
 const wellFilled = 25;
 
 /**
@@ -44,7 +43,7 @@ export class Narrowing {
     const list = JSON.stringify(rest);
     const learnt = this.#paces.of(means.turn, list);
     const stretch = this.#stretchOf(query);
-    if (learnt) return pageOfPieces({ query, stretch, pace: learnt, most: mostRequests }, means);
+    if (learnt) return pageOfPieces({ query, stretch, pace: learnt }, means);
     try {
       return await means.read(query);
     } catch (error) {
@@ -53,7 +52,7 @@ export class Narrowing {
     const pace = new Pace({ widthMs: stretch.endMs - stretch.startMs, limit });
     if (!pace.slower(pace.step)) throw tooWide();
     this.#paces.learn(means.turn, list, pace);
-    return pageOfPieces({ query, stretch, pace, most: mostRequests - 1 }, means);
+    return pageOfPieces({ query, stretch, pace }, means);
   }
 
   #stretchOf({ from, to, order }: RangedQuery): Stretch {
@@ -83,8 +82,6 @@ interface Walk<Query> {
   readonly query: Query;
   readonly stretch: Stretch;
   readonly pace: Pace;
-  /** Upstream requests at most. */
-  readonly most: number;
 }
 
 /**
@@ -92,7 +89,7 @@ interface Walk<Query> {
  * page that is well filled ends at a piece with nothing in it: whoever asked may have enough, which is not known here.
  */
 async function pageOfPieces<Query extends RangedQuery, T>(
-  { query, stretch, pace, most }: Walk<Query>,
+  { query, stretch, pace }: Walk<Query>,
   { keyOf, read }: Means<Query, T>,
 ): Promise<Read<Page<T>>> {
   const items = new Map<string, T>();
@@ -100,13 +97,12 @@ async function pageOfPieces<Query extends RangedQuery, T>(
   let readAtMs = Number.POSITIVE_INFINITY;
   /** In the pieces before this one. */
   let passed = 0;
-  const page = (total: number | null, goesOn: boolean): Read<Page<T>> => ({
-    value: { items: [...items.values()], total, received, ...(goesOn && { goesOn }) },
-    readAtMs,
-  });
+  const page = (total: number | null, goesOn: boolean): Read<Page<T>> => {
+    if (received >= wellFilled) pace.requestsLeft = mostRequests;
+    return { value: { items: [...items.values()], total, received, ...(goesOn && { goesOn }) }, readAtMs };
+  };
   const tooMuch = new Set<string>();
   let piece = firstPiece(query, stretch);
-  let requests = 0;
   for (let receivedBefore = 0; ; ) {
     const { step } = pace;
     const { range, isLast } = piece(step.widthMs);
@@ -115,13 +111,15 @@ async function pageOfPieces<Query extends RangedQuery, T>(
     // What is left of the page can be less than a step: then a smaller one asks the same.
     const isKnown = tooMuch.has(JSON.stringify(asked));
     if (isKnown && pace.slower(step)) continue;
-    if (isKnown || requests === most) {
+    // What is no wider than what was answered before is no search.
+    const isSpent = pace.requestsLeft <= 0 && !(isLast && passed === 0);
+    if (isKnown || isSpent) {
       if (received > 0) return page(null, true);
       throw tooWide();
     }
     let part: Page<T>;
     try {
-      requests++;
+      pace.requestsLeft--;
       const answer = await read(asked);
       part = answer.value;
       readAtMs = Math.min(readAtMs, answer.readAtMs);

@@ -8,6 +8,7 @@ export interface Step {
 
 const hourMs = 3_600_000;
 const smallestLimit = 25;
+export const mostRequests = 12;
 
 /**
  * How much of a range upstream answers in time: a quarter of what it gave up on, in pages of 100 and then of half as many;
@@ -21,6 +22,8 @@ export class Pace {
   /** Too wide, as far as is known. */
   #failedMs = Number.POSITIVE_INFINITY;
   #isSettled = false;
+  /** What one operation may still spend on a list that gives it next to nothing. The first request has been made. */
+  requestsLeft = mostRequests - 1;
 
   /** @param asked width 0 where there is no range to shorten */
   constructor(asked: Step) {
