@@ -93,6 +93,27 @@ describe('AUTH_MODE=passthrough', () => {
   });
 });
 
+describe('the keys that are kept apart', () => {
+  const tenantsOf = async (gw: TestGateway) =>
+    Number(/^seisgraph_tenants (\d+)$/m.exec(await (await gw.fetch('/metrics')).text())?.[1]);
+
+  it('are two hundred at most, of which those that are in use stay', async () => {
+    const clock = new ManualClock();
+    await using gw = await passthrough({ clock, sandbox: { rateLimits: false } });
+    const { world, projectKey } = gw.sandbox;
+    await using socket = await openSocket(gw, { init: { authorization: `Bearer ${projectKey}` } });
+    for (let n = 0; n < 210; n++) {
+      const key = addProjectKey(world, emptyProject({ name: `Project ${n}` }));
+      expect(await nameOf(gw, key)).toBe(`Project ${n}`);
+    }
+    expect(await tenantsOf(gw)).toBe(200);
+    expect(socket.socket.readyState).toBe(socket.socket.OPEN);
+    // Nothing of those that nobody reads with stays.
+    await clock.advance(6 * 60_000);
+    expect(await tenantsOf(gw)).toBe(1);
+  });
+});
+
 describe('a revoked key', () => {
   it('is served from the cache for 10 seconds at most', async () => {
     const clock = new ManualClock();

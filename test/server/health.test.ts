@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
+import { emptyWorld } from '../../src/sandbox/world.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { openSocket } from '../support/raw-socket.js';
 
 async function ready(gw: TestGateway) {
   const response = await gw.fetch('/ready');
@@ -51,6 +53,43 @@ describe('/ready', () => {
       async () => expect(await ready(none)).toMatchObject({ http: 200, status: 'ok' }),
       15_000,
     );
+  });
+
+  it('is degraded while a feed that someone listens to has not succeeded for three intervals', async () => {
+    const clock = new ManualClock();
+    // Nothing is open in an empty world, so that no poll comes earlier.
+    const sandbox = { world: emptyWorld() };
+    await using gw = await startGateway({ clock, sandbox, env: { TRIGGER_POLL_INTERVAL_MS: '10000' } });
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send({
+      id: '1',
+      type: 'subscribe',
+      payload: { query: 'subscription { triggerChanges { cursor } }' },
+    });
+    const feed = async () => {
+      const { status, feeds } = await (await gw.fetch('/ready')).json();
+      const { active, ok } = feeds.find(({ name }: { name: string }) => name === 'triggerChanges');
+      return { status, active, ok };
+    };
+    await vi.waitFor(async () => expect(await feed()).toEqual({ status: 'ok', active: true, ok: true }));
+    await vi.waitFor(() => expect(gw.sandbox.seen('project', '/v1/triggers').length).toBeGreaterThan(0));
+    const outage = gw.sandbox.faults.add({
+      source: 'project',
+      path: '/v1/triggers',
+      status: 403,
+      times: 999,
+    });
+    for (let second = 0; second < 29; second++) await clock.advance(1_000);
+    expect(await feed()).toMatchObject({ ok: true });
+    await vi.waitFor(async () => {
+      await clock.advance(1_000);
+      expect(await feed()).toEqual({ status: 'degraded', active: true, ok: false });
+    });
+    outage.remove();
+    await vi.waitFor(async () => {
+      await clock.advance(5_000);
+      expect(await feed()).toEqual({ status: 'ok', active: true, ok: true });
+    }, 15_000);
   });
 
   it('says that the key of the gateway was refused', async () => {
