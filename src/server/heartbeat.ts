@@ -4,12 +4,14 @@ import type { Clock, Timer } from '../clock.js';
 
 export interface HeartbeatOptions {
   readonly clock: Clock;
-  /** Nothing has come of this socket for a whole round: nobody is there any more, or nobody who reads. */
+  /** Nothing has come of this socket from one ping to the next: nobody is there any more, or nobody who reads. */
   readonly onSilent: (socket: WebSocket) => void;
 }
 
 // Proxies give up on a silent connection after a minute or less.
 const pingEveryMs = 12_000;
+// Ten thousand pings at once would hold up everyone for a third of a second.
+const turns = 12;
 
 /**
  * Pings open sockets, which keeps them open, and tells of those that give no sign of life from one ping to the next: no
@@ -17,7 +19,9 @@ const pingEveryMs = 12_000;
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
-  readonly #peers = new Map<WebSocket, Peer>();
+  /** Each is pinged in the turn that it was put into. */
+  readonly #peers: readonly Map<WebSocket, Peer>[] = Array.from({ length: turns }, () => new Map());
+  #turn = 0;
   #timer: Timer;
 
   constructor(options: HeartbeatOptions) {
@@ -27,14 +31,15 @@ export class Heartbeat {
 
   /** @param connection what `socket` writes to */
   watch(socket: WebSocket, connection: Socket): void {
+    const peers = this.#peers.reduce((fewest, one) => (one.size < fewest.size ? one : fewest));
     const peer: Peer = { connection, isAlive: true, blockedAt: null };
     const hear = () => {
       peer.isAlive = true;
     };
     socket.on('pong', hear);
     socket.on('message', hear);
-    socket.once('close', () => this.#peers.delete(socket));
-    this.#peers.set(socket, peer);
+    socket.once('close', () => peers.delete(socket));
+    peers.set(socket, peer);
   }
 
   stop(): void {
@@ -42,15 +47,17 @@ export class Heartbeat {
   }
 
   #next(): Timer {
-    return this.#options.clock.timer(pingEveryMs, () => {
+    return this.#options.clock.timer(pingEveryMs / turns, () => {
       this.#timer = this.#next();
+      const peers = this.#peers[this.#turn] ?? [];
+      this.#turn = (this.#turn + 1) % turns;
       // Where the gateway itself stood still, what has come meanwhile is read first.
-      setImmediate(() => this.#round());
+      setImmediate(() => this.#ping(peers));
     });
   }
 
-  #round(): void {
-    for (const [socket, peer] of this.#peers) {
+  #ping(peers: Iterable<readonly [WebSocket, Peer]>): void {
+    for (const [socket, peer] of peers) {
       // One that is closing has its own time for that.
       if (socket.readyState !== socket.OPEN) continue;
       const hasTaken = peer.blockedAt !== null && takenBytes(peer.connection) > peer.blockedAt;
