@@ -4,6 +4,7 @@ import { ManualClock } from '../../src/clock.js';
 import { listen } from '../../src/server/listen.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
+import { Told } from '../support/told.js';
 
 /** Reads through both interfaces, over HTTP and a socket; everything that came back, as text. */
 async function everythingTold(gw: TestGateway): Promise<string> {
@@ -86,6 +87,17 @@ describe('neither answers, logs, metrics nor readiness tell a key or an address'
     expect(told).not.toContain(new URL(url).host);
     silent.closeAllConnections();
     silent.close();
+  });
+});
+
+describe('a secret that a gateway tells in any test of this suite', () => {
+  it.each(['svc_sk_of-a-client', 'a token', '127.0.0.1:4999'])('fails that test: %s', async (secret) => {
+    const told = new Told();
+    told.add(JSON.stringify({ message: `Bearer ${secret}` }));
+    await expect(told.expectNo(['a token', '127.0.0.1:4999'])).rejects.toThrow(/told a secret/);
+    const harmless = new Told();
+    harmless.addAnswer(Response.json({ hint: 'Keys start with svc_sk_' }));
+    await harmless.expectNo(['a token']);
   });
 });
 

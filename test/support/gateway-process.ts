@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cleanUpAfterTests } from './clean-up.js';
+import { Told } from './told.js';
 
 /** The gateway as a process of its own, built like the one that is published. */
 export interface GatewayProcess extends AsyncDisposable {
@@ -66,9 +67,16 @@ export function startProcess({
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
   });
+  const secrets = Object.entries(env).flatMap(([name, value]) =>
+    /_KEY$|TOKENS$|_API_URL$/.test(name) ? value : [],
+  );
   const stop = async () => {
     child.kill('SIGKILL');
     await exit;
+    const told = new Told();
+    told.add(stdout);
+    told.add(stderr);
+    await told.expectNo(secrets);
   };
   cleanUpAfterTests(stop);
   return {

@@ -1,9 +1,10 @@
 import { type Gateway, startGateway as startApp } from '../../src/app.js';
 import type { Clock } from '../../src/clock.js';
-import { parseConfig } from '../../src/config.js';
+import { parseConfig, secretsOf } from '../../src/config.js';
 import { createLog } from '../../src/log.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
 import { cleanUpAfterTests } from './clean-up.js';
+import { Told } from './told.js';
 
 export interface TestGatewayOptions {
   /** Of the sandbox behind; `live: false` and the gateway's clock unless told otherwise. */
@@ -34,7 +35,9 @@ export interface TestGateway extends AsyncDisposable {
   queryWithErrors(document: string, variables?: object, options?: RequestOptions): Promise<Answer>;
   /** Any request to the gateway, by path. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** With the time that what is in flight may take; none unless given. */
+  /** What it sent that did not come through the above: see `Told`. */
+  readonly told: Told;
+  /** With the time that what is in flight may take; none unless given. Fails when it has told a secret. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -69,7 +72,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const config = parseConfig(environment(sandbox, options));
   const log = createLog({
     level: config.logLevel,
-    secrets: [sandbox.projectKey, sandbox.maskedProjectKey, sandbox.catalogueKey],
+    secrets: secretsOf(config),
     write: (line) => void logTexts.push(line),
   });
   const gateway: Gateway = await startApp({
@@ -78,14 +81,25 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     random: options.random ?? (() => 0.5),
     ...(clock && { clock }),
   });
+  const told = new Told();
+  const secrets = secretsUsed(sandbox, options.env);
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => {
-    closing ??= gateway.close(graceMs).then(() => (options.behind ? undefined : sandbox.close()));
+    closing ??= (async () => {
+      await gateway.close(graceMs);
+      if (!options.behind) await sandbox.close();
+      told.add(logTexts.join(''));
+      await told.expectNo(secrets);
+    })();
     return closing;
   };
   cleanUpAfterTests(() => close());
 
-  const send = (path: string, init?: RequestInit) => fetch(`${gateway.url}${path}`, init);
+  async function send(path: string, init?: RequestInit): Promise<Response> {
+    const response = await fetch(`${gateway.url}${path}`, init);
+    told.addAnswer(response);
+    return response;
+  }
 
   async function queryWithErrors(
     document: string,
@@ -118,9 +132,18 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     },
     queryWithErrors,
     fetch: send,
+    told,
     close,
     [Symbol.asyncDispose]: () => close(),
   };
+}
+
+/** Keys, tokens and upstream addresses; what is as short as `abc` can be told by chance. */
+function secretsUsed(sandbox: Sandbox, env: TestGatewayOptions['env'] = {}): readonly string[] {
+  const { projectKey, maskedProjectKey, catalogueKey, projectUrl, catalogueUrl } = sandbox;
+  const tokens = (env.GATEWAY_TOKENS ?? '').split(',').filter((token) => token.length >= 8);
+  const hosts = [projectUrl, catalogueUrl].map((url) => new URL(url).host);
+  return [projectKey, maskedProjectKey, catalogueKey, ...tokens, ...hosts];
 }
 
 /** The environment of a gateway in front of this sandbox, on a free port. */
