@@ -95,7 +95,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     await asClient(request, response, async (operation) => {
       const answer = await engine.handleNodeRequestAndResponse(request, response, { operation });
       // A stream can outlive the access that it was opened with: then it ends.
-      if (isStream(answer)) {
+      if (isStream(answer) && !response.destroyed) {
         response.once(
           'close',
           operation.client.whenEnded(() => response.destroy()),

@@ -69,7 +69,7 @@ async function pump(
   leaving: AbortSignal,
 ): Promise<void> {
   const reader = body.getReader();
-  let isOver = false;
+  let isOver = response.destroyed || leaving.aborted;
   let wake = () => {};
   const stop = () => {
     isOver = true;
