@@ -95,12 +95,15 @@ function operationRecord(): Plugin<OperationHolder, OperationHolder> {
     onResultProcess({ request, result, setResult, serverContext: { operation } }) {
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;
       const finished = finishResult(result as ExecutionResult, operation);
-      // Within a stream it is one of its events.
-      const isInStream = /text\/event-stream|multipart\//i.test(request.headers.get('accept') ?? '');
-      setResult(isInStream ? finished : withoutJson(finished, operation));
+      // Else it is an event of a stream.
+      setResult(
+        takesJson.test(request.headers.get('accept') ?? '*/*') ? withoutJson(finished, operation) : finished,
+      );
     },
   };
 }
+
+const takesJson = /(application\/(graphql-response\+json|json|\*)|\*\/\*)\s*([;,]|$)/i;
 
 // Every distinct text stays with its document: what is long is rarely sent twice, and many of it would fill the memory.
 function smallTexts<T extends object>() {

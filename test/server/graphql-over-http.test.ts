@@ -36,6 +36,28 @@ describe('POST and GET', () => {
     expect(await posted.json()).toEqual({ data: { __typename: 'Query' } });
   });
 
+  it.each([
+    'application/json',
+    '*/*',
+    'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
+    'multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json;q=0.9',
+    'text/event-stream',
+  ])('answer at length in pieces, the same as ever: %s', async (accept) => {
+    const query = '{ __schema { types { name description fields { name description type { name } } } } }';
+    const response = await gw.fetch('/graphql', {
+      method: 'POST',
+      headers: { ...json, accept },
+      body: JSON.stringify({ query }),
+    });
+    const isStream = accept === 'text/event-stream';
+    expect(response.headers.get('content-type')).toMatch(isStream ? accept : /^application\/.*json/);
+    // Nobody waits for the last piece before the first one is sent.
+    expect(response.headers.get('content-length')).toBeNull();
+    const text = await response.text();
+    const answer = JSON.parse(isStream ? (/^data: (\{.*)$/m.exec(text)?.[1] ?? '') : text);
+    expect(answer).toEqual({ data: await gw.query(query) });
+  });
+
   it('refuse a content type that a form can send', async () => {
     for (const type of [
       'text/plain',
