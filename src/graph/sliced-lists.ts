@@ -43,6 +43,8 @@ function inSlices(
   valuesPerItem: number,
   { slices, scope }: GraphContext['unify'],
 ): readonly unknown[] | Promise<readonly unknown[]> {
+  // An item that fails while it waits has its error in its own place then: until then nobody has asked for it.
+  for (const item of list) if (item instanceof Promise) item.catch(() => {});
   const perSlice = Math.max(1, Math.floor(valuesPerSlice / valuesPerItem));
   if (list.length <= perSlice) {
     const turn = slices.take(list.length * valuesPerItem, scope.turn);

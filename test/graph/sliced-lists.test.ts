@@ -28,8 +28,12 @@ function world() {
   });
   const list = { type: new GraphQLList(row), resolve: () => rows };
   const later = { type: new GraphQLList(row), resolve: () => Promise.resolve(rows) };
+  const failing = {
+    type: new GraphQLList(row),
+    resolve: () => [...rows.slice(0, 20), Promise.reject(new Error('not this one')), rows[20]],
+  };
   const few = { type: new GraphQLList(row), resolve: () => rows.slice(0, 20) };
-  const query = new GraphQLObjectType({ name: 'Query', fields: { list, later, few } });
+  const query = new GraphQLObjectType({ name: 'Query', fields: { list, later, failing, few } });
   const schema = withSlicedLists(new GraphQLSchema({ query }));
   const slices = new Slices(1_000);
   return {
@@ -49,6 +53,13 @@ describe('a list of thousands', () => {
     expect(errors).toBeUndefined();
     expect(data?.[field]).toEqual(rows);
     expect(Math.max(...w.answeredIn.values())).toBeLessThanOrEqual(500);
+  });
+
+  it('waits with an item that failed, which is null with its error like any other', async () => {
+    using w = world();
+    const [, { data, errors }] = await Promise.all([w.ask('{ list { n } }'), w.ask('{ failing { n } }')]);
+    expect(data?.failing).toEqual([...rows.slice(0, 20), null, rows[20]]);
+    expect(errors?.map(({ message, path }) => [message, path])).toEqual([['not this one', ['failing', 20]]]);
   });
 
   it('and another of them share the turns, so that a small one does not wait for a large one', async () => {
