@@ -179,8 +179,8 @@ export class ProjectReader {
   #scope(notBeforeMs: number): ReadScope {
     const { scope, clock } = this.#context;
     if (notBeforeMs === Number.NEGATIVE_INFINITY) return scope;
-    // An answer of this very millisecond will do: 0 would ask again whatever there is.
-    const maxAgeMs = Math.max(1, clock.now() - notBeforeMs);
+    // An answer of this very millisecond will do, one of the last not: 0 would ask again whatever there is.
+    const maxAgeMs = Math.max(0.5, clock.now() - notBeforeMs);
     return { ...scope, maxAgeMs: Math.min(maxAgeMs, scope.maxAgeMs ?? Number.POSITIVE_INFINITY) };
   }
 
