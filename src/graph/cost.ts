@@ -41,9 +41,10 @@ export function cost<Args>(hint: CostHint<Args>): { upstreamCost: CostHint<Args>
   return { upstreamCost: hint };
 }
 
-// Values of one answer at worst: a full page of 5,000 health reports with all of their fields is a tenth of it. Several
-// hundred megabytes while it is made, and some seconds of work that everyone else's is done between.
-const mostValues = 1_000_000;
+// Values of one answer at worst: eleven full pages of 5,000 health reports with all of their fields. Some hundred megabytes
+// while it is made, which a heap of 512 MB bears, and some seconds of work that everyone else's is done between. A million,
+// and room for what stands around a million.
+const mostValues = 1_100_000;
 
 /** Refuses, before it runs, an operation that at worst needs more than `maxCost` upstream requests, or is too large. */
 export function costLimit(maxCost: number): Plugin<GraphContext> {
