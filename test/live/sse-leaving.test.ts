@@ -57,6 +57,14 @@ describe.each(Object.keys(clients) as (keyof typeof clients)[])('a stream whose 
   });
 });
 
+describe('a stream on which nothing happens', () => {
+  it('gets a comment every 12 seconds, before any proxy takes it for dead', async () => {
+    await using gw = await startGateway({ env: quick, sandbox: { rateLimits: false, world: emptyWorld() } });
+    const { text } = await openStream(gw, null);
+    await expect.poll(text, { timeout: 20_000 }).toBe(':\n\n:\n\n');
+  }, 30_000);
+});
+
 describe('a dozen streams', () => {
   it('are no leak to Node', async () => {
     const warnings: Error[] = [];
