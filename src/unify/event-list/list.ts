@@ -28,15 +28,29 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
     first,
     after: args.after ?? null,
   });
-  const cursors = cursorsOf(page, orderBy);
-  const edges = page.events.map(({ event: node }, index) => ({ node, cursor: cursors.edges[index] ?? '' }));
+  // They hold a digest of each event around: only who asks for one has them made.
+  let made: ReturnType<typeof cursorsOf> | undefined;
+  const cursors = () => {
+    made ??= cursorsOf(page, orderBy);
+    return made;
+  };
+  const edges = page.events.map(({ event: node }, index) => ({
+    node,
+    get cursor() {
+      return cursors().edges[index] ?? '';
+    },
+  }));
   return {
     edges,
     pageInfo: {
       hasNextPage: page.hasMore,
       hasPreviousPage: page.after !== null,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: cursors.end ?? edges.at(-1)?.cursor ?? null,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
+      get endCursor() {
+        return cursors().end ?? edges.at(-1)?.cursor ?? null;
+      },
     },
     unavailableSources: unavailable(page.failures),
   };
