@@ -101,7 +101,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
           operation.client.whenEnded(() => response.destroy()),
         );
       }
-      await sendResponse(answer, response, leaving, operation.body);
+      await sendResponse(answer, response, leaving, operation.body, clock);
     });
   }
 

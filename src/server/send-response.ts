@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../clock.js';
 import { jsonPieces } from './json-pieces.js';
 
 /**
@@ -12,10 +13,11 @@ export async function sendResponse(
   response: ServerResponse,
   leaving: AbortSignal,
   body: object | null,
+  clock: Clock,
 ): Promise<void> {
   for (const [name, value] of answer.headers) response.setHeader(name, value);
   response.statusCode = answer.status;
-  if (body) return sendJson(body, response);
+  if (body) return sendJson(body, response, clock);
   if (!isStream(answer)) return sendText(await answer.text(), response);
   await pump(answer.body, response, leaving);
 }
@@ -31,16 +33,15 @@ export function isStream(answer: Response): answer is Response & { body: Readabl
 const stalledMs = 60_000;
 
 /** What is long goes out piece by piece, as fast as the client takes it, and everyone else is answered between two. */
-async function sendJson(body: object, response: ServerResponse): Promise<void> {
+async function sendJson(body: object, response: ServerResponse, clock: Clock): Promise<void> {
   const pieces = jsonPieces(body);
   const first = pieces.next().value ?? '';
   let piece = pieces.next();
   if (piece.done) return sendText(first, response);
   response.removeHeader('content-length');
-  response.setTimeout(stalledMs, () => response.destroy());
   response.write(first);
   for (; !piece.done && !response.destroyed; piece = pieces.next()) {
-    if (!response.write(piece.value)) await drained(response);
+    if (!response.write(piece.value)) await drained(response, clock);
     // A socket that takes all at once has room again before anything else had its turn.
     await nextTurn();
   }
@@ -53,9 +54,11 @@ function sendText(text: string, response: ServerResponse): void {
 }
 
 /** Resolves when there is room again, or nobody left to write to. */
-function drained(response: ServerResponse): Promise<void> {
+function drained(response: ServerResponse, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
+    const stalled = clock.timer(stalledMs, () => response.destroy());
     const done = () => {
+      stalled.cancel();
       response.off('drain', done).off('close', done);
       resolve();
     };

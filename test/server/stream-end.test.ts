@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
 import { sendResponse } from '../../src/server/send-response.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 
@@ -27,19 +28,48 @@ async function unanswered() {
   return { client, response, answer, isCancelled: () => isCancelled };
 }
 
+describe('a long answer', () => {
+  it('waits for a client that does not read it, and after a minute ends with its connection', async () => {
+    const { client, response } = await unanswered();
+    client.pause();
+    const clock = new ManualClock();
+    const body = {
+      data: Array.from({ length: 400_000 }, (_, n) => ({ n, text: 'more than lies in between' })),
+    };
+    const sent = sendResponse(new Response(''), response, new AbortController().signal, body, clock);
+    let written: number | undefined = -1;
+    await vi.waitFor(
+      () => {
+        const before = written;
+        written = response.socket?.bytesWritten;
+        expect([written, clock.pendingTimers]).toEqual([before, 1]);
+      },
+      { timeout: 20_000, interval: 200 },
+    );
+    await clock.advance(59_000);
+    expect(response.destroyed).toBe(false);
+    await vi.waitFor(async () => {
+      await clock.advance(1_000);
+      expect(response.destroyed).toBe(true);
+    });
+    await sent;
+    expect(clock.pendingTimers).toBe(0);
+  }, 30_000);
+});
+
 describe('a stream', () => {
   it('is not begun for a client that has gone while it was made', async () => {
     const { client, response, answer, isCancelled } = await unanswered();
     client.destroy();
     await once(response, 'close');
-    await sendResponse(answer, response, new AbortController().signal, null);
+    await sendResponse(answer, response, new AbortController().signal, null, new ManualClock());
     expect(isCancelled()).toBe(true);
   });
 
   it('ends at once where the gateway began to leave while it was made', async () => {
     const { client, response, answer, isCancelled } = await unanswered();
     const text = once(client, 'data');
-    await sendResponse(answer, response, AbortSignal.abort(), null);
+    await sendResponse(answer, response, AbortSignal.abort(), null, new ManualClock());
     expect(String((await text)[0])).toContain('text/event-stream');
     expect(isCancelled()).toBe(true);
     expect(response.writableEnded).toBe(true);
