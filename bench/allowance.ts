@@ -61,12 +61,20 @@ async function paced(run: () => Promise<unknown>) {
   for (let warmUp = 0; warmUp < 20; warmUp++) await run();
   const tookMs: number[] = [];
   const untilMs = realClock.now() + seconds * 1000;
+  const before = process.cpuUsage();
   while (realClock.now() < untilMs) {
     const startMs = performance.now();
     await run();
     tookMs.push(performance.now() - startMs);
   }
+  const { user, system } = process.cpuUsage(before);
   tookMs.sort((a, b) => a - b);
+  const processorMs = (user + system) / 1000 / tookMs.length;
   const at = (part: number) => (tookMs[Math.floor(tookMs.length * part)] ?? Number.NaN).toFixed(2);
-  return { 'per s': Math.round(tookMs.length / seconds), 'p50 ms': at(0.5), 'p99 ms': at(0.99) };
+  return {
+    'per s': Math.round(tookMs.length / seconds),
+    'p50 ms': at(0.5),
+    'p99 ms': at(0.99),
+    'processor ms': processorMs.toFixed(2),
+  };
 }

@@ -17,6 +17,7 @@ const operations = {
 };
 
 const inFlight = 16;
+const warmUpSeconds = 3;
 const secondsEach = 5;
 
 /**
@@ -49,7 +50,7 @@ export async function run(): Promise<void> {
     const rows: Record<string, object> = {};
     let baseline = 0;
     for (const [name, query] of Object.entries(operations)) {
-      await load(pool.it, query, 1);
+      await load(pool.it, query, warmUpSeconds);
       sandbox.forget();
       const beforeMs = processorMs(gateway.pid);
       const { answered, p50Ms, p99Ms } = await load(pool.it, query, secondsEach);
