@@ -4,7 +4,7 @@ import type { ProjectClient } from '../upstream/project/client.js';
 import type { WireProject } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
 import type { Tenant, UnifyContext } from './context.js';
-import { createInventory } from './inventory.js';
+import { createInventory } from './sensor-inventory/inventory.js';
 
 /** `unknown`: a configured project interface has not said yet, which is as good as masked (contract 6.4). */
 export type Mask = 'masked' | 'open' | 'unknown';

@@ -7,7 +7,6 @@
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import type { Point } from './geodesy.js';
-import { createInventory } from './inventory.js';
 import { createMaskSetting, lookEveryMs, type Mask, type MaskSetting, withheldBy } from './mask-setting.js';
 import { networkCodeOf } from './network-code-lookup.js';
 import {
@@ -18,7 +17,6 @@ import {
   verdictOf,
   verdictOrNull,
 } from './position.js';
-import { projectSensorAgain } from './project-sensors.js';
 import type { Sensor } from './sensor.js';
 import { sensorDetail } from './sensor-detail.js';
 import {
@@ -28,6 +26,8 @@ import {
   type ProjectRecord,
   serialKey,
 } from './sensor-identity.js';
+import { createInventory } from './sensor-inventory/inventory.js';
+import { projectSensorAgain } from './sensor-inventory/project-sensors.js';
 
 /**
  * Where a sensor may be shown: the project's position whole where it has one, else the catalogue's where masking permits.

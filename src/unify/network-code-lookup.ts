@@ -2,9 +2,9 @@ import DataLoader from 'dataloader';
 import type { WireSensor } from '../upstream/catalogue/wire.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
-import { createInventory } from './inventory.js';
 import { codeKeyOf, createNetworkCodes } from './network-code.js';
 import { sensorDetail } from './sensor-detail.js';
+import { createInventory } from './sensor-inventory/inventory.js';
 
 /**
  * The seismic code of a network, from the detail of one of its sensors (contract 6.1): one request for the detail, and one

@@ -8,9 +8,9 @@ import { isMasked } from './masking.js';
 import type { Instant } from './time.js';
 import { type Span, within } from './time-spans.js';
 import { candidatesOf, quakeOf } from './trigger-event.js';
+import { triggersIn } from './trigger-list/spans.js';
 import type { Trigger } from './trigger-record.js';
 import { listenerOf, sensorOfTrigger } from './trigger-sensor.js';
-import { triggersIn } from './trigger-spans.js';
 import type { MaybeInstant } from './wire-time.js';
 
 /** A trigger that an earthquake explains (contract 6.7). */

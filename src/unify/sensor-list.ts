@@ -3,9 +3,9 @@ import type { UnifyContext } from './context.js';
 import { decodeCursor, encodeCursor, type Slice, sliceOf, type UnavailableSource } from './paging.js';
 import type { Sensor } from './sensor.js';
 import { matchesNothing, neededSource, type SensorFilter } from './sensor-filter.js';
+import { learnOrder } from './sensor-inventory/pairing.js';
 import { pairSensor } from './sensor-lookup.js';
 import { comparePlaces, type Placed, type SensorPlace } from './sensor-order.js';
-import { learnOrder } from './sensor-pairing.js';
 import { type Selection, selectSensors } from './sensor-selection.js';
 
 export interface SensorListArgs {

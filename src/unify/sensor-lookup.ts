@@ -2,16 +2,16 @@ import { BadUserInput, notConfigured } from '../errors.js';
 import type { WireSensor as CatalogueSensor } from '../upstream/catalogue/wire.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
-import { createInventory } from './inventory.js';
 import { networkCodeOf } from './network-code-lookup.js';
-import { projectSensorAt } from './project-sensors.js';
 import { type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
 import { sensorDetail } from './sensor-detail.js';
 import type { Half } from './sensor-half.js';
 import { deviceIdOf, type Pair } from './sensor-identity.js';
+import { createInventory } from './sensor-inventory/inventory.js';
+import { type UnifiedSensors, unifySensors } from './sensor-inventory/pairing.js';
+import { projectSensorAt } from './sensor-inventory/project-sensors.js';
+import type { Listed } from './sensor-inventory/reading.js';
 import { stationOf } from './sensor-order.js';
-import { type UnifiedSensors, unifySensors } from './sensor-pairing.js';
-import type { Listed } from './sensor-reading.js';
 
 /** Exactly one. `key` is the part of a sensor's global id behind its type. */
 export type SensorLookup =

@@ -8,8 +8,8 @@ import {
   type SensorFilter,
   sensorMatcher,
 } from './sensor-filter.js';
+import { type UnifiedSensors, unifySensors } from './sensor-inventory/pairing.js';
 import type { Placed } from './sensor-order.js';
-import { type UnifiedSensors, unifySensors } from './sensor-pairing.js';
 
 /** The sensors that a filter lets through, in order. */
 export interface Selection {

@@ -1,9 +1,7 @@
 import { known, MalformedValue, type Text } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
-import { projectSensor } from './project-sensors.js';
 import { type DetailRecord, sensorDetail } from './sensor-detail.js';
 import { type Half, heldBy, recordOf, settled } from './sensor-half.js';
-import { catalogueHalf, projectHalf } from './sensor-halves.js';
 import {
   type CatalogueRecord,
   deviceIdOf,
@@ -11,6 +9,8 @@ import {
   type ProjectRecord,
   sensorKey,
 } from './sensor-identity.js';
+import { catalogueHalf, projectHalf } from './sensor-inventory/halves.js';
+import { projectSensor } from './sensor-inventory/project-sensors.js';
 import { type MergedField, mergedFields } from './sensor-precedence.js';
 import { type SensorStatus, statusOf } from './sensor-status.js';
 import { Instant } from './time.js';

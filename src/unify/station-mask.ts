@@ -1,7 +1,7 @@
 import type { UnifyContext } from './context.js';
 import { isMasked, mask } from './masking.js';
+import { unifySensors } from './sensor-inventory/pairing.js';
 import { sensorsOfStationCode } from './sensor-lookup.js';
-import { unifySensors } from './sensor-pairing.js';
 
 /**
  * Whether what the catalogue says of a station, such as an arrival, may tell where a sensor of the project stands. It names the

@@ -2,8 +2,8 @@ import DataLoader from 'dataloader';
 import { Forbidden } from '../errors.js';
 import type { UnifyContext } from './context.js';
 import { earlier, later } from './time.js';
+import { largestPage, projectTriggers, walkTriggers } from './trigger-list/walk.js';
 import { parseTriggerKey, type Trigger, type TriggerKey } from './trigger-record.js';
-import { largestPage, projectTriggers, walkTriggers } from './trigger-walk.js';
 
 /** The trigger of a key (`Trigger.key`); null when it is not there, or the text is no key. One upstream request. */
 export function readTrigger(ctx: UnifyContext, key: string): Promise<Trigger | null> {

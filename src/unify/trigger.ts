@@ -5,11 +5,11 @@ import { fitsMs } from './millisecond.js';
 import { decodeCursor, encodeCursor, type Slice, sliceOf } from './paging.js';
 import { deviceIdOf, serialKey } from './sensor-identity.js';
 import type { Instant } from './time.js';
-import { decodePosition, encodePosition } from './trigger-position.js';
-import { reachOf, type TriggerReach } from './trigger-reach.js';
+import { decodePosition, encodePosition } from './trigger-list/position.js';
+import { reachOf, type TriggerReach } from './trigger-list/reach.js';
+import { walkTogether } from './trigger-list/together.js';
+import { projectTriggers, type TriggerWalk, type WalkedTriggers, walkTriggers } from './trigger-list/walk.js';
 import type { Trigger, TriggerStatus } from './trigger-record.js';
-import { walkTogether } from './trigger-together.js';
-import { projectTriggers, type TriggerWalk, type WalkedTriggers, walkTriggers } from './trigger-walk.js';
 
 export { readTrigger } from './trigger-lookup.js';
 export type { Trigger } from './trigger-record.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamUnavailable } from '../../src/errors.js';
-import { type HealthWalk, walkHealthReports } from '../../src/unify/health-walk.js';
-import { windowEndMs } from '../../src/unify/health-windows.js';
+import { type HealthWalk, walkHealthReports } from '../../src/unify/health-list/walk.js';
+import { windowEndMs } from '../../src/unify/health-list/windows.js';
 import { Instant } from '../../src/unify/time.js';
 import type { HealthQuery } from '../../src/upstream/project/client.js';
 import { healthReportShape, type WireHealthPage } from '../../src/upstream/project/wire.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
-import { SensorListing } from '../../src/unify/sensor-listing.js';
+import { SensorListing } from '../../src/unify/sensor-inventory/listing.js';
 import { createResponseCache } from '../../src/upstream/cache.js';
 import { newCostMeter } from '../../src/upstream/read.js';
 import { createShelf } from '../../src/upstream/shelf.js';

@@ -2,8 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { floorMs } from '../../src/unify/millisecond.js';
 import { Instant } from '../../src/unify/time.js';
-import { decodePosition, encodePosition, type TriggerPosition } from '../../src/unify/trigger-position.js';
-import { type TriggerWalk, walkTriggers } from '../../src/unify/trigger-walk.js';
+import {
+  decodePosition,
+  encodePosition,
+  type TriggerPosition,
+} from '../../src/unify/trigger-list/position.js';
+import { type TriggerWalk, walkTriggers } from '../../src/unify/trigger-list/walk.js';
 import type { TriggerQuery } from '../../src/upstream/project/client.js';
 import { tooWide } from '../../src/upstream/project/too-long.js';
 import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';

@@ -1,6 +1,6 @@
-import { latestHealthReport, listHealthReports, mostHealthRequests } from '../../unify/health-list.js';
+import { latestHealthReport, listHealthReports, mostHealthRequests } from '../../unify/health-list/list.js';
+import { longestRangeMs } from '../../unify/health-list/windows.js';
 import { connectionTypeOf, type SignalStrength } from '../../unify/health-report.js';
-import { longestRangeMs } from '../../unify/health-windows.js';
 import { unlessMasked } from '../../unify/masking.js';
 import { Instant } from '../../unify/time.js';
 import { builder } from '../builder.js';

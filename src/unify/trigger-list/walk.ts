@@ -1,14 +1,14 @@
-import { notConfigured } from '../errors.js';
-import type { TriggerQuery } from '../upstream/project/client.js';
-import { isTooLong } from '../upstream/project/too-long.js';
-import type { WireTrigger } from '../upstream/project/wire.js';
-import { isLastPage, type Page, type Read } from '../upstream/read.js';
-import type { UnifyContext } from './context.js';
-import { fitsMs, floorMs } from './millisecond.js';
-import { Instant } from './time.js';
-import { boundsOf, type TriggerRange } from './trigger-bounds.js';
-import { behind, behindSome, inOrder, isAhead, type TriggerPosition } from './trigger-position.js';
-import { compareTriggers, type Trigger, triggersOf } from './trigger-record.js';
+import { notConfigured } from '../../errors.js';
+import type { TriggerQuery } from '../../upstream/project/client.js';
+import { isTooLong } from '../../upstream/project/too-long.js';
+import type { WireTrigger } from '../../upstream/project/wire.js';
+import { isLastPage, type Page, type Read } from '../../upstream/read.js';
+import type { UnifyContext } from '../context.js';
+import { fitsMs, floorMs } from '../millisecond.js';
+import { Instant } from '../time.js';
+import { compareTriggers, type Trigger, triggersOf } from '../trigger-record.js';
+import { boundsOf, type TriggerRange } from './bounds.js';
+import { behind, behindSome, inOrder, isAhead, type TriggerPosition } from './position.js';
 
 /** Both ends of the range are inclusive to the last digit. */
 export interface TriggerWalk extends TriggerRange {

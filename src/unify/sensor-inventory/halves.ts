@@ -1,16 +1,16 @@
 import DataLoader from 'dataloader';
-import { known } from '../upstream/decode.js';
-import type { UnifyContext } from './context.js';
-import { createInventory } from './inventory.js';
-import { projectSensor, projectSensorAt } from './project-sensors.js';
+import { known } from '../../upstream/decode.js';
+import type { UnifyContext } from '../context.js';
 import {
   type CatalogueRecord,
   deviceIdOf,
   deviceKey,
   type ProjectRecord,
   serialKey,
-} from './sensor-identity.js';
-import { unifySensors } from './sensor-pairing.js';
+} from '../sensor-identity.js';
+import { createInventory } from './inventory.js';
+import { unifySensors } from './pairing.js';
+import { projectSensor, projectSensorAt } from './project-sensors.js';
 
 /**
  * The catalogue's record of a project's sensor; null when it has none. The catalogue finds no sensor by its serial number:

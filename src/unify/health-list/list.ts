@@ -1,11 +1,11 @@
-import { BadUserInput } from '../errors.js';
-import type { HealthQuery } from '../upstream/project/client.js';
-import type { UnifyContext } from './context.js';
-import type { HealthReport } from './health-report.js';
-import type { HealthPosition } from './health-seam.js';
-import { type PlacedReport, walkHealthReports } from './health-walk.js';
-import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from './paging.js';
-import { Instant } from './time.js';
+import { BadUserInput } from '../../errors.js';
+import type { HealthQuery } from '../../upstream/project/client.js';
+import type { UnifyContext } from '../context.js';
+import type { HealthReport } from '../health-report.js';
+import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from '../paging.js';
+import { Instant } from '../time.js';
+import type { HealthPosition } from './seam.js';
+import { type PlacedReport, walkHealthReports } from './walk.js';
 
 export interface HealthListArgs {
   /** Exclusive; 24 hours before `to` when left out. */

@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
-import { known } from '../upstream/decode.js';
-import type { WireSensor as ProjectSensor } from '../upstream/project/wire.js';
-import type { UnifyContext } from './context.js';
+import { known } from '../../upstream/decode.js';
+import type { WireSensor as ProjectSensor } from '../../upstream/project/wire.js';
+import type { UnifyContext } from '../context.js';
+import { deviceIdOf, deviceKey, type ProjectRecord, serialKey } from '../sensor-identity.js';
 import { createInventory } from './inventory.js';
-import { deviceIdOf, deviceKey, type ProjectRecord, serialKey } from './sensor-identity.js';
-import type { Listed } from './sensor-reading.js';
+import type { Listed } from './reading.js';
 
 /**
  * The project's record of a sensor by Device ID in any spelling; null when the project has none. All that one operation

@@ -1,9 +1,9 @@
-import { QueryTooComplex } from '../errors.js';
-import type { UnifyContext } from './context.js';
-import { Instant } from './time.js';
-import { mergeSpans, type Span } from './time-spans.js';
-import type { Trigger } from './trigger-record.js';
-import { largestPage, projectTriggers, type TriggerWalk, walkTriggers } from './trigger-walk.js';
+import { QueryTooComplex } from '../../errors.js';
+import type { UnifyContext } from '../context.js';
+import { Instant } from '../time.js';
+import { mergeSpans, type Span } from '../time-spans.js';
+import type { Trigger } from '../trigger-record.js';
+import { largestPage, projectTriggers, type TriggerWalk, walkTriggers } from './walk.js';
 
 // Requests for one batch: with more, the spans are too long or too full for one operation.
 const mostRequests = 20;

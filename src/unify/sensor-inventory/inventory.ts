@@ -1,14 +1,14 @@
-import type { CatalogueClient } from '../upstream/catalogue/client.js';
-import type { WireSensor as CatalogueSensor } from '../upstream/catalogue/wire.js';
-import type { ProjectClient } from '../upstream/project/client.js';
-import type { WireSensor as ProjectSensor } from '../upstream/project/wire.js';
-import type { Tenant } from './context.js';
-import { codeKeyOf, createNetworkCodes } from './network-code.js';
-import { type CatalogueRecord, serialKey } from './sensor-identity.js';
-import { SensorListing } from './sensor-listing.js';
-import { type Pairing, pairSensors } from './sensor-matching.js';
-import type { PageSource } from './sensor-pages.js';
-import type { Listed } from './sensor-reading.js';
+import type { CatalogueClient } from '../../upstream/catalogue/client.js';
+import type { WireSensor as CatalogueSensor } from '../../upstream/catalogue/wire.js';
+import type { ProjectClient } from '../../upstream/project/client.js';
+import type { WireSensor as ProjectSensor } from '../../upstream/project/wire.js';
+import type { Tenant } from '../context.js';
+import { codeKeyOf, createNetworkCodes } from '../network-code.js';
+import { type CatalogueRecord, serialKey } from '../sensor-identity.js';
+import { SensorListing } from './listing.js';
+import { type Pairing, pairSensors } from './matching.js';
+import type { PageSource } from './pages.js';
+import type { Listed } from './reading.js';
 
 /** All sensors of both interfaces and which of them are the same, kept for all operations of one key. */
 export interface Inventory {

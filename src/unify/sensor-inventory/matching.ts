@@ -1,4 +1,4 @@
-import { known } from '../upstream/decode.js';
+import { known } from '../../upstream/decode.js';
 import {
   type CatalogueRecord,
   type CodeOf,
@@ -7,9 +7,9 @@ import {
   type Pair,
   type ProjectRecord,
   serialKey,
-} from './sensor-identity.js';
-import { ordered, type Placed } from './sensor-order.js';
-import { Instant } from './time.js';
+} from '../sensor-identity.js';
+import { ordered, type Placed } from '../sensor-order.js';
+import { Instant } from '../time.js';
 
 export interface Pairing {
   /** By station code, network code as far as it is known, and `sensorKey`. */

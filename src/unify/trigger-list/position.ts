@@ -1,6 +1,6 @@
-import { floorMs } from './millisecond.js';
-import { Instant } from './time.js';
-import { compareTriggers, type Trigger } from './trigger-record.js';
+import { floorMs } from '../millisecond.js';
+import { Instant } from '../time.js';
+import { compareTriggers, type Trigger } from '../trigger-record.js';
 
 export type WalkOrder = 'asc' | 'desc';
 

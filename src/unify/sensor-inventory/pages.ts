@@ -1,5 +1,5 @@
-import { freezeAndMeasure } from '../upstream/freeze.js';
-import type { Page, Read, ReadScope } from '../upstream/read.js';
+import { freezeAndMeasure } from '../../upstream/freeze.js';
+import type { Page, Read, ReadScope } from '../../upstream/read.js';
 
 /** One of the two lists of sensors, and how it is paged. */
 export interface PageSource<W> {

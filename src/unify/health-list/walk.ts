@@ -1,12 +1,12 @@
-import { UpstreamUnavailable } from '../errors.js';
-import type { HealthQuery } from '../upstream/project/client.js';
-import type { WireHealthPage } from '../upstream/project/wire.js';
-import type { Read } from '../upstream/read.js';
-import { type HealthReport, healthReportOf } from './health-report.js';
-import { type HealthPosition, HealthSeam } from './health-seam.js';
-import { longestRangeMs, windowEndMs } from './health-windows.js';
-import { ceilMs, fitsMs, floorMs } from './millisecond.js';
-import { Instant, later } from './time.js';
+import { UpstreamUnavailable } from '../../errors.js';
+import type { HealthQuery } from '../../upstream/project/client.js';
+import type { WireHealthPage } from '../../upstream/project/wire.js';
+import type { Read } from '../../upstream/read.js';
+import { type HealthReport, healthReportOf } from '../health-report.js';
+import { ceilMs, fitsMs, floorMs } from '../millisecond.js';
+import { Instant, later } from '../time.js';
+import { type HealthPosition, HealthSeam } from './seam.js';
+import { longestRangeMs, windowEndMs } from './windows.js';
 
 export interface HealthWalk {
   readonly read: (query: HealthQuery) => Promise<Read<WireHealthPage> | null>;

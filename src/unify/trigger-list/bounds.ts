@@ -1,7 +1,7 @@
-import type { TriggerQuery } from '../upstream/project/client.js';
-import { atOrAfter, atOrBefore } from './millisecond.js';
-import { earlier, type Instant, later } from './time.js';
-import type { WalkOrder } from './trigger-position.js';
+import type { TriggerQuery } from '../../upstream/project/client.js';
+import { atOrAfter, atOrBefore } from '../millisecond.js';
+import { earlier, type Instant, later } from '../time.js';
+import type { WalkOrder } from './position.js';
 
 export interface TriggerRange {
   readonly order: WalkOrder;

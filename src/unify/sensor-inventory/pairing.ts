@@ -1,15 +1,15 @@
-import { UpstreamTimeout } from '../errors.js';
-import type { WireSensor as CatalogueSensor } from '../upstream/catalogue/wire.js';
-import type { WireSensor as ProjectSensor } from '../upstream/project/wire.js';
-import type { UnifyContext } from './context.js';
+import { UpstreamTimeout } from '../../errors.js';
+import type { WireSensor as CatalogueSensor } from '../../upstream/catalogue/wire.js';
+import type { WireSensor as ProjectSensor } from '../../upstream/project/wire.js';
+import type { UnifyContext } from '../context.js';
+import { createMaskSetting } from '../mask-setting.js';
+import { codeKeyOf, createNetworkCodes } from '../network-code.js';
+import { networkCodeOf } from '../network-code-lookup.js';
+import type { CatalogueRecord, Pair } from '../sensor-identity.js';
 import { createInventory } from './inventory.js';
-import { createMaskSetting } from './mask-setting.js';
-import { codeKeyOf, createNetworkCodes } from './network-code.js';
-import { networkCodeOf } from './network-code-lookup.js';
-import type { CatalogueRecord, Pair } from './sensor-identity.js';
-import type { SensorListing } from './sensor-listing.js';
-import type { Pairing } from './sensor-matching.js';
-import type { Listed } from './sensor-reading.js';
+import type { SensorListing } from './listing.js';
+import type { Pairing } from './matching.js';
+import type { Listed } from './reading.js';
 
 // A code costs a request or two: the rest is learnt by the operations after this one.
 const mostLearnt = 10;

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.js';
-import { UpstreamRateLimited, UpstreamUnavailable } from '../errors.js';
-import { newCostMeter, type Priority, type Read, type ReadScope } from '../upstream/read.js';
-import { type PageSource, Pass, sizeOf } from './sensor-pages.js';
+import type { Clock } from '../../clock.js';
+import { UpstreamRateLimited, UpstreamUnavailable } from '../../errors.js';
+import { newCostMeter, type Priority, type Read, type ReadScope } from '../../upstream/read.js';
+import { type PageSource, Pass, sizeOf } from './pages.js';
 
 /** What is known of a list so far. */
 export interface Listed<W> {

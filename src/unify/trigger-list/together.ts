@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
-import type { UnifyContext } from './context.js';
-import { serialKey } from './sensor-identity.js';
-import { behind } from './trigger-position.js';
-import { type TriggerWalk, type WalkedTriggers, walkTriggers } from './trigger-walk.js';
+import type { UnifyContext } from '../context.js';
+import { serialKey } from '../sensor-identity.js';
+import { behind } from './position.js';
+import { type TriggerWalk, type WalkedTriggers, walkTriggers } from './walk.js';
 
 interface Asked {
   readonly walk: TriggerWalk;

@@ -1,6 +1,6 @@
-import { serialKey } from './sensor-identity.js';
-import type { Trigger } from './trigger-record.js';
-import { isWithin, type TriggerWalk } from './trigger-walk.js';
+import { serialKey } from '../sensor-identity.js';
+import type { Trigger } from '../trigger-record.js';
+import { isWithin, type TriggerWalk } from './walk.js';
 
 /** How far a list tells the present, so that the live feed can go on from it. */
 export interface TriggerReach {

@@ -1,5 +1,5 @@
-import type { HealthReport } from './health-report.js';
-import type { Instant } from './time.js';
+import type { HealthReport } from '../health-report.js';
+import type { Instant } from '../time.js';
 
 /** Behind the first `rank` of the reports with this timestamp; behind all of them where `rank` is null. */
 export interface HealthPosition {

@@ -1,10 +1,10 @@
-import type { Clock } from '../clock.js';
-import { isDefinite } from '../upstream/outcome.js';
-import type { RateLimitStatus, Read, ReadScope } from '../upstream/read.js';
-import type { Shelf } from '../upstream/shelf.js';
-import type { UnifyContext } from './context.js';
-import type { PageSource } from './sensor-pages.js';
-import { type Listed, Reading } from './sensor-reading.js';
+import type { Clock } from '../../clock.js';
+import { isDefinite } from '../../upstream/outcome.js';
+import type { RateLimitStatus, Read, ReadScope } from '../../upstream/read.js';
+import type { Shelf } from '../../upstream/shelf.js';
+import type { UnifyContext } from '../context.js';
+import type { PageSource } from './pages.js';
+import { type Listed, Reading } from './reading.js';
 
 export interface ListingOptions<W> {
   readonly source: PageSource<W>;
