@@ -8,6 +8,7 @@ const minuteMs = 60_000;
 // There is not always a request to give the moment a feed is owed one: a little more makes up for the wait.
 const owedShare = feedShare * (13 / 12);
 const mostOwed = 2;
+const mostAhead = 2;
 // A feed that has not asked for so long has no listener.
 const silentMs = 300_000;
 
@@ -42,6 +43,13 @@ export class FeedShare {
   get isOwed(): boolean {
     this.#accrue();
     return this.#owed >= 1;
+  }
+
+  /** When it may be served although queries wait: a little ahead of what it is owed. */
+  get contestedAtMs(): number {
+    this.#accrue();
+    const missing = Math.max(0, -mostAhead - this.#owed);
+    return this.#owedAtMs + (missing * minuteMs) / (this.#allowance.perMinute * owedShare);
   }
 
   /** @param isContested others waited for the same request: only then is it part of the share */

@@ -178,7 +178,9 @@ export class WaitingLine {
     const nth = 1 + ahead + Math.floor(burst * kept.burst);
     const keptToday = Math.floor((perDay ?? 0) * kept.today);
     const readyMs = this.#allowance.readyAtMs(nth, { keptToday, hopeful });
-    return priority === 'feed' ? readyMs : Math.max(readyMs, this.#feedShare.othersReadyAtMs(nth, hopeful));
+    if (priority !== 'feed') return Math.max(readyMs, this.#feedShare.othersReadyAtMs(nth, hopeful));
+    // What queries leave to a feed is for the time to come: it does not take all of that at once.
+    return this.waiting.query > 0 ? Math.max(readyMs, this.#feedShare.contestedAtMs) : readyMs;
   }
 }
 
