@@ -7,5 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/setup.ts'],
     testTimeout: 60_000,
+    // Most tests wait for answers rather than compute.
+    maxWorkers: '100%',
   },
 });
