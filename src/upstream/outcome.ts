@@ -1,6 +1,7 @@
 import {
   BadUserInput,
   GatewayError,
+  Unauthenticated,
   UpstreamRateLimited,
   UpstreamTimeout,
   UpstreamUnavailable,
@@ -37,7 +38,7 @@ export class Condition {
   reachable: boolean | null = null;
   /** The last request had no answer at all. */
   silent = false;
-  /** When upstream last answered with what was asked for, and so accepted the key. */
+  /** When upstream last answered with what was asked for, and so accepted the key; never, since it refused a client's. */
   acceptedAtMs = Number.NEGATIVE_INFINITY;
   lastErrorCode: string | null = null;
   lastErrorAtMs: number | null = null;
@@ -54,6 +55,7 @@ export class Condition {
     this.silent = error.upstream.status === null;
     // A client's wrong argument is not the interface's trouble.
     if (error instanceof BadUserInput) return;
+    if (error instanceof Unauthenticated) this.acceptedAtMs = Number.NEGATIVE_INFINITY;
     this.lastErrorCode = error.code;
     this.lastErrorAtMs = nowMs;
   }

@@ -12,6 +12,7 @@ import type { HttpAnswer, HttpStream } from './http.js';
 import { canBeRescued, isDefinite } from './outcome.js';
 import { newCostMeter, noteRequestId, type Read, type ReadScope, type UpstreamStatus } from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
+import { createShelf, type Shelf } from './shelf.js';
 import { Slices } from './slices.js';
 import { Trust } from './trust.js';
 import { type Seen, Versions } from './versions.js';
@@ -25,6 +26,8 @@ export class Pipeline {
   readonly #options: UpstreamOptions;
   readonly #exchange: Exchange;
   readonly #kept: CachePart;
+  /** What others make of the answers. */
+  readonly shelf: Shelf;
   readonly #versions: Versions;
   readonly #trust: Trust;
   readonly #flights = new Map<string, Flight<Kept>>();
@@ -39,6 +42,7 @@ export class Pipeline {
     this.#exchange = new Exchange(source, options);
     const keyHash = createHash('sha256').update(`${options.baseUrl}\n${options.key}`).digest('base64url');
     this.#kept = options.cache.part(`${source} ${keyHash}`);
+    this.shelf = createShelf(options.cache.part(`shelf ${source} ${keyHash}`), options.clock);
     this.#versions = new Versions(this.#kept);
     this.#trust = new Trust(options.keyOwner, this.#exchange.condition, options.clock);
   }
@@ -114,6 +118,7 @@ export class Pipeline {
     // Those on their way land for those who wait for them already, and for nobody else.
     this.#flights.clear();
     this.#kept.clear();
+    this.shelf.clear();
   }
 
   close(): void {

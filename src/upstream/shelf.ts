@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import type { UpstreamOptions } from './request.js';
+import type { Clock } from '../clock.js';
+import type { CachePart } from './cache.js';
 
 /** A place beside the answers of one key for what is made of many of them: under the same bound (`CACHE_MAX_BYTES`). */
 export interface Shelf {
@@ -11,10 +11,7 @@ export interface Shelf {
   clear(): void;
 }
 
-export function createShelf(options: Pick<UpstreamOptions, 'cache' | 'clock' | 'baseUrl' | 'key'>): Shelf {
-  const { cache, clock, baseUrl, key } = options;
-  const keyHash = createHash('sha256').update(`${baseUrl}\n${key}`).digest('base64url');
-  const part = cache.part(`shelf ${keyHash}`);
+export function createShelf(part: CachePart, clock: Clock): Shelf {
   return {
     get: (name) => part.get(name)?.value,
     put(name, value, bytes) {

@@ -144,8 +144,10 @@ describe('a revoked key', () => {
       withKeys(projectKey),
     );
     expect(fresh.status).toBe(401);
-    const kept = await gw.queryWithErrors('{ project { name } }', {}, withKeys(projectKey));
-    expect([kept.status, kept.data?.project]).toEqual([401, null]);
+    for (const query of ['{ project { name } }', '{ sensors { nodes { stationCode } } }']) {
+      const kept = await gw.queryWithErrors(query, {}, withKeys(projectKey));
+      expect([query, kept.status, Object.values(kept.data ?? {})]).toEqual([query, 401, [null]]);
+    }
   });
 
   it('is believed for 5 minutes while upstream cannot be reached at all', async () => {

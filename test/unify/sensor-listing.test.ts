@@ -16,7 +16,7 @@ interface Row {
 function listingOf(rowCount: number, maxBytes: number) {
   const clock = new ManualClock();
   const cache = createResponseCache({ maxBytes });
-  const shelf = createShelf({ cache, clock, baseUrl: 'http://upstream', key: 'svc_sk_1' });
+  const shelf = createShelf(cache.part('shelf'), clock);
   const rows = Array.from(
     { length: rowCount },
     (_, index): Row => ({ id: `${index}`, name: 'x'.repeat(1000) }),

@@ -20,11 +20,13 @@ describe("a client's own key", () => {
     const { project, sandbox, cache, refused } = upstream;
     await project.project(scopeOf());
     await project.sensors(page, scopeOf());
+    project.shelf.put('made of both', {}, 100);
     sandbox.faults.add({ source: 'project', path: '/v1/events', status: 401, times: 1 });
     const error = await failureOf(project.events({ ...one(0), order: 'desc' }, scopeOf()));
     expect(error.code).toBe('UNAUTHENTICATED');
     expect(refused()).toBe(1);
     expect(cache.entries).toBe(0);
+    expect(project.mayShowKept()).toBe(false);
     sandbox.forget();
     await project.project(scopeOf());
     expect(sandbox.seen('project')).toHaveLength(1);

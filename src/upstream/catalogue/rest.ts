@@ -4,7 +4,6 @@ import { decodeOne } from '../list.js';
 import { Pipeline } from '../pipeline.js';
 import type { Read } from '../read.js';
 import type { ReadRequest, Request, UpstreamOptions } from '../request.js';
-import { createShelf } from '../shelf.js';
 import { allPages } from './all-pages.js';
 import { dataOf, decodeEventDetail, decodePage, decodeWaveform } from './bodies.js';
 import type { CatalogueClient, WaveformQuery } from './client.js';
@@ -21,7 +20,6 @@ import {
 /** The catalogue interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createCatalogueClient(options: UpstreamOptions): CatalogueClient {
   const pipeline = new Pipeline('CATALOGUE', options);
-  const shelf = createShelf(options);
   const eventPages = new PageSize();
   return {
     async sensors({ networkId, status, page, limit }, scope) {
@@ -137,15 +135,9 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
     },
     status: () => pipeline.status(),
     mayShowKept: () => pipeline.mayShowKept,
-    shelf,
-    discardCache() {
-      shelf.clear();
-      pipeline.discardCache();
-    },
-    close() {
-      shelf.clear();
-      pipeline.close();
-    },
+    shelf: pipeline.shelf,
+    discardCache: () => pipeline.discardCache(),
+    close: () => pipeline.close(),
   };
 }
 

@@ -4,7 +4,6 @@ import { decodeOne } from '../list.js';
 import { Pipeline } from '../pipeline.js';
 import type { Page, Read } from '../read.js';
 import type { ReadRequest, Request, UpstreamOptions } from '../request.js';
-import { createShelf } from '../shelf.js';
 import { decodeEventDetail, decodeHealthPage, decodePage } from './bodies.js';
 import type { ProjectClient, TriggerQuery } from './client.js';
 import { HealthNarrowing } from './health-narrowing.js';
@@ -21,7 +20,6 @@ import {
 /** The project interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createProjectClient(options: UpstreamOptions): ProjectClient {
   const pipeline = new Pipeline('PROJECT', options);
-  const shelf = createShelf(options);
   const { clock } = options;
   const narrowings = {
     sensors: new Narrowing(clock),
@@ -141,15 +139,9 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     },
     status: () => pipeline.status(),
     mayShowKept: () => pipeline.mayShowKept,
-    shelf,
-    discardCache() {
-      shelf.clear();
-      pipeline.discardCache();
-    },
-    close() {
-      shelf.clear();
-      pipeline.close();
-    },
+    shelf: pipeline.shelf,
+    discardCache: () => pipeline.discardCache(),
+    close: () => pipeline.close(),
   };
 }
 
