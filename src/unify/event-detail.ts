@@ -3,6 +3,8 @@ import { known, type Num } from '../upstream/decode.js';
 import type { WireEventDetail as ProjectDetail } from '../upstream/project/wire.js';
 import type { UnifyContext } from './context.js';
 import type { Event } from './event-merge.js';
+import { distanceKm } from './geodesy.js';
+import { publicPosition } from './masking.js';
 import type { Sensor } from './sensor.js';
 import { sensorsOfStationCode } from './sensor-lookup.js';
 import { isStationMasked } from './station-mask.js';
@@ -58,20 +60,47 @@ export async function arrivalsOf(ctx: UnifyContext, event: Event): Promise<reado
   );
 }
 
-/** The sensor that an arrival was read at: of several with its station code, the one in the event's network. */
+/**
+ * The sensor that an arrival was read at: of several with its station code, the one that stands as far from the epicentre
+ * as the arrival says, else the one of those that may in the event's network.
+ */
 export async function sensorOfArrival(
   ctx: UnifyContext,
   event: Event,
-  { stationCode }: Arrival,
+  arrival: Arrival,
 ): Promise<Sensor | null> {
-  const sensors = await sensorsOfStationCode(ctx, stationCode);
+  const sensors = await sensorsOfStationCode(ctx, arrival.stationCode);
   if (sensors.length <= 1) return sensors[0] ?? null;
+  const fits = await Promise.all(sensors.map((sensor) => standsThere(ctx, event, arrival, sensor)));
+  const [only, another] = sensors.filter((_, index) => fits[index] === true);
+  if (only && !another) return only;
   const networkId = known(event.networkId);
-  for (const sensor of sensors) {
+  for (const sensor of sensors.filter((_, index) => fits[index] !== false)) {
     const record = await sensor.catalogue();
     if (networkId !== null && known(record?.value.network_id) === networkId) return sensor;
   }
   return null;
+}
+
+/** Null where that cannot be told. */
+async function standsThere(
+  ctx: UnifyContext,
+  event: Event,
+  arrival: Arrival,
+  sensor: Sensor,
+): Promise<boolean | null> {
+  const position = await publicPosition(ctx, sensor).catch(() => null);
+  if (known(arrival.distanceKm) === null || !event.solution || !position) return null;
+  return mayBeFrom(arrival, distanceKm(event.solution, position));
+}
+
+/**
+ * An arrival names its station without a network: one much nearer or farther is at another station of that code.
+ * Assumed: distances from two solutions of an earthquake differ by 20 km and 2 % at most.
+ */
+export function mayBeFrom({ distanceKm }: Pick<Arrival, 'distanceKm'>, km: number): boolean {
+  const toldKm = known(distanceKm);
+  return toldKm === null || Math.abs(toldKm - km) <= 20 + 0.02 * km;
 }
 
 function createDetails() {

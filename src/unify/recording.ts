@@ -1,7 +1,8 @@
 import DataLoader from 'dataloader';
-import { known, type Num } from '../upstream/decode.js';
+import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import { arrivalsOf, type Event } from './event.js';
+import { mayBeFrom } from './event-detail.js';
 import { isLocated, type LocatedEvent } from './event-merge.js';
 import { bestExplanation, type Explanation, explain, startsThatMayBeExplained } from './explanation.js';
 import { isMasked } from './masking.js';
@@ -60,7 +61,7 @@ export async function arrivalAt(
   const stationCode = known(trigger.stationCode);
   const arrivals = stationCode === null ? null : await arrivalsOf(ctx, event);
   const arrival = arrivals?.find(
-    (one) => one.stationCode === stationCode && isNear(one.distanceKm, explanation),
+    (one) => one.stationCode === stationCode && mayBeFrom(one, explanation.distanceKm),
   );
   const read = wave === 'p' ? arrival?.pArrival : arrival?.sArrival;
   return read ?? estimated(event.solution.originTime, wave === 'p' ? explanation.pS : explanation.sS);
@@ -89,12 +90,6 @@ function isSame(a: Event, b: Event): boolean {
 async function isHidden(ctx: UnifyContext, { trigger }: Recording): Promise<boolean> {
   const sensor = await sensorOfTrigger(ctx, trigger);
   return !sensor || isMasked(ctx, sensor);
-}
-
-// An arrival names its station without a network: one much nearer or farther is at another station of that code.
-function isNear(distanceKm: Num, explanation: Explanation): boolean {
-  const km = known(distanceKm);
-  return km === null || Math.abs(km - explanation.distanceKm) <= 20 + 0.02 * explanation.distanceKm;
 }
 
 function estimated(originTime: Instant, afterS: number): Instant {

@@ -138,6 +138,26 @@ describe('the recordings of an earthquake', () => {
     expect(gw.sandbox.seen('catalogue', '/v1/events/cat_1')).toHaveLength(1);
   });
 
+  it('have, of two stations of one code, the one that an arrival is as far from', async () => {
+    const world = worldOf([20, 300]);
+    const [near, far] = world.project.sensors;
+    if (!near || !far) throw new Error('two sensors are in the world');
+    far.station = near.station;
+    far.network = 'ZZ';
+    world.catalogue.events[0]?.stations?.push(
+      { station_code: near.station ?? '', distance_km: 300, p_arrival: null, s_arrival: null },
+      { station_code: near.station ?? '', distance_km: 21, p_arrival: null, s_arrival: null },
+      { station_code: near.station ?? '', distance_km: 150, p_arrival: null, s_arrival: null },
+    );
+    await using gw = await gatewayOf(world);
+    const { event } = await gw.query(
+      '{ event(by: { projectEventId: "evt_0" }) { arrivals { sensor { deviceId } } } }',
+    );
+    expect(
+      event.arrivals.map(({ sensor }: { sensor: { deviceId: string } | null }) => sensor?.deviceId),
+    ).toEqual([far.device_id, near.device_id, undefined]);
+  });
+
   it('tell neither distance nor arrivals of a masked sensor, and are found all the same', async () => {
     const world = worldOf([20, 60]);
     world.project.project.location_masked = true;

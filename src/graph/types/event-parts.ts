@@ -101,7 +101,8 @@ export const ArrivalRef = builder.objectRef<ArrivalOfEvent>('Arrival').implement
     sensor: t.field({
       type: SensorRef,
       description:
-        "The sensor at the station; of several under one code the one in the event's network, else null.",
+        "The sensor at the station; of several under one code the one at this distance, else in the event's network, " +
+        'else null.',
       resolve: ({ event, arrival }, _, { unify }) => sensorOfArrival(unify, event, arrival),
     }),
   }),
