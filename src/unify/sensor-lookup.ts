@@ -171,7 +171,7 @@ async function ambiguous(
   return new BadUserInput(
     `Station code ${JSON.stringify(stationCode)} is used in ${names.length} networks: ${names.join(', ')}. ` +
       'Use `station` with the network code',
-    { argument: 'stationCode' },
+    { argument: 'by.stationCode' },
   );
 }
 

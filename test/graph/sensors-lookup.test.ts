@@ -107,7 +107,7 @@ describe('a station code', () => {
     });
     await using gw = await startGateway({ sandbox: { world } });
     const error = await errorBy(gw, { stationCode: 'AAA' });
-    expect(error?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'stationCode' });
+    expect(error?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'by.stationCode' });
     expect(error?.message).toContain('SX, SY');
     expect(await sensorBy(gw, { station: { stationCode: 'AAA', networkCode: 'SX' } })).toEqual({
       deviceId: deviceId(1),
