@@ -3,6 +3,7 @@ import { parseConfig } from '../src/config.js';
 import { createLog } from '../src/log.js';
 import { startSandbox } from '../src/sandbox/server.js';
 import type { World } from '../src/sandbox/world.js';
+import { unlimitedIn } from './environment.js';
 
 export interface Asked {
   // biome-ignore lint/suspicious/noExplicitAny: the shape of whatever was asked
@@ -17,14 +18,7 @@ export async function startGatewayOf(
 ): Promise<{ ask(query: string): Promise<Asked> } & AsyncDisposable> {
   const sandbox = await startSandbox({ world, live: false, rateLimits: false });
   const config = parseConfig({
-    PORT: '0',
-    PROJECT_API_URL: sandbox.projectUrl,
-    PROJECT_API_KEY: sandbox.projectKey,
-    CATALOGUE_API_URL: sandbox.catalogueUrl,
-    CATALOGUE_API_KEY: sandbox.catalogueKey,
-    PROJECT_RATE_PER_MINUTE: '1000000',
-    PROJECT_RATE_BURST: '1000000',
-    CATALOGUE_TIER: 'premium',
+    ...unlimitedIn(sandbox),
     MAX_COST: '1000000',
   });
   const gateway = await startGateway({ config, log: createLog({ level: 'error', secrets: [] }) });

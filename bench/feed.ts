@@ -5,6 +5,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { aTrigger } from '../src/sandbox/builders.js';
 import { type Sandbox, startSandbox } from '../src/sandbox/server.js';
+import { unlimitedIn } from './environment.js';
 import type { Heard, Listeners } from './feed-listeners.js';
 
 const intervalMs = 500;
@@ -114,15 +115,8 @@ async function startServer(name: keyof typeof servers, sandbox: Sandbox): Promis
   const server = spawn(process.execPath, servers[name], {
     env: {
       ...process.env,
-      PORT: '0',
+      ...unlimitedIn(sandbox),
       LOG_LEVEL: 'info',
-      PROJECT_API_URL: sandbox.projectUrl,
-      PROJECT_API_KEY: sandbox.projectKey,
-      CATALOGUE_API_URL: sandbox.catalogueUrl,
-      CATALOGUE_API_KEY: sandbox.catalogueKey,
-      PROJECT_RATE_PER_MINUTE: '1000000',
-      PROJECT_RATE_BURST: '1000000',
-      CATALOGUE_TIER: 'premium',
       TRIGGER_POLL_INTERVAL_MS: String(intervalMs),
     },
     stdio: ['ignore', 'pipe', 'inherit'],

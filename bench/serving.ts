@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { startSandbox } from '../src/sandbox/server.js';
+import { unlimitedIn } from './environment.js';
 
 const operations = {
   // The baseline: what HTTP, parsing and an empty execution cost by themselves.
@@ -30,14 +31,7 @@ export async function run(): Promise<void> {
   const gateway = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
     env: {
       ...process.env,
-      PORT: '0',
-      PROJECT_API_URL: sandbox.projectUrl,
-      PROJECT_API_KEY: sandbox.projectKey,
-      CATALOGUE_API_URL: sandbox.catalogueUrl,
-      CATALOGUE_API_KEY: sandbox.catalogueKey,
-      PROJECT_RATE_PER_MINUTE: '1000000',
-      PROJECT_RATE_BURST: '1000000',
-      CATALOGUE_TIER: 'premium',
+      ...unlimitedIn(sandbox),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
