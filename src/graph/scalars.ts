@@ -39,7 +39,7 @@ export const samplesScalar = {
 };
 
 function parseDateTime(value: unknown): Instant {
-  const instant = typeof value === 'string' ? Instant.parse(value) : null;
+  const instant = typeof value === 'string' ? Instant.parseInput(value) : null;
   if (!instant) throw notATime(typeof value === 'string' ? JSON.stringify(value) : typeof value);
   return instant;
 }

@@ -75,7 +75,7 @@ function decoded(id: string): string {
 }
 
 function timeIn(parameters: URLSearchParams, name: 'start' | 'end'): Instant {
-  const instant = Instant.parse(parameters.get(name) ?? '');
+  const instant = Instant.parseInput(parameters.get(name) ?? '');
   if (instant) return instant;
   throw new BadUserInput(`\`${name}\` must be an RFC 3339 time such as 2026-03-08T10:00:00Z`, {
     argument: name,

@@ -34,6 +34,11 @@ export class Instant {
     return new Instant(unixS, digits, leap);
   }
 
+  /** As clients have to write it: what lacks a zone would be their local time to one and UTC to another. */
+  static parseInput(text: string): Instant | null {
+    return /^[^Tt ]+$|([Zz]|[+-]\d{2}:?\d{2})$/.test(text.trim()) ? Instant.parse(text) : null;
+  }
+
   /** Unix seconds as upstream's JSON number; its shortest decimal form is what upstream wrote. Null if not finite. */
   static fromUnixSeconds(seconds: number): Instant | null {
     if (!Number.isFinite(seconds) || Math.abs(seconds) > 1e11) return null;

@@ -28,6 +28,12 @@ describe('a Device ID that is none', () => {
 describe('a value that graphql itself refuses', () => {
   it.each([
     ['a bad date', '{ events(filter: { from: "yesterday" }) { nodes { id } } }', undefined, 'filter.from'],
+    [
+      'a time without a zone',
+      '{ events(filter: { from: "2026-03-08T10:00:00" }) { nodes { id } } }',
+      undefined,
+      'filter.from',
+    ],
     ['text for a number', '{ events(first: "ten") { nodes { id } } }', undefined, 'first'],
     ['an unknown enum value', '{ events(orderBy: BIGGEST) { nodes { id } } }', undefined, 'orderBy'],
     ['two of one', '{ sensor(by: { deviceId: "A", catalogueId: "b" }) { id } }', undefined, 'by'],
