@@ -65,9 +65,11 @@ function countOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return count;
   // What makes its own JSON, as errors do, is small.
   if ('toJSON' in value) return count + 10;
-  for (const name in value) {
-    count += countOf((value as Readonly<Record<string, unknown>>)[name]);
+  // An array's names would all be made first, a million of them for a waveform.
+  const values = Array.isArray(value) ? value.slice(0, mostAtOnce) : Object.values(value);
+  for (const own of values) {
+    count += countOf(own);
     if (count > mostAtOnce) break;
   }
-  return count;
+  return Array.isArray(value) ? Math.max(count, value.length + 1) : count;
 }

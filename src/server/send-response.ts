@@ -5,8 +5,9 @@ import type { Clock } from '../clock.js';
 import { jsonPieces } from './json-pieces.js';
 
 /**
- * Sends what Yoga answered; `body` is what it was to write and left to this. A stream goes out as fast as the client takes it, ends when the client goes, and when
- * `leaving` is aborted: without `complete`, so that its client comes back and resumes.
+ * Sends what Yoga answered; `body` is what it was to write and left to this. A stream goes out as fast as the client takes
+ * it, ends when the client goes, and when `leaving` is aborted: without `complete`, so that its client comes back and
+ * resumes.
  */
 export async function sendResponse(
   answer: Response,
