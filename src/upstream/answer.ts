@@ -12,6 +12,7 @@ import {
   UpstreamUnavailable,
 } from '../errors.js';
 import { scrubber } from '../log.js';
+import { parseJson } from './json.js';
 
 /** Whose key it is: the gateway's own, or one that a client brought (`passthrough`). */
 export type KeyOwner = 'gateway' | 'client';
@@ -67,7 +68,7 @@ function parseBody(body: Buffer, asked: Asked, status: number): unknown {
   if (body.length === 0) throw badBody(asked, `an empty body (status ${status})`);
   try {
     // TextDecoder also drops a byte order mark, which JSON.parse would not take.
-    return JSON.parse(new TextDecoder().decode(body));
+    return parseJson(new TextDecoder().decode(body));
   } catch {
     throw badBody(asked, 'a body that is not JSON');
   }
