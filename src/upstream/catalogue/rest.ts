@@ -2,20 +2,13 @@ import { segment } from '../address.js';
 import { recordedMs } from '../ages.js';
 import { decodeOne } from '../list.js';
 import { Pipeline } from '../pipeline.js';
-import type { Read } from '../read.js';
-import type { ReadRequest, Request, UpstreamOptions } from '../request.js';
+import type { UpstreamOptions } from '../request.js';
+import { type Frame, listedEvent, present, requestsOf } from '../requests.js';
 import { allPages } from './all-pages.js';
 import { dataOf, decodeEventDetail, decodePage, decodeWaveform } from './bodies.js';
 import type { CatalogueClient, WaveformQuery } from './client.js';
 import { PageSize } from './page-size.js';
-import {
-  eventShape,
-  networkShape,
-  networkStatisticsShape,
-  sensorDetailShape,
-  sensorShape,
-  type WireEvent,
-} from './wire.js';
+import { eventShape, networkShape, networkStatisticsShape, sensorDetailShape, sensorShape } from './wire.js';
 
 /** The catalogue interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createCatalogueClient(options: UpstreamOptions): CatalogueClient {
@@ -141,7 +134,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
   };
 }
 
-const argumentNames = {
+const { list, single } = requestsOf({
   network_id: 'networkId',
   status: 'status',
   start: 'from',
@@ -153,17 +146,7 @@ const argumentNames = {
   radius: 'within',
   page: 'after',
   limit: 'first',
-};
-
-type Frame = Request & Pick<ReadRequest<unknown>, 'kind'>;
-
-function list(path: string, kind: Frame['kind'], parameters: Frame['parameters']): Frame {
-  return { endpoint: path, path, parameters, kind, list: true, arguments: argumentNames };
-}
-
-function single(endpoint: string, path: string, kind: Frame['kind']): Frame {
-  return { endpoint, path, parameters: {}, kind, list: false, arguments: argumentNames };
-}
+});
 
 function waveformRequest(
   sensor: string,
@@ -175,15 +158,4 @@ function waveformRequest(
     parameters: { channel, start, end, format },
     arguments: { channel: 'channel', start: 'start', end: 'end' },
   };
-}
-
-/** A list is never absent: the pipeline has thrown `Forbidden` then. */
-function present<T>(read: Read<T> | null): Read<T> {
-  if (read === null) throw new Error('A list cannot be absent');
-  return read;
-}
-
-/** An event as a list shows it: another solution changes something of it. */
-function listedEvent(event: WireEvent): readonly [string, string] {
-  return [`event ${event.id}`, JSON.stringify(event)];
 }

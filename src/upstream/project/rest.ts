@@ -2,20 +2,14 @@ import { decimal, segment } from '../address.js';
 import { recordedMs, triggersListedMs } from '../ages.js';
 import { decodeOne } from '../list.js';
 import { Pipeline } from '../pipeline.js';
-import type { Page, Read } from '../read.js';
-import type { ReadRequest, Request, UpstreamOptions } from '../request.js';
+import type { Page } from '../read.js';
+import type { UpstreamOptions } from '../request.js';
+import { listedEvent, present, requestsOf } from '../requests.js';
 import { decodeEventDetail, decodeHealthPage, decodePage } from './bodies.js';
 import type { ProjectClient, TriggerQuery } from './client.js';
 import { HealthNarrowing } from './health-narrowing.js';
 import { Narrowing } from './narrowing.js';
-import {
-  eventShape,
-  projectShape,
-  sensorShape,
-  triggerShape,
-  type WireEvent,
-  type WireTrigger,
-} from './wire.js';
+import { eventShape, projectShape, sensorShape, triggerShape, type WireTrigger } from './wire.js';
 
 /** The project interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createProjectClient(options: UpstreamOptions): ProjectClient {
@@ -145,7 +139,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
   };
 }
 
-const argumentNames = {
+const { list, single } = requestsOf({
   from: 'from',
   to: 'to',
   device_id: 'deviceId',
@@ -154,23 +148,7 @@ const argumentNames = {
   order: 'orderBy',
   limit: 'first',
   offset: 'after',
-};
-
-type Frame = Request & Pick<ReadRequest<unknown>, 'kind'>;
-
-function list(path: string, kind: Frame['kind'], parameters: Frame['parameters']): Frame {
-  return { endpoint: path, path, parameters, kind, list: true, arguments: argumentNames };
-}
-
-function single(endpoint: string, path: string, kind: Frame['kind']): Frame {
-  return { endpoint, path, parameters: {}, kind, list: false, arguments: argumentNames };
-}
-
-/** A list is never absent: the pipeline has thrown `Forbidden` then. */
-function present<T>(read: Read<T> | null): Read<T> {
-  if (read === null) throw new Error('A list cannot be absent');
-  return read;
-}
+});
 
 /**
  * Closed values are final (key-scoped §3), a list of them is when nothing can be added to it any more: after the day in
@@ -185,9 +163,4 @@ function areFinal(
   if (!page.items.every(({ status }) => status === 'closed')) return false;
   if (Date.parse(to) < readAtMs - triggersListedMs) return true;
   return deviceId !== undefined && from === to && page.items.length > 0;
-}
-
-/** An event as a list shows it: another solution changes something of it. */
-function listedEvent(event: WireEvent): readonly [string, string] {
-  return [`event ${event.id}`, JSON.stringify(event)];
 }
