@@ -1,5 +1,4 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -7,6 +6,7 @@ import { aTrigger } from '../src/sandbox/builders.js';
 import { type Sandbox, startSandbox } from '../src/sandbox/server.js';
 import { unlimitedIn } from './environment.js';
 import type { Heard, Listeners } from './feed-listeners.js';
+import { processorMs, residentMiB, urlOf } from './process-facts.js';
 
 const intervalMs = 500;
 const screens = 10_000;
@@ -80,7 +80,7 @@ async function fanOut(name: keyof typeof servers, count: number, operations: num
     const memoryMiB = residentMiB(server.pid);
     const tookMs: number[] = [];
     let missing = 0;
-    const cpuBeforeMs = cpuMs(server.pid);
+    const cpuBeforeMs = processorMs(server.pid);
     // The first are for the compilers.
     for (let id = 1; id <= changesEach + 3; id++) {
       addTrigger(sandbox, id);
@@ -96,7 +96,7 @@ async function fanOut(name: keyof typeof servers, count: number, operations: num
     return {
       'p50 ms': p50.toFixed(0),
       'p99 ms': p99.toFixed(0),
-      'CPU ms each': ((cpuMs(server.pid) - cpuBeforeMs) / (changesEach + 3)).toFixed(0),
+      'CPU ms each': ((processorMs(server.pid) - cpuBeforeMs) / (changesEach + 3)).toFixed(0),
       missing,
       'MiB, listening': memoryMiB,
       'MiB, after': residentMiB(server.pid),
@@ -150,34 +150,6 @@ function heard(listeners: ChildProcess, kind: Heard['kind'], withinMs?: number):
     listeners.on('message', listen);
     if (withinMs !== undefined) setTimeout(() => listeners.send('report'), withinMs);
   });
-}
-
-/** From the line that is logged at the start. */
-function urlOf(log: NodeJS.ReadableStream): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let seen = '';
-    const look = (chunk: Buffer) => {
-      seen += chunk;
-      const url = /"url":"([^"]+)"/.exec(seen)?.[1];
-      if (!url) return;
-      log.off('data', look).resume();
-      resolve(new URL(url).origin);
-    };
-    log.on('data', look);
-    log.once('end', () => reject(new Error(`The server did not start: ${seen}`)));
-  });
-}
-
-function residentMiB(pid: number | undefined): number {
-  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Math.round(Number(kib) / 1024);
-}
-
-/** User and system time of a process: unlike what a clock says, it does not depend on what else the machine does. */
-function cpuMs(pid: number | undefined): number {
-  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const fields = rest.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 function percentiles(values: number[]): { p50: number; p99: number } {

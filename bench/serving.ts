@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { startSandbox } from '../src/sandbox/server.js';
 import { unlimitedIn } from './environment.js';
+import { processorMs, residentMiB, urlOf } from './process-facts.js';
 
 const operations = {
   // The baseline: what HTTP, parsing and an empty execution cost by themselves.
@@ -91,33 +91,6 @@ async function ask(pool: Pool, query: string): Promise<void> {
   });
   const text = await body.text();
   if (text.includes('"errors"')) throw new Error(`The gateway answered with errors: ${text.slice(0, 500)}`);
-}
-
-/** From the start's log line; what is logged after it is read and dropped, or the pipe would fill. */
-function urlOf(log: NodeJS.ReadableStream): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let seen = '';
-    const look = (chunk: Buffer) => {
-      seen += chunk;
-      const url = /"url":"([^"]+)"/.exec(seen)?.[1];
-      if (!url) return;
-      log.off('data', look).resume();
-      resolve(new URL(url).origin);
-    };
-    log.on('data', look);
-    log.once('end', () => reject(new Error(`The gateway did not start: ${seen}`)));
-  });
-}
-
-function residentMiB(pid: number | undefined): number {
-  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Math.round(Number(kib) / 1024);
-}
-
-/** Spent by the process so far, in the kernel too; in the kernel's hundredths of a second. */
-function processorMs(pid: number | undefined): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 function disposable(it: Pool) {
