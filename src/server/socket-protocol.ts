@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
 import type { Context, OperationResult, ServerOptions, SubscribePayload } from 'graphql-ws';
 import type { Clock } from '../clock.js';
@@ -8,6 +9,7 @@ import type { Log } from '../log.js';
 import type { Access, Client, Credentials } from './auth.js';
 import type { ClientRate } from './client-rate.js';
 import type { GraphQLEngine } from './graphql.js';
+import { jsonPieces } from './json-pieces.js';
 import { finishResult, newOperation, type OnFinished, type Operation, withoutHttp } from './operation.js';
 import type { PersistedOperations } from './persisted-operations.js';
 import { Places } from './places.js';
@@ -124,7 +126,7 @@ export function socketProtocol(
     const { operation } = executor;
     try {
       const result = await executor[kind](args);
-      if (!isStream(result)) return forSocket(result as ExecutionResult, operation);
+      if (!isStream(result)) return await sliced(forSocket(result as ExecutionResult, operation), operation);
       return mapped(result, (one) => {
         // contract 9.5: so that it connects anew, and resumes from its cursor.
         if (fellBehind(one)) executor.close(1013, 'A subscription fell behind');
@@ -192,6 +194,27 @@ const noQuery = () => new GraphQLError('Must provide query string', { extensions
 function forSocket(result: ExecutionResult, operation: Operation): ExecutionResult {
   const finished = finishResult(result, operation);
   return finished.errors ? { ...finished, errors: withoutHttp(finished.errors) } : finished;
+}
+
+/**
+ * Writes a long result piece by piece, so that others get their turn in between, and hands it to the socket by itself:
+ * what graphql-ws is left with is its end.
+ */
+async function sliced(
+  result: ExecutionResult,
+  { outlet, signal }: Operation,
+): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
+  const pieces = jsonPieces(result);
+  const first = pieces.next().value ?? '';
+  let piece = pieces.next();
+  if (piece.done || !outlet) return result;
+  const written = [first];
+  for (; !piece.done; piece = pieces.next()) {
+    written.push(piece.value);
+    await nextTurn();
+  }
+  if (!signal.aborted) outlet.send(Buffer.from(written.join('')));
+  return (async function* () {})();
 }
 
 function isStream(result: unknown): result is AsyncIterable<ExecutionResult> {

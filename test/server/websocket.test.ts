@@ -1,3 +1,4 @@
+import { getIntrospectionQuery } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -45,6 +46,22 @@ describe('graphql-transport-ws', () => {
     // The socket has outlived them all.
     socket.send(subscribe('3', '{ __typename }'));
     expect((await socket.next()).payload.data).toEqual({ __typename: 'Query' });
+  });
+
+  it('writes a long answer in pieces, and others in between', async () => {
+    const query = getIntrospectionQuery();
+    await using socket = await openSocket(shared, { init: {} });
+    socket.send(subscribe('long', query));
+    socket.send(subscribe('short', '{ __typename }'));
+    const messages = [];
+    while (messages.filter(({ type }) => type === 'complete').length < 2) messages.push(await socket.next());
+    expect(messages.map(({ id, type }) => `${type} ${id}`)).toEqual([
+      'next short',
+      'complete short',
+      'next long',
+      'complete long',
+    ]);
+    expect(messages[2]?.payload.data).toEqual(await shared.query(query));
   });
 
   it('serves the client of graphql-ws', async () => {
