@@ -27,14 +27,11 @@ export async function readPage(context: UnifyContext, request: PageRequest): Pro
     narrowingsOf(context, request.filter, reach).some((way) => way && position?.isOf(way.name));
   // Where there is one interface, nobody has a partner.
   const isClose = !context.project || !context.catalogue || beganWith(closeReach);
-  const page = isClose
-    ? 'too dense'
-    : await readWithin(context, request, {
-        position,
-        reach: wideReach,
-        mayBeTooDense: !beganWith(wideReach),
-      });
-  if (page !== 'too dense') return page;
+  if (!isClose) {
+    const mayBeTooDense = !beganWith(wideReach);
+    const wide = await readWithin(context, request, { position, reach: wideReach, mayBeTooDense });
+    if (wide !== 'too dense') return wide;
+  }
   const closer = await readWithin(context, request, { position, reach: closeReach, mayBeTooDense: false });
   if (closer === 'too dense') throw new Error('A page that cannot be given up was given up');
   return closer;
