@@ -23,6 +23,8 @@ export interface Config {
   readonly limits: LimitConfig;
   /** Null: no limit. */
   readonly clientRatePerMinute: number | null;
+  /** Null: one process by itself. Can hold a password. */
+  readonly redisUrl: string | null;
   /** Null: no tracing. */
   readonly otlpEndpoint: string | null;
   readonly logLevel: LogLevel;
@@ -105,6 +107,7 @@ export function parseConfig(env: Environment = process.env): Config {
       maxCost: values.MAX_COST,
     },
     clientRatePerMinute: values.CLIENT_RATE_PER_MINUTE,
+    redisUrl: values.REDIS_URL,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: values.LOG_LEVEL,
   };
@@ -112,7 +115,11 @@ export function parseConfig(env: Environment = process.env): Config {
 
 /** Every key and token of the configuration: what the log must never hold. */
 export function secretsOf(config: Config): readonly string[] {
-  const keys = [config.project?.key, config.catalogue?.key].filter((key) => typeof key === 'string');
+  const redisPassword =
+    config.redisUrl === null ? null : decodeURIComponent(new URL(config.redisUrl).password);
+  const keys = [config.project?.key, config.catalogue?.key, redisPassword || null].filter(
+    (key) => typeof key === 'string',
+  );
   return config.auth.mode === 'token' ? [...keys, ...config.auth.tokens] : keys;
 }
 
@@ -157,9 +164,6 @@ function contentOf(variable: string, file: string): string {
 }
 
 function refuseUnbuilt(values: Settings): void {
-  if (values.REDIS_URL !== null) {
-    throw new ConfigError('REDIS_URL', 'must stay unset: state shared by instances is not in this version');
-  }
   if (values.WORKERS !== 1) throw new ConfigError('WORKERS', 'must be 1: more are not in this version');
   if (values.DASHBOARD) throw new ConfigError('DASHBOARD', 'must be false: it is not in this version');
 }

@@ -58,7 +58,10 @@ export const settings = {
   EVENT_POLL_INTERVAL_MS: setting('Event feed, in ms', integer(250, 86_400_000), 10_000),
   SENSOR_POLL_INTERVAL_MS: setting('Sensor status feed, in ms', integer(250, 86_400_000), 30_000),
   CACHE_MAX_BYTES: setting('Upper bound of all that is cached, in bytes', bytes, 64 * 1024 * 1024, '64 MiB'),
-  REDIS_URL: setting('Shared state of several instances: not in this version, must stay unset', text, null),
+  REDIS_URL: secret(
+    'Redis (`redis://` or `rediss://`) through which instances share cache, allowance and feeds',
+    redisUrl,
+  ),
   CORS_ORIGINS: setting(
     'Origins whose pages may read, comma-separated, or `*`; also for WebSocket upgrades',
     originList,
@@ -204,6 +207,13 @@ function upstreamUrl(value: string): string {
   const address = url.href.replace(/\/+$/, '');
   if (address.endsWith('/v1')) throw new Error('must be without /v1, which the gateway adds itself');
   return address;
+}
+
+// It may hold a password: it is never repeated.
+function redisUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return value;
+  throw new Error('must be an address such as redis://host:6379, or rediss:// for TLS');
 }
 
 function originList(value: string): readonly string[] | '*' {

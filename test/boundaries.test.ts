@@ -8,11 +8,12 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 // Folders in the order the data flows; each imports what stands in its row, besides its own files.
 const shared = ['errors.ts', 'clock.ts', 'log.ts'];
 const mayImport: Record<string, readonly string[]> = {
-  upstream: shared,
+  store: shared,
+  upstream: [...shared, 'store'],
   unify: [...shared, 'upstream'],
-  live: [...shared, 'upstream', 'unify'],
+  live: [...shared, 'store', 'upstream', 'unify'],
   graph: [...shared, 'upstream', 'unify', 'live'],
-  server: [...shared, 'config.ts', 'upstream', 'unify', 'live', 'graph'],
+  server: [...shared, 'config.ts', 'store', 'upstream', 'unify', 'live', 'graph'],
   sandbox: ['clock.ts'],
 };
 

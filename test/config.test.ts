@@ -105,7 +105,8 @@ describe('configuration', () => {
     ['CLIENT_RATE_PER_MINUTE', { CLIENT_RATE_PER_MINUTE: '0' }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
-    ['REDIS_URL', { REDIS_URL: 'redis://localhost' }],
+    ['REDIS_URL', { REDIS_URL: 'localhost:6379' }],
+    ['REDIS_URL', { REDIS_URL: 'http://localhost' }],
     ['WORKERS', { WORKERS: '2' }],
     ['DASHBOARD', { DASHBOARD: 'true' }],
   ])('stops at a wrong %s with one line that names it: %o', (variable, env) => {
@@ -120,7 +121,7 @@ describe('configuration', () => {
       refusal({ ...catalogue, CATALOGUE_API_KEY: 'hunter2 hunter2' }),
       refusal({ AUTH_MODE: 'token', GATEWAY_TOKENS: 'good,hunter2\u00e9' }),
       refusal({ ...project, PROJECT_API_URL: 'https://me:hunter2@one.example' }),
-      refusal({ REDIS_URL: 'redis://:hunter2@localhost' }),
+      refusal({ REDIS_URL: 'http://:hunter2@localhost' }),
     ];
     for (const { message } of refusals) expect(message).not.toContain('hunter2');
   });

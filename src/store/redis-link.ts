@@ -1,0 +1,167 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Redis, type RedisOptions } from 'ioredis';
+import type { Clock } from '../clock.js';
+import type { Log } from '../log.js';
+import { SharedTime } from './shared-time.js';
+import { type Connection, StoreAway } from './store.js';
+
+export interface RedisLinkOptions {
+  /** REDIS_URL. It can hold a password: it is never logged. */
+  readonly url: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+// Far longer than any of our commands takes; who waits is a client.
+const commandTimeoutMs = 1_500;
+const longestRetryMs = 1_000;
+const keyPrefix = 'seisgraph:1';
+
+/**
+ * The connections to Redis: one for commands, one on which others ring. It is up when both are; whatever goes wrong on
+ * the way takes it down until it has been made anew, so that a Redis that hangs costs one command's patience and no more.
+ */
+export class RedisLink implements Connection {
+  /** Tells this instance from the others. */
+  readonly instance = randomUUID();
+  readonly time = new SharedTime();
+  /** Over when it is up, or is known to be away. */
+  readonly settled: Promise<void>;
+  readonly clock: Clock;
+  readonly #log: Log;
+  readonly #commands: Redis;
+  readonly #bells: Redis;
+  readonly #ringing = new Map<string, () => void>();
+  readonly #listeners = new Set<() => void>();
+  readonly #names = new Map<string, string>();
+  /** Null until the first connection has been made, or has failed. */
+  #isUp: boolean | null = null;
+  #isClosed = false;
+  /** Why there is no connection: for the log. */
+  #reason: string | undefined;
+
+  constructor({ url, clock, log }: RedisLinkOptions) {
+    this.clock = clock;
+    this.#log = log;
+    this.settled = new Promise((resolve) => this.#listeners.add(resolve));
+    const options: RedisOptions = {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: commandTimeoutMs,
+      commandTimeout: commandTimeoutMs,
+      retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), longestRetryMs),
+      connectionName: 'seisgraph',
+    };
+    this.#commands = new Redis(url, options);
+    this.#bells = new Redis(url, options);
+    this.#bells.on('message', (channel: string) => this.#ringing.get(channel)?.());
+    for (const client of [this.#commands, this.#bells]) {
+      client.on('ready', () => this.#isReady() && this.#turn(true));
+      client.on('close', () => this.#turn(false));
+      client.on('error', ({ message }: Error) => {
+        this.#reason = message;
+      });
+      client.connect().catch(() => {});
+    }
+  }
+
+  get isUp(): boolean {
+    return this.#isUp === true;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Of one thing that is shared; all keys of one `name` lie in one slot of a cluster. */
+  key(name: string, part: string): string {
+    return `${keyPrefix}:{${name}}:${part}`;
+  }
+
+  /**
+   * Runs a script. Its answer must begin with what `TIME` says: that keeps the shared clock known.
+   * @throws StoreAway
+   */
+  async run(
+    lua: string,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+  ): Promise<unknown[]> {
+    if (!this.#isUp) throw new StoreAway();
+    const sentMs = this.clock.now();
+    try {
+      const answer = await this.#script(lua)(keys.length, ...keys, ...args);
+      if (!Array.isArray(answer)) throw new TypeError('A script must answer with a list');
+      const [seconds, micros] = answer[0] as [unknown, unknown];
+      const nowMs = Number(seconds) * 1000 + Number(micros) / 1000;
+      this.time.heard(nowMs, { sentMs, receivedMs: this.clock.now() });
+      return answer.slice(1);
+    } catch (error) {
+      // Not the arguments that an error of Redis carries: they are what is shared.
+      const { name, message } = error instanceof Error ? error : { name: 'unknown', message: '' };
+      if (this.#isUp) this.#log.warn({ error: name, said: message.slice(0, 200) }, 'A Redis command failed');
+      this.#takeDown();
+      throw new StoreAway(error);
+    }
+  }
+
+  /** Calls `ring` whenever an instance publishes to `channel`. What is rung while Redis is away is not heard. */
+  onBell(channel: string, ring: () => void): () => void {
+    this.#ringing.set(channel, ring);
+    if (this.#isUp) this.#subscribe(channel);
+    return () => {
+      this.#ringing.delete(channel);
+      if (this.#isUp) this.#bells.unsubscribe(channel).catch(() => {});
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#commands.disconnect();
+    this.#bells.disconnect();
+  }
+
+  #script(lua: string): (...args: unknown[]) => Promise<unknown> {
+    let name = this.#names.get(lua);
+    if (name === undefined) {
+      name = `script${createHash('sha1').update(lua).digest('hex')}`;
+      this.#names.set(lua, name);
+      this.#commands.defineCommand(name, { lua });
+    }
+    const run: unknown = Reflect.get(this.#commands, `${name}Buffer`);
+    if (typeof run !== 'function') throw new TypeError('The script is not defined');
+    return (...args) => run.apply(this.#commands, args);
+  }
+
+  #isReady(): boolean {
+    return this.#commands.status === 'ready' && this.#bells.status === 'ready';
+  }
+
+  #turn(isUp: boolean): void {
+    if (isUp === this.#isUp || this.#isClosed) return;
+    this.#isUp = isUp;
+    if (isUp) for (const channel of this.#ringing.keys()) this.#subscribe(channel);
+    if (isUp) this.#log.info({}, 'Redis is there: cache, allowance and feeds are shared');
+    else
+      this.#log.warn(
+        { reason: this.#reason },
+        'Redis is away: this instance goes on by itself, within its share of each allowance',
+      );
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #subscribe(channel: string): void {
+    this.#bells.subscribe(channel).catch(() => this.#takeDown());
+  }
+
+  #takeDown(): void {
+    if (this.#isClosed || !this.#isUp) return;
+    this.#commands.disconnect(true);
+    this.#bells.disconnect(true);
+    this.#turn(false);
+  }
+}

@@ -1,0 +1,26 @@
+import { RedisBodies } from './redis-bodies.js';
+import { RedisChanges } from './redis-changes.js';
+import { RedisJournal } from './redis-journal.js';
+import { RedisLink, type RedisLinkOptions } from './redis-link.js';
+import { RedisMembers } from './redis-members.js';
+import type { Store } from './store.js';
+
+/** Many processes share one Redis (contract 8). It need not be there: they find each other as soon as it is. */
+export function openRedisStore(options: RedisLinkOptions): Store {
+  const link = new RedisLink(options);
+  const members = new RedisMembers(link);
+  return {
+    connection: link,
+    settled: link.settled,
+    get instances() {
+      return members.count;
+    },
+    bodies: (name) => new RedisBodies(link, name),
+    journal: (name) => new RedisJournal(link, name),
+    changes: (name) => new RedisChanges(link, name),
+    async close() {
+      await members.close();
+      link.close();
+    },
+  };
+}
