@@ -3,6 +3,7 @@ import type { ManualClock } from '../src/clock.js';
 import { schema } from '../src/graph/schema.js';
 import { createFeeds } from '../src/live/feeds.js';
 import { createLog } from '../src/log.js';
+import { aloneStore } from '../src/store/memory.js';
 import { Tenant, UnifyContext } from '../src/unify/context.js';
 import { createResponseCache } from '../src/upstream/cache.js';
 import { createCatalogueClient } from '../src/upstream/catalogue/rest.js';
@@ -34,6 +35,7 @@ export function openDashboard(clock: ManualClock, { http, keys }: SimulatedUpstr
     keyOwner: 'gateway' as const,
     http,
     cache: createResponseCache({ maxBytes: 64 * 1024 * 1024 }),
+    store: aloneStore,
     clock,
     log,
     random: Math.random,
@@ -67,7 +69,13 @@ export function openDashboard(clock: ManualClock, { http, keys }: SimulatedUpstr
     eventPollIntervalMs: 10_000,
     sensorPollIntervalMs: 30_000,
   };
-  const feeds = createFeeds({ tenant, settings, random: Math.random });
+  const feeds = createFeeds({
+    changes: () => null,
+    connection: null,
+    tenant,
+    settings,
+    random: Math.random,
+  });
   return { look, glance };
 
   async function look() {

@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.js';
-import { DayCount } from './day-count.js';
+import { DayCount, type SlotCount } from './day-count.js';
+import { Hold } from './hold.js';
+import { Pace, type Rate, sendingAt } from './pace.js';
 
 /** What upstream permits one key. */
 export interface AllowanceSettings {
@@ -18,6 +20,8 @@ export interface Spent {
   answered(): void;
   /** It was not sent after all. */
   giveBack(): void;
+  /** It is sent only now. */
+  sentNow(): void;
 }
 
 /** What upstream's own headers said about one window of its counting (catalogue §8). */
@@ -30,13 +34,6 @@ export interface Observed {
 }
 
 const minuteMs = 60_000;
-// Upstream's clock and arithmetic are not ours: nothing is sent on the very edge of what is permitted.
-const marginMs = 250;
-// Assumed: a request has reached upstream two seconds after its sending, even where it is answered much later.
-const latestCountMs = 2_000;
-// Assumed: a refusal that names no time is over in seconds; when it is not, the next wait is twice as long.
-const unnamedHoldMs = 5_000;
-
 /**
  * How many requests of one key may be sent, and when the next (contract 5.1; key-scoped §8, catalogue §8). '60 per
  * minute, bursts up to 20' can be meant as a bucket, a sliding or a fixed window: this keeps to all of them. In no minute
@@ -50,14 +47,13 @@ export class Allowance {
   readonly #clock: Clock;
   readonly #settings: AllowanceSettings;
   readonly #day: DayCount | null;
+  readonly #pace = new Pace();
+  #part: Part | null = null;
   #perMinute: number;
-  /** Of the last minute, in the order of their sending. */
-  #sent: Sending[] = [];
   #order = 0;
   #lastSentMs = Number.NEGATIVE_INFINITY;
-  #heldUntilMs = Number.NEGATIVE_INFINITY;
-  #unnamedHoldMs = unnamedHoldMs;
-  #window: { order: number; remaining: number; resetAtMs: number } | null = null;
+  readonly #hold = new Hold();
+  #window: { readonly order: number; readonly remaining: number; readonly resetAtMs: number } | null = null;
 
   constructor(clock: Clock, settings: AllowanceSettings) {
     this.#clock = clock;
@@ -67,17 +63,26 @@ export class Allowance {
   }
 
   get perMinute(): number {
-    return this.#perMinute;
+    return this.#rate.perMinute;
   }
 
   get perDay(): number | null {
-    return this.#settings.perDay;
+    return this.#part?.perDay ?? this.#settings.perDay;
   }
 
-  /** In the configured proportion, also when upstream named another rate. */
   get burst(): number {
+    return this.#rate.burst;
+  }
+
+  /** What the key may do, also while this instance keeps to a part of it. */
+  get whole(): Rate {
     const { perMinute, burst } = this.#settings;
-    return Math.max(1, Math.min(this.#perMinute, Math.round((burst * this.#perMinute) / perMinute)));
+    // In the configured proportion, also when upstream named another rate.
+    const proportional = Math.round((burst * this.#perMinute) / perMinute);
+    return {
+      perMinute: this.#perMinute,
+      burst: Math.max(1, Math.min(this.#perMinute, proportional)),
+    };
   }
 
   /**
@@ -86,12 +91,15 @@ export class Allowance {
    */
   readyAtMs(nth = 1, { keptToday = 0, hopeful = false, anyDay = false } = {}): number {
     const now = this.#clock.now();
+    const part = this.#part;
     return Math.max(
       now,
-      this.#paceReadyMs(now, nth, hopeful),
-      this.#calmReadyMs(now, nth),
+      this.#pace.readyAtMs(this.whole, now, nth, hopeful),
+      part?.pace.readyAtMs(this.#rate, now, nth, hopeful) ?? now,
+      this.#hold.readyAtMs(now, nth, { paceMs: minuteMs / this.perMinute, lastSentMs: this.#lastSentMs }),
       this.#windowReadyMs(now, nth),
       (anyDay ? null : this.#day?.readyAtMs(now, nth + keptToday)) ?? now,
+      (anyDay ? null : part?.day?.readyAtMs(now, nth + keptToday)) ?? now,
     );
   }
 
@@ -122,24 +130,72 @@ export class Allowance {
   /** Takes one request from the allowance, whether or not it was ready. */
   spend(): Spent {
     const now = this.#clock.now();
-    const sending: Sending = { countedByMs: now + latestCountMs };
+    const sending = sendingAt(now);
     const order = ++this.#order;
-    this.#forget(now);
-    this.#sent.push(sending);
-    this.#lastSentMs = now;
-    this.#day?.add(now, 1);
+    const part = this.#part;
+    this.#note(now);
+    for (const pace of [this.#pace, part?.pace]) pace?.add(sending, now);
+    for (const day of [this.#day, part?.day]) day?.add(now, 1);
     return {
       order,
       answered: () => {
         sending.countedByMs = Math.min(sending.countedByMs, this.#clock.now());
       },
       giveBack: () => {
-        const at = this.#sent.indexOf(sending);
-        if (at < 0) return;
-        this.#sent.splice(at, 1);
+        if (!this.#pace.remove(sending)) return;
         this.#day?.add(now, -1);
+        if (part?.pace.remove(sending)) part.day?.add(now, -1);
+        const window = this.#window;
+        if (window && order > window.order) this.#window = { ...window, remaining: window.remaining + 1 };
+      },
+      sentNow: () => {
+        Object.assign(sending, sendingAt(this.#clock.now()));
       },
     };
+  }
+
+  /**
+   * Another instance has sent one (contract 8): it counts like those that are sent here. What is returned is to be told
+   * when it was answered.
+   */
+  spentElsewhere(atMs: number): (answeredAtMs: number) => void {
+    const now = this.#clock.now();
+    const sending = sendingAt(Math.min(atMs, now));
+    this.#order++;
+    this.#note(sending.atMs);
+    this.#pace.add(sending, now);
+    return (answeredAtMs) => {
+      sending.countedByMs = Math.min(sending.countedByMs, Math.max(answeredAtMs, sending.atMs));
+    };
+  }
+
+  /** Others have sent so many, which count for the day. */
+  countElsewhere(count: number): void {
+    this.#day?.add(this.#clock.now(), count);
+  }
+
+  /** All that was sent of the day, by whichever instance; `pending` are about to be sent by this one. */
+  learnDay(counts: readonly SlotCount[], pending: number): void {
+    this.#day?.learn(counts, this.#clock.now(), pending);
+  }
+
+  /**
+   * Out of touch with the others, each keeps to an equal part of what is permitted, and answers for an equal part of what
+   * all of them have sent: so together they still keep to the whole.
+   */
+  keepToPart(parts: number): void {
+    if (this.#part !== null || parts <= 1) return;
+    const { perDay } = this.#settings;
+    this.#part = {
+      parts,
+      pace: this.#pace.part(parts),
+      day: this.#day?.part(parts) ?? null,
+      perDay: perDay === null ? null : partOf(perDay, parts),
+    };
+  }
+
+  keepToWhole(): void {
+    this.#part = null;
   }
 
   /**
@@ -147,81 +203,71 @@ export class Allowance {
    * is not the next burst. Null where it did not say how long. Gives the milliseconds that are left.
    */
   refuse(forMs: number | null): number {
-    const now = this.#clock.now();
-    if (forMs !== null) {
-      this.#heldUntilMs = Math.max(this.#heldUntilMs, now + forMs);
-    } else if (now >= this.#heldUntilMs) {
-      // Those refused together are one refusal; one that follows on the heels of another waits twice as long.
-      const soon = now < this.#heldUntilMs + minuteMs;
-      this.#unnamedHoldMs = soon ? Math.min(minuteMs, this.#unnamedHoldMs * 2) : unnamedHoldMs;
-      this.#heldUntilMs = now + this.#unnamedHoldMs;
-    }
-    return this.#heldUntilMs - now;
+    return this.#hold.refuse(this.#clock.now(), forMs);
+  }
+
+  /** Another instance was refused. `unnamedMs`: for how long it holds where upstream named no time. */
+  refusedElsewhere(untilMs: number, unnamedMs: number | null): void {
+    this.#hold.refusedElsewhere(untilMs, unnamedMs);
   }
 
   /** Until when upstream has asked for silence; null when it has not, or it is over. */
   get heldUntilMs(): number | null {
-    return this.#clock.now() < this.#heldUntilMs ? this.#heldUntilMs : null;
+    return this.#clock.now() < this.#hold.untilMs ? this.#hold.untilMs : null;
   }
 
-  /** Upstream's own count wins over ours (contract 2), where it is about a request sent later than what we know. */
-  observe(spent: Spent, { perMinute, remaining, resetAtMs }: Observed): void {
+  /**
+   * Upstream's own count wins over ours (contract 2), where it is about a request sent later than what we know. True
+   * where it permits another rate, or less, than was known here.
+   */
+  observe(spent: Spent, observed: Observed): boolean {
+    return this.#observe(spent.order, observed);
+  }
+
+  /** Another instance was told so with a request that it sent then. */
+  observedElsewhere(sentAtMs: number, observed: Observed): void {
+    this.#observe(this.#order - this.#pace.sentSince(sentAtMs), observed);
+  }
+
+  #observe(order: number, { perMinute, remaining, resetAtMs }: Observed): boolean {
+    const isOther = perMinute !== undefined && perMinute !== this.#perMinute;
     if (perMinute !== undefined) this.#perMinute = perMinute;
-    if (remaining === undefined || resetAtMs === undefined) return;
-    if (this.#window && spent.order < this.#window.order) return;
-    this.#window = { order: spent.order, remaining, resetAtMs };
+    if (remaining === undefined || resetAtMs === undefined) return isOther;
+    if (this.#window && order < this.#window.order) return isOther;
+    this.#window = { order, remaining, resetAtMs };
+    return isOther || remaining < this.#perMinute - this.#pace.sentSince(this.#clock.now() - minuteMs);
   }
 
-  #paceReadyMs(now: number, nth: number, hopeful: boolean): number {
-    let readyMs = now + this.#spanMs(nth);
-    // Up to the burst there is nothing to wait for.
-    for (let back = Math.max(1, this.burst - nth + 1); back <= this.#sent.length; back++) {
-      const countedByMs = this.#sent[this.#sent.length - back]?.countedByMs ?? now;
-      readyMs = Math.max(
-        readyMs,
-        (hopeful ? Math.min(countedByMs, now) : countedByMs) + this.#spanMs(back + nth),
-      );
-    }
-    return readyMs;
-  }
-
-  /** The shortest time in which `count` requests may be counted. */
-  #spanMs(count: number): number {
-    const { burst } = this;
-    if (count <= burst) return 0;
-    const bucketMs = (count - burst) * (minuteMs / this.#perMinute);
-    if (count > this.#perMinute) return Math.max(minuteMs, bucketMs) + marginMs;
-    // The pace starts at that of a bucket, `perMinute` a minute, and slackens towards the end of the minute.
-    const part = (count - burst) / (this.#perMinute - burst);
-    return bucketMs + (part * minuteMs - bucketMs) * part + marginMs;
-  }
-
-  #calmReadyMs(now: number, nth: number): number {
-    if (now > this.#heldUntilMs + minuteMs) return now;
-    const paceMs = minuteMs / this.#perMinute;
-    return Math.max(this.#heldUntilMs, this.#lastSentMs + paceMs) + (nth - 1) * paceMs;
+  get #rate(): Rate {
+    const { whole } = this;
+    if (!this.#part) return whole;
+    const { parts } = this.#part;
+    return { perMinute: partOf(whole.perMinute, parts), burst: partOf(whole.burst, parts) };
   }
 
   #windowReadyMs(now: number, nth: number): number {
     const window = this.#window;
     if (!window || now >= window.resetAtMs) return now;
     // What was sent after the request that told it is not in its count.
-    const left = window.remaining - (this.#order - window.order);
+    const left = Math.floor(window.remaining / (this.#part?.parts ?? 1)) - (this.#order - window.order);
     return nth > left ? window.resetAtMs : now;
   }
 
-  #forget(now: number): void {
-    const horizonMs = now - minuteMs - marginMs;
-    const first = this.#sent.findIndex(({ countedByMs }) => countedByMs > horizonMs);
-    this.#sent.splice(0, first < 0 ? this.#sent.length : first);
-    if (now >= this.#lastSentMs) return;
-    // The machine's clock was set back: what it says of the future has been.
-    for (const sending of this.#sent)
-      sending.countedByMs = Math.min(sending.countedByMs, now + latestCountMs);
+  #note(sentAtMs: number): void {
+    const now = this.#clock.now();
+    if (now < this.#lastSentMs) for (const pace of [this.#pace, this.#part?.pace]) pace?.setBack(now);
+    this.#lastSentMs = Math.max(Math.min(this.#lastSentMs, now), sentAtMs);
   }
 }
 
-interface Sending {
-  /** Upstream has counted it by then. */
-  countedByMs: number;
+/** What an instance keeps to while it is out of touch with the others. */
+interface Part {
+  readonly parts: number;
+  readonly pace: Pace;
+  readonly day: DayCount | null;
+  readonly perDay: number | null;
+}
+
+function partOf(count: number, parts: number): number {
+  return Math.max(1, Math.floor(count / parts));
 }

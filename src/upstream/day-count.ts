@@ -1,11 +1,19 @@
 const slotMs = 600_000;
 const slotsPerDay = 144;
+// Clocks that agree to a second cut the day at the same moments.
+const sameSlotMs = 1_000;
+
+/** Requests that were sent in the ten minutes before `untilMs`. */
+export interface SlotCount {
+  readonly untilMs: number;
+  readonly count: number;
+}
 
 /** The requests of the last 24 hours, whichever day upstream means (catalogue §8), in steps of ten minutes. */
 export class DayCount {
   readonly #perDay: number;
   /** Slot number → requests, oldest first. */
-  readonly #slots = new Map<number, number>();
+  #slots = new Map<number, number>();
   #sum = 0;
 
   constructor(perDay: number) {
@@ -17,6 +25,24 @@ export class DayCount {
     this.#forget(slot);
     this.#slots.set(slot, (this.#slots.get(slot) ?? 0) + count);
     this.#sum += count;
+  }
+
+  /** Takes over what all instances have counted, and what this one is about to send, unless it knows of more. */
+  learn(counts: readonly SlotCount[], now: number, pending: number): void {
+    const learnt = new DayCount(this.#perDay);
+    for (const { untilMs, count } of counts.toSorted((one, other) => one.untilMs - other.untilMs))
+      learnt.add((Math.ceil((untilMs - sameSlotMs) / slotMs) - 1) * slotMs, count);
+    learnt.add(now, pending);
+    if (learnt.#sum < this.#sum) return;
+    this.#slots = learnt.#slots;
+    this.#sum = learnt.#sum;
+  }
+
+  /** What one of so many equal parts of the day has to answer for. */
+  part(parts: number): DayCount {
+    const part = new DayCount(Math.max(1, Math.floor(this.#perDay / parts)));
+    for (const [slot, count] of this.#slots) part.add(slot * slotMs, Math.ceil(count / parts));
+    return part;
   }
 
   remaining(now: number): number {

@@ -35,14 +35,15 @@ export class Exchange {
   readonly #origin: string;
   readonly #prefix: string;
 
-  constructor(source: Source, options: UpstreamOptions) {
+  /** `name` tells interface, address and key apart. */
+  constructor(source: Source, name: string, options: UpstreamOptions) {
     this.#source = source;
     this.#options = options;
     const url = new URL(options.baseUrl);
     this.#origin = url.origin;
     this.#prefix = url.pathname.replace(/\/+$/, '');
     this.breaker = new Breaker(options.clock);
-    this.gate = new Gate({ source, ...options });
+    this.gate = new Gate({ source, name, ...options });
   }
 
   /** `address`: path and query below the base URL. */

@@ -52,11 +52,19 @@ export class FeedShare {
     return this.#owedAtMs + (missing * minuteMs) / (this.#allowance.perMinute * owedShare);
   }
 
-  /** @param isContested others waited for the same request: only then is it part of the share */
-  served(isContested: boolean): void {
+  /**
+   * @param isContested others waited for the same request: only then is it part of the share
+   * @returns undoes it, where the request was not sent after all
+   */
+  served(isContested: boolean): () => void {
     this.#accrue();
+    const before = this.#owed;
     const least = isContested ? -this.#allowance.perMinute * feedShare : Math.min(this.#owed, 0);
     this.#owed = Math.max(least, this.#owed - 1);
+    const taken = before - this.#owed;
+    return () => {
+      this.#owed = Math.min(mostOwed, this.#owed + taken);
+    };
   }
 
   /** When others may be given the `nth` request from now, so that a feed still gets each of its own in time. */

@@ -4,14 +4,18 @@ export interface InLane {
   readonly turn: object;
 }
 
-/** Those who wait at one priority, served by operation in turn, and within an operation in the order of their coming. */
+/**
+ * Those who wait at one priority, served by operation in turn, and within an operation in the order of their coming. Who
+ * had been served and has come back goes first.
+ */
 export class Lane<Waiter extends InLane> {
+  readonly #back: Waiter[] = [];
   // A Map goes through its keys in the order they were put in: whose turn it was goes to the end.
   readonly #turns = new Map<object, Waiter[]>();
   #size = 0;
 
   get size(): number {
-    return this.#size;
+    return this.#back.length + this.#size;
   }
 
   add(waiter: Waiter): void {
@@ -21,7 +25,12 @@ export class Lane<Waiter extends InLane> {
     this.#size++;
   }
 
+  addBack(waiter: Waiter): void {
+    this.#back.push(waiter);
+  }
+
   take(): Waiter | undefined {
+    if (this.#back.length > 0) return this.#back.shift();
     for (const [turn, waiters] of this.#turns) {
       const waiter = waiters.shift();
       this.#turns.delete(turn);
@@ -34,6 +43,8 @@ export class Lane<Waiter extends InLane> {
 
   /** False where it does not wait here. */
   remove(waiter: Waiter): boolean {
+    const atBack = this.#back.indexOf(waiter);
+    if (atBack >= 0) return this.#back.splice(atBack, 1).length > 0;
     const own = this.#turns.get(waiter.turn);
     const at = own?.indexOf(waiter) ?? -1;
     if (!own || at < 0) return false;
@@ -46,7 +57,7 @@ export class Lane<Waiter extends InLane> {
   /** How many are served before the next one of this operation. */
   ahead(turn: object): number {
     const own = this.#turns.get(turn)?.length ?? 0;
-    let ahead = own;
+    let ahead = this.#back.length + own;
     for (const [other, waiters] of this.#turns) {
       if (other !== turn) ahead += Math.min(waiters.length, own + 1);
     }
@@ -54,6 +65,6 @@ export class Lane<Waiter extends InLane> {
   }
 
   all(): readonly Waiter[] {
-    return [...this.#turns.values()].flat();
+    return [...this.#back, ...[...this.#turns.values()].flat()];
   }
 }

@@ -3,22 +3,18 @@ import type { Readable } from 'node:stream';
 import { GatewayError, type Source, Unauthenticated } from '../errors.js';
 import { address } from './address.js';
 import { type Use, useOf } from './ages.js';
-import { badBody, notFound, readAnswer, requestIdOf } from './answer.js';
+import { notFound, requestIdOf } from './answer.js';
+import { AnswerReader } from './answer-reader.js';
 import type { CachePart, Kept } from './cache.js';
 import { Exchange } from './exchange.js';
-import { Flight, ownControl } from './flight.js';
-import { freezeAndMeasure } from './freeze.js';
-import type { HttpAnswer, HttpStream } from './http.js';
+import { Flight, type FlightControl, ownControl } from './flight.js';
 import { canBeRescued, isDefinite } from './outcome.js';
 import { newCostMeter, noteRequestId, type Read, type ReadScope, type UpstreamStatus } from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
+import { type SharedAnswer, SharedAnswers } from './shared-answers.js';
 import { createShelf, type Shelf } from './shelf.js';
-import { Slices } from './slices.js';
 import { Trust } from './trust.js';
 import { type Seen, Versions } from './versions.js';
-
-// Of answers, read in one turn of the event loop: the largest of many that arrive together takes long enough by itself.
-const bytesPerTurn = 128 * 1024;
 
 /** Every read of one interface under one key goes through here (contract 5). */
 export class Pipeline {
@@ -30,20 +26,27 @@ export class Pipeline {
   readonly shelf: Shelf;
   readonly #versions: Versions;
   readonly #trust: Trust;
-  readonly #flights = new Map<string, Flight<Kept>>();
+  readonly #flights = new Map<string, Flight<Landed>>();
+  /** Null in one process. */
+  readonly #shared: SharedAnswers | null;
   readonly #closing = new AbortController();
-  readonly #reading = new Slices(bytesPerTurn);
-  #confirming: Flight<Kept> | undefined;
+  readonly #reader: AnswerReader;
+  #confirming: Flight<Landed> | undefined;
   #cacheHitCount = 0;
 
   constructor(source: Source, options: UpstreamOptions) {
     this.#source = source;
     this.#options = options;
-    this.#exchange = new Exchange(source, options);
     const keyHash = createHash('sha256').update(`${options.baseUrl}\n${options.key}`).digest('base64url');
-    this.#kept = options.cache.part(`${source} ${keyHash}`);
-    this.shelf = createShelf(options.cache.part(`shelf ${source} ${keyHash}`), options.clock);
+    const name = `${source} ${keyHash}`;
+    this.#exchange = new Exchange(source, name, options);
+    this.#kept = options.cache.part(name);
+    this.shelf = createShelf(options.cache.part(`shelf ${name}`), options.clock);
     this.#versions = new Versions(this.#kept);
+    this.#reader = new AnswerReader(source, options, this.#versions);
+    const { clock, store, timeoutMs, maxWaitMs } = options;
+    const bodies = store.bodies(name);
+    this.#shared = bodies && new SharedAnswers({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
     this.#trust = new Trust(options.keyOwner, this.#exchange.condition, options.clock);
   }
 
@@ -66,12 +69,12 @@ export class Pipeline {
     try {
       return await this.#joinOrFly(id, request, scope);
     } catch (error) {
-      // Unless it was to be forgotten meanwhile.
-      const still = kept !== undefined && this.#kept.get(id) === kept;
-      if (still && use === 'rescue' && canBeRescued(error) && this.#trust.outlasts(error)) {
-        return this.#hit<T>(kept, scope, 'staleHits');
-      }
-      throw error;
+      // It may have been forgotten meanwhile, or be what another instance has read.
+      const still = this.#kept.get(id);
+      if (!still || !canBeRescued(error) || !this.#trust.outlasts(error)) throw error;
+      const helps = (still === kept ? use : this.#useOf(still, request, scope)) !== 'none';
+      if (!helps) throw error;
+      return this.#hit<T>(still, scope, 'staleHits');
     }
   }
 
@@ -84,7 +87,9 @@ export class Pipeline {
       const stream = await this.#exchange.ask(id, request, control, scope.meter, {
         send: (http) => this.#options.http.stream(http),
         open: (answer, heldS) =>
-          'stream' in answer ? this.#streamOf(answer, request) : this.#bodyOf(answer, request, heldS),
+          'stream' in answer
+            ? this.#reader.streamOf(answer, request)
+            : this.#reader.bodyOf(answer, request, heldS),
       });
       return stream === notFound ? null : (stream as Readable);
     } catch (error) {
@@ -115,22 +120,28 @@ export class Pipeline {
   }
 
   discardCache(): void {
+    this.#discardOwn();
+    this.#shared?.clear();
+  }
+
+  close(): void {
+    this.#closing.abort(new Error('The client of this interface is closed'));
+    this.#exchange.gate.close();
+    this.#discardOwn();
+  }
+
+  #discardOwn(): void {
     // Those on their way land for those who wait for them already, and for nobody else.
     this.#flights.clear();
     this.#kept.clear();
     this.shelf.clear();
   }
 
-  close(): void {
-    this.#closing.abort(new Error('The client of this interface is closed'));
-    this.discardCache();
-  }
-
   /**
    * Where a key has to be accepted anew before what is kept may be shown, one read that asks upstream is enough for all:
    * the others wait for it, and then see for themselves.
    */
-  async #confirmed(confirming: Flight<Kept>, scope: ReadScope): Promise<void> {
+  async #confirmed(confirming: Flight<Landed>, scope: ReadScope): Promise<void> {
     await confirming.join(scope, () => this.#options.clock.now()).catch(() => undefined);
     scope.signal.throwIfAborted();
   }
@@ -149,38 +160,48 @@ export class Pipeline {
     const inFlight = this.#flights.get(id);
     const joined = inFlight !== undefined && !inFlight.abandoned;
     const flight = joined ? inFlight : this.#fly(id, request, scope);
-    const kept = await flight.join(scope, () => this.#options.clock.now());
+    const { kept, isShared } = await flight.join(scope, () => this.#options.clock.now());
+    if (isShared) {
+      // Who came later may not make do with what was read before.
+      if (joined && scope.maxAgeMs !== undefined && this.#useOf(kept, request, scope) !== 'serve')
+        return this.#joinOrFly(id, request, scope);
+      return this.#hit<T>(kept, scope, 'cacheHits');
+    }
     if (joined) this.#countHit(scope, 'cacheHits');
     return readOf<T>(kept);
   }
 
-  #fly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): Flight<Kept> {
+  #fly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): Flight<Landed> {
     const isCurrent = () => this.#flights.get(id) === flight;
-    const flight: Flight<Kept> = new Flight(scope, async (control) => {
-      // As of before it is asked for: the answer is of this version or a later one.
-      const version = this.#seen(request.listedAs)?.version ?? null;
+    const flight: Flight<Landed> = new Flight(scope, async (control) => {
+      const shared = this.#shared?.open(id, control);
       try {
-        const value = await this.#exchange.ask(id, request, control, scope.meter, {
-          send: async (http) => {
-            const answer = await this.#options.http.get(http);
-            await this.#reading.take(answer.body.length, scope.turn);
-            return answer;
-          },
-          open: (answer, heldS) => {
-            const body = this.#bodyOf(answer, request, heldS);
-            noteRequestId(scope.meter, requestIdOf(answer.headers, body, this.#options.key));
-            return this.#decode(request, body);
-          },
-        });
-        const kept = this.#keep(request, value, version);
-        if (isCurrent()) this.#kept.set(id, kept);
-        return kept;
+        const found = shared && (await this.#find(shared, request, scope));
+        if (found) {
+          if (isCurrent()) this.#kept.set(id, found);
+          return { kept: found, isShared: true };
+        }
+        const { kept, body } = await this.#ask(id, request, scope, control);
+        if (isCurrent()) {
+          this.#kept.set(id, kept);
+          shared?.keep({ body, readAtMs: kept.readAtMs, version: kept.version });
+        }
+        return { kept, isShared: false };
       } catch (error) {
-        if (isCurrent() && isDefinite(error)) this.#kept.delete(id);
+        if (isCurrent() && isDefinite(error)) {
+          this.#kept.delete(id);
+          shared?.forget();
+        }
         if (error instanceof GatewayError) noteRequestId(scope.meter, error.upstream?.requestId);
         this.#forgetRefused(error);
+        if (shared && canBeRescued(error)) {
+          const older = await this.#older(shared, request, scope);
+          const own = this.#kept.get(id);
+          if (older && isCurrent() && !(own && own.readAtMs >= older.readAtMs)) this.#kept.set(id, older);
+        }
         throw error;
       } finally {
+        shared?.leave();
         if (isCurrent()) this.#flights.delete(id);
         if (this.#confirming === flight) this.#confirming = undefined;
       }
@@ -190,56 +211,51 @@ export class Pipeline {
     return flight;
   }
 
+  /** What upstream says, and the body as it sent it; null where there is none. */
+  async #ask<T>(
+    id: string,
+    request: ReadRequest<T>,
+    scope: ReadScope,
+    control: FlightControl,
+  ): Promise<{ readonly kept: Kept; readonly body: Buffer | null }> {
+    // As of before it is asked for: the answer is of this version or a later one.
+    const version = this.#seen(request.listedAs)?.version ?? null;
+    return this.#exchange.ask(id, request, control, scope.meter, {
+      send: async (http) => {
+        const answer = await this.#options.http.get(http);
+        await this.#reader.turn(answer.body.length, scope.turn);
+        return answer;
+      },
+      open: (answer, heldS) => {
+        const body = this.#reader.bodyOf(answer, request, heldS);
+        noteRequestId(scope.meter, requestIdOf(answer.headers, body, this.#options.key));
+        const kept = this.#reader.read(request, body, version, this.#options.clock.now());
+        return { kept, body: body === notFound ? null : answer.body };
+      },
+    });
+  }
+
+  /** What another instance has read, where it is as good as what upstream would say now. */
+  async #find<T>(shared: SharedAnswer, request: ReadRequest<T>, scope: ReadScope): Promise<Kept | null> {
+    if (scope.maxAgeMs === 0 || !this.#trust.holds) return null;
+    return shared.find(async (body) => {
+      const kept = await this.#reader.adopt(body, request, scope.turn);
+      return kept && this.#useOf(kept, request, scope) === 'serve' ? kept : null;
+    });
+  }
+
+  /** What another instance has read, where it is better than nothing. */
+  async #older<T>(shared: SharedAnswer, request: ReadRequest<T>, scope: ReadScope): Promise<Kept | null> {
+    const body = await shared.body();
+    return body && this.#reader.adopt(body, request, scope.turn);
+  }
+
   #refreshBehind<T>(id: string, request: ReadRequest<T>): void {
     if (this.#flights.has(id)) return;
     const { signal } = this.#closing;
     // Refreshes are one operation among themselves. When one fails, the next who asks tries again.
     const scope: ReadScope = { signal, priority: 'background', turn: this.#flights, meter: newCostMeter() };
     this.#joinOrFly(id, request, scope).catch(() => undefined);
-  }
-
-  #bodyOf(answer: HttpAnswer, { endpoint, list, arguments: parameters }: Request, heldS?: number): unknown {
-    const asked = { source: this.#source, endpoint, list, parameters };
-    return readAnswer(answer, asked, { text: this.#options.key, owner: this.#options.keyOwner }, heldS);
-  }
-
-  #streamOf({ status, headers, stream }: HttpStream, { endpoint }: Request): Readable | typeof notFound {
-    const type = headers['content-type'] ?? '';
-    if (status === 200 && !/^\s*(text\/html|application\/json)/i.test(type)) return stream;
-    stream.destroy();
-    if (status === 204) return notFound;
-    throw badBody({ source: this.#source, endpoint }, 'text where data was asked for');
-  }
-
-  #decode<T>({ endpoint, decode }: ReadRequest<T>, body: unknown): T | typeof notFound {
-    if (body === notFound) return notFound;
-    const source = this.#source;
-    return decode(body, {
-      source,
-      endpoint,
-      dropped: (dropped, received) =>
-        this.#options.log.warn(
-          { source, endpoint, dropped, received },
-          'Elements that are not what the interface describes were left out',
-        ),
-    });
-  }
-
-  #keep<T>(request: ReadRequest<T>, value: T | typeof notFound, version: string | null): Kept {
-    const readAtMs = this.#options.clock.now();
-    if (value === notFound)
-      return { value: null, absent: true, readAtMs, final: false, version: null, bytes: 0 };
-    const bytes = freezeAndMeasure(value);
-    for (const [listedAs, shown] of request.lists?.(value) ?? [])
-      this.#versions.saw(listedAs, shown, readAtMs);
-    return {
-      value,
-      absent: false,
-      readAtMs,
-      final: request.isFinal?.(value, readAtMs) ?? false,
-      version,
-      bytes,
-    };
   }
 
   /** contract 7: a client's key that upstream refuses has nothing kept any more. */
@@ -258,6 +274,12 @@ export class Pipeline {
     meter[as]++;
     this.#cacheHitCount++;
   }
+}
+
+interface Landed {
+  readonly kept: Kept;
+  /** Another instance has read it. */
+  readonly isShared: boolean;
 }
 
 function readOf<T>(kept: Kept): Read<T> | null {

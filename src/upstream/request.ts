@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { Source } from '../errors.js';
 import type { Log } from '../log.js';
+import type { Store } from '../store/store.js';
 import type { Parameters } from './address.js';
 import type { Kind } from './ages.js';
 import type { AllowanceSettings } from './allowance.js';
@@ -19,6 +20,8 @@ export interface UpstreamOptions {
   /** Shared by all clients, as is the cache. */
   readonly http: Http;
   readonly cache: ResponseCache;
+  /** What is shared with other instances. */
+  readonly store: Store;
   readonly allowance: AllowanceSettings;
   readonly clock: Clock;
   readonly log: Log;

@@ -30,9 +30,19 @@ export class Rota {
     return this.#sinceBackground >= othersPerOverdue;
   }
 
-  served(priority: Priority, { background }: Waiting): void {
-    this.#sinceFeed = priority === 'feed' ? 0 : this.#sinceFeed + 1;
-    this.#sinceBackground = priority === 'background' || background === 0 ? 0 : this.#sinceBackground + 1;
+  /** @returns undoes it, where nothing was sent after all */
+  served(priority: Priority, { background }: Waiting): () => void {
+    const isFeed = priority === 'feed';
+    const restarts = priority === 'background' || background === 0;
+    const before = { feed: this.#sinceFeed, background: this.#sinceBackground };
+    this.#sinceFeed = isFeed ? 0 : this.#sinceFeed + 1;
+    this.#sinceBackground = restarts ? 0 : this.#sinceBackground + 1;
+    return () => {
+      this.#sinceFeed = isFeed ? this.#sinceFeed + before.feed : Math.max(0, this.#sinceFeed - 1);
+      this.#sinceBackground = restarts
+        ? this.#sinceBackground + before.background
+        : Math.max(0, this.#sinceBackground - 1);
+    };
   }
 
   /** How many are served before one with so many ahead in its own lane. */

@@ -29,6 +29,11 @@ export class Versions {
     });
   }
 
+  /** As `saw`, where another instance did: it may have been before this one. */
+  sawElsewhere(id: string, version: string, atMs: number): void {
+    if ((this.seen(id)?.atMs ?? Number.NEGATIVE_INFINITY) < atMs) this.saw(id, version, atMs);
+  }
+
   seen(id: string): Seen | undefined {
     const kept = this.#kept.get(nameOf(id));
     return typeof kept?.value === 'string' ? { version: kept.value, atMs: kept.readAtMs } : undefined;

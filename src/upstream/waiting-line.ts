@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../clock.js';
 import { onAbort } from './abort.js';
 import type { Allowance, Spent } from './allowance.js';
+import { Elsewhere } from './elsewhere.js';
 import { FeedShare, feedShare } from './feed-share.js';
 import { Lane } from './lane.js';
 import { type Priority, priorityRank } from './read.js';
@@ -20,6 +21,8 @@ export interface Asking {
   readonly turn: object;
   readonly maxWaitMs: number;
   readonly signal: AbortSignal;
+  /** It was granted a request already and could not send it: it does not stand behind those who came later. */
+  readonly isBack?: boolean;
 }
 
 /** The error for one who would have to wait for so long. */
@@ -42,12 +45,15 @@ export class WaitingLine {
   readonly #rota = new Rota();
   readonly #feedShare: FeedShare;
   #alarm: Timer | undefined;
+  #yieldsUntilMs: number | null = null;
+  readonly #elsewhere: Elsewhere;
 
   constructor(clock: Clock, allowance: Allowance, refusal: Refusal) {
     this.#clock = clock;
     this.#allowance = allowance;
     this.#refusal = refusal;
     this.#feedShare = new FeedShare(clock, allowance);
+    this.#elsewhere = new Elsewhere(clock);
   }
 
   get waiting(): Readonly<Record<Priority, number>> {
@@ -80,7 +86,9 @@ export class WaitingLine {
       },
     };
     const stopListening = onAbort(signal, () => this.#leave(waiter, signal.reason));
-    this.#lanes[waiter.priority].add(waiter);
+    const lane = this.#lanes[waiter.priority];
+    if (asking.isBack) lane.addBack(waiter);
+    else lane.add(waiter);
     this.serve();
     return {
       granted: promise,
@@ -93,17 +101,43 @@ export class WaitingLine {
     this.#alarm?.cancel();
     this.#alarm = undefined;
     for (let priority = this.#next(); priority; priority = this.#next()) {
-      const readyMs = this.#readyAtMs(priority, 0, false);
       const now = this.#clock.now();
+      const readyMs = this.#yielding(this.#readyAtMs(priority, 0, false), now);
       if (readyMs > now) {
         this.#alarm = this.#clock.timer(readyMs - now, () => this.serve());
         return;
       }
-      const { query, background } = this.waiting;
-      if (priority === 'feed') this.#feedShare.served(query + background > 0);
-      this.#rota.served(priority, this.waiting);
-      this.#lanes[priority].take()?.grant(this.#allowance.spend());
+      const undoShare = priority === 'feed' ? this.#feedShare.served(this.isContested) : () => {};
+      const undoTurn = this.#rota.served(priority, this.#waitingAnywhere);
+      const spent = this.#allowance.spend();
+      const giveBack = () => {
+        spent.giveBack();
+        undoShare();
+        undoTurn();
+      };
+      this.#lanes[priority].take()?.grant({ ...spent, giveBack });
     }
+  }
+
+  /** Others wait for what a feed is given. */
+  get isContested(): boolean {
+    const { query, background } = this.#waitingAnywhere;
+    return query + background > 0;
+  }
+
+  /** Another instance has sent one of this priority (contract 8), before which others waited there. */
+  servedElsewhere(priority: Priority, isContested: boolean): void {
+    this.#elsewhere.served(priority);
+    this.#rota.served(priority, this.#waitingAnywhere);
+    if (priority !== 'feed') return;
+    this.#feedShare.asked();
+    this.#feedShare.served(isContested);
+  }
+
+  /** Some of this priority wait at another instance. */
+  waitsElsewhere(priority: Priority): void {
+    if (priority === 'feed') this.#feedShare.asked();
+    this.#elsewhere.waits(priority);
   }
 
   /** Tells those at once who would wait in vain, now that the allowance is held. */
@@ -118,6 +152,23 @@ export class WaitingLine {
       }
     }
     this.serve();
+  }
+
+  get #waitingAnywhere(): Readonly<Record<Priority, number>> {
+    return this.#elsewhere.and(this.waiting);
+  }
+
+  /** Where it is the turn of those who wait at another instance, they can be the first to send. */
+  #yielding(readyMs: number, now: number): number {
+    const turn = this.#rota.next(this.#waitingAnywhere, this.#feedShare.isOwed);
+    if (readyMs > now || turn === undefined || this.waiting[turn] > 0) {
+      this.#yieldsUntilMs = null;
+      return readyMs;
+    }
+    this.#yieldsUntilMs ??= now + Math.min(longestYieldMs, minuteMs / this.#allowance.perMinute / 10);
+    if (this.#yieldsUntilMs > now) return this.#yieldsUntilMs;
+    this.#yieldsUntilMs = null;
+    return now;
   }
 
   #raise(waiter: Waiter, priority: Priority, turn: object, maxWaitMs: number): void {
@@ -162,8 +213,9 @@ export class WaitingLine {
   }
 
   /** How long it takes, as far as can be seen, until one who joins now is served. */
-  #readyInMs({ priority, turn }: Pick<Asking, 'priority' | 'turn'>): number {
-    const ahead = this.#rota.ahead(priority, this.#lanes[priority].ahead(turn), this.waiting);
+  #readyInMs({ priority, turn, isBack }: Pick<Asking, 'priority' | 'turn' | 'isBack'>): number {
+    const own = isBack ? 0 : this.#lanes[priority].ahead(turn);
+    const ahead = this.#rota.ahead(priority, own, this.waiting);
     return this.#readyAtMs(priority, ahead, true) - this.#clock.now();
   }
 
@@ -180,9 +232,13 @@ export class WaitingLine {
     const readyMs = this.#allowance.readyAtMs(nth, { keptToday, hopeful });
     if (priority !== 'feed') return Math.max(readyMs, this.#feedShare.othersReadyAtMs(nth, hopeful));
     // What queries leave to a feed is for the time to come: it does not take all of that at once.
-    return this.waiting.query > 0 ? Math.max(readyMs, this.#feedShare.contestedAtMs) : readyMs;
+    return this.#waitingAnywhere.query > 0 ? Math.max(readyMs, this.#feedShare.contestedAtMs) : readyMs;
   }
 }
+
+const minuteMs = 60_000;
+// Many times as long as they take to say that they send.
+const longestYieldMs = 100;
 
 const priorities: readonly Priority[] = ['query', 'feed', 'background'];
 

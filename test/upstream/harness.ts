@@ -5,6 +5,7 @@ import { type Clock, ManualClock } from '../../src/clock.js';
 import { GatewayError } from '../../src/errors.js';
 import { createLog } from '../../src/log.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
+import { aloneStore } from '../../src/store/memory.js';
 import type { AllowanceSettings } from '../../src/upstream/allowance.js';
 import { createResponseCache, type ResponseCache } from '../../src/upstream/cache.js';
 import type { CatalogueClient } from '../../src/upstream/catalogue/client.js';
@@ -68,6 +69,7 @@ export async function startUpstream(options: HarnessOptions = {}): Promise<Upstr
     keyOwner: 'gateway' as const,
     http,
     cache,
+    store: aloneStore,
     clock,
     log: createLog({ level: 'debug', secrets: [], write: (line) => lines.push(line) }),
     random: () => 0.5,
@@ -187,6 +189,7 @@ export function projectAt(
     keyOwner: 'gateway',
     http,
     cache: createResponseCache({ maxBytes: 64 * 1024 * 1024 }),
+    store: aloneStore,
     allowance: unlimited,
     clock,
     log: createLog({ level: 'silent', secrets: [] }),
