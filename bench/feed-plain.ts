@@ -7,6 +7,7 @@ import { parseConfig } from '../src/config.js';
 import { schema } from '../src/graph/schema.js';
 import { openKeys } from '../src/keys.js';
 import { createLog } from '../src/log.js';
+import { aloneStore } from '../src/store/memory.js';
 import { UnifyContext } from '../src/unify/context.js';
 import { newCostMeter } from '../src/upstream/read.js';
 
@@ -16,6 +17,7 @@ const log = createLog({ level: 'error', secrets: [] });
 const keys = openKeys({
   config: parseConfig(process.env),
   sandbox: null,
+  store: aloneStore,
   clock: realClock,
   log,
   random: Math.random,

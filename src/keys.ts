@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from './clock.js';
 import type { Config } from './config.js';
 import { type Source, UpstreamUnavailable } from './errors.js';
@@ -12,6 +13,7 @@ import { passthroughAccess } from './server/auth-passthrough.js';
 import { tokenAccess } from './server/auth-token.js';
 import type { Watched } from './server/readiness.js';
 import { createTenants } from './server/tenants.js';
+import type { Store } from './store/store.js';
 import { Tenant } from './unify/context.js';
 import type { AllowanceSettings } from './upstream/allowance.js';
 import { createResponseCache, type ResponseCache } from './upstream/cache.js';
@@ -40,6 +42,7 @@ export interface KeysOptions {
   readonly config: Config;
   /** Used in place of what is configured. */
   readonly sandbox: Sandbox | null;
+  readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;
@@ -60,7 +63,16 @@ export function openKeys(options: KeysOptions): Keys {
     return http.close();
   }
 
-  const feedsOf = (tenant: Tenant) => createFeeds({ tenant, settings: config.feeds, random });
+  const keyOwner = [project, catalogue].map((one) => one && `${one.baseUrl} ${one.key}`);
+  const feedsOf = (tenant: Tenant) =>
+    createFeeds({
+      tenant,
+      settings: config.feeds,
+      // A hash: what is shared lies under names that tell no key.
+      changes: (feed) => options.store.changes(nameOf([feed, tenant.scope, ...keyOwner])),
+      connection: options.store.connection,
+      random,
+    });
 
   if (config.auth.mode === 'passthrough') {
     const tenants = createTenants({
@@ -124,10 +136,11 @@ function interfacesOf(
   http: Http,
   cache: ResponseCache,
 ): { project: Interface | null; catalogue: Interface | null } {
-  const { config, sandbox, clock, log, random, onRequest } = options;
+  const { config, sandbox, store, clock, log, random, onRequest } = options;
   const common = {
     http,
     cache,
+    store,
     clock,
     log,
     random,
@@ -225,6 +238,10 @@ function anonymousWatch(source: Source, { http, baseUrl, timeoutMs }: Interface,
       if (status >= 500) throw new UpstreamUnavailable(`${source} answered with ${status}`);
     },
   };
+}
+
+function nameOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
 // catalogue §8. No burst is shown: as with the project's 20 of 60, a third may go at once.

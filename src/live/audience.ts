@@ -29,6 +29,10 @@ export class Audience<C> {
     return this.#listeners.size;
   }
 
+  has(listener: Listener<C>): boolean {
+    return this.#listeners.has(listener);
+  }
+
   enter(listener: Listener<C>): Listening {
     this.#linger?.cancel();
     this.#linger = null;

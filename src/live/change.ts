@@ -1,4 +1,5 @@
 import type { Source } from '../errors.js';
+import type { SharedChanges } from '../store/store.js';
 import type { Instant } from '../unify/time.js';
 
 /** One thing that happened to a record of upstream, as the gateway observed it. */
@@ -46,4 +47,8 @@ export interface Subject<Rec, Kind extends string> {
   isFolded(kind: Kind): boolean;
   /** What filters ask about, given what was gathered from the record's earlier states. */
   traitsOf(record: Rec, before: unknown): unknown;
+  /** All that makes up a record, for other instances: the gateway's own times on the clock that they share. */
+  pack(record: Rec, time: SharedChanges['time']): unknown;
+  /** The record that was packed; null where it was none. */
+  unpack(packed: unknown, time: SharedChanges['time']): Rec | null;
 }

@@ -12,6 +12,8 @@ export interface ChoresOptions<Rec, Kind extends string> {
   readonly resumes: Resumes<Rec, Kind>;
   readonly clock: Clock;
   readonly lookbackMs: number;
+  /** Whether it is for this instance to sweep; false when another does. */
+  readonly isItsTurn: () => boolean;
   readonly reads: (signal: AbortSignal, priority: 'feed' | 'background') => ReadScope;
   /** More is known now, or no more will be. */
   readonly onRead: (isTooMuch: boolean) => void;
@@ -86,7 +88,7 @@ export class Chores<Rec, Kind extends string> {
     const range = { from: instantAt(fromMs), to: instantAt(ledger.coveredFromMs) };
     for await (const page of reader.pages(range, reads(signal, 'feed'))) {
       if (signal.aborted) return;
-      ledger.observe(page);
+      await ledger.observe(page);
       if (ledger.memory.size > mostKnown) break;
       yield;
     }
@@ -98,10 +100,15 @@ export class Chores<Rec, Kind extends string> {
 
   /** contract 9.2: the last day again, for what came late, and what has been open for longer, each by itself. */
   async *#sweep(signal: AbortSignal): AsyncGenerator<void> {
-    const { subject, reader, reads, ledger, clock, lookbackMs } = this.#options;
+    const { subject, reader, reads, ledger, clock, lookbackMs, isItsTurn } = this.#options;
     const { memory, time, coveredFromMs } = ledger;
     const scope = reads(signal, 'background');
     const fromMs = time.ms - dayMs;
+    if (!isItsTurn()) {
+      this.#sweepAtMs = clock.now() + sweepEveryMs;
+      this.#forget(fromMs);
+      return;
+    }
     // At least up to what is known already, or what lies between would later pass for news.
     const knownFromMs = Number.isFinite(coveredFromMs) ? coveredFromMs : Number.NEGATIVE_INFINITY;
     const toMs = Math.max(time.ms - lookbackMs, knownFromMs);
@@ -110,7 +117,7 @@ export class Chores<Rec, Kind extends string> {
       const range = { from: instantAt(fromMs), to: instantAt(toMs) };
       for await (const page of reader.pages(range, scope)) {
         if (signal.aborted) return;
-        ledger.observe(page);
+        await ledger.observe(page);
         yield;
       }
       ledger.cover(fromMs);
@@ -118,7 +125,7 @@ export class Chores<Rec, Kind extends string> {
     for (const known of memory.ordered.slice(0, memory.indexOf(fromMs)).filter(isAwaited)) {
       const record = await reader.again(known.state.record, scope);
       if (signal.aborted) return;
-      if (record) ledger.observe([record]);
+      if (record) await ledger.observe([record]);
       else if (memory.get(subject.idOf(known.state.record)) === known) known.missing++;
       yield;
     }

@@ -1,4 +1,5 @@
 import { CursorInvalid } from '../errors.js';
+import type { Place } from '../store/store.js';
 import { ByteReader, ByteWriter, hash32 } from './bytes.js';
 
 /**
@@ -6,8 +7,8 @@ import { ByteReader, ByteWriter, hash32 } from './bytes.js';
  * instance. Everything in it that is a time is upstream's.
  */
 export interface Position {
-  /** Which run of the feed gave it, and the number of the change in that run's log; null: not a place in a log. */
-  readonly logged: { readonly run: number; readonly seq: number } | null;
+  /** The change it is behind, in the run that gave it; null: not a place in a log. */
+  readonly logged: Place | null;
   /** How far upstream's records reached. */
   readonly timeMs: number;
   /** Of records before this time all that were to be had are known; from it on, those in `known`. */

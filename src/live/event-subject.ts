@@ -1,9 +1,10 @@
 import type { Source } from '../errors.js';
+import type { SharedChanges } from '../store/store.js';
 import { type Event, mergeEvent } from '../unify/event.js';
 import { type EventFilter, matchesFilter } from '../unify/event-filter.js';
 import { isLocated } from '../unify/event-merge.js';
 import { issueTime, knownInstant } from '../unify/event-solution.js';
-import type { Instant } from '../unify/time.js';
+import { Instant } from '../unify/time.js';
 import type { WireEvent as WireCatalogueEvent } from '../upstream/catalogue/wire.js';
 import { known } from '../upstream/decode.js';
 import type { WireEvent as WireProjectEvent } from '../upstream/project/wire.js';
@@ -59,7 +60,35 @@ export function eventSubject(source: Source): Subject<EventRecord, EventChangeKi
     },
     isFolded: () => false,
     traitsOf: () => null,
+    pack: ({ id, time, project, catalogue, event }, clock) => ({
+      id,
+      time,
+      project: packed(project, clock),
+      catalogue: packed(catalogue, clock),
+      partner: packed(event.catalogue, clock),
+    }),
+    unpack(value, clock) {
+      const { id, time, ...reads } = value as PackedEvent;
+      if (!(time instanceof Instant)) return null;
+      const project = unpacked(reads.project, clock);
+      const partner = unpacked(reads.partner, clock);
+      const event = mergeEvent(project, partner);
+      return { id, time, project, catalogue: unpacked(reads.catalogue, clock), event };
+    },
   };
+}
+
+interface PackedEvent extends Pick<EventRecord, 'id' | 'time' | 'project' | 'catalogue'> {
+  /** What the catalogue knew of an event of the project. */
+  readonly partner: EventRecord['catalogue'];
+}
+
+function packed<W>(read: Read<W> | null, time: SharedChanges['time']): Read<W> | null {
+  return read && { value: read.value, readAtMs: time.toShared(read.readAtMs) };
+}
+
+function unpacked<W>(read: Read<W> | null, time: SharedChanges['time']): Read<W> | null {
+  return read && { value: read.value, readAtMs: time.toLocal(read.readAtMs) };
 }
 
 /** On the merged event (contract 6.3). An event that nobody has located cannot be shown. */

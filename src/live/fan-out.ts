@@ -91,7 +91,14 @@ export class Group<C extends LoggedChange, P> {
         let handed = 0;
         for (const subscriber of this.#inStep) {
           if (entry.seq < subscriber.at) continue;
-          this.#hand(subscriber, payload, entry.seq);
+          const change = subscriber.start?.adapt ? this.#adapted(subscriber, entry.change) : entry.change;
+          if (change === entry.change) {
+            this.#hand(subscriber, payload, entry.seq);
+          } else if (change) {
+            const own = this.#renders.of(change, false);
+            const ownPayload = own instanceof Promise ? await own : own;
+            if (!subscriber.isOver) this.#hand(subscriber, ownPayload, entry.seq);
+          }
           // Ten thousand take a while: others get their turn in between.
           if (++handed % handedAtOnce === 0) await nextTurn();
         }
@@ -177,11 +184,17 @@ export class Group<C extends LoggedChange, P> {
       }
       const entry = feed.log.at(subscriber.at);
       const isWanted = entry && filter(entry.change) && !(subscriber.isFolding && this.#isReplaced(entry));
-      if (isWanted)
-        return { change: entry.change, isReplayed: entry.seq < (subscriber.start?.liveFrom ?? 0) };
+      const change = isWanted ? this.#adapted(subscriber, entry.change) : null;
+      if (change) return { change, isReplayed: subscriber.at < (subscriber.start?.liveFrom ?? 0) };
       subscriber.at++;
     }
     return null;
+  }
+
+  #adapted({ start }: Subscriber<C, P>, change: C): C | null {
+    if (!start?.adapt) return change;
+    const own = start.adapt(change);
+    return own && this.#options.filter(own) ? own : null;
   }
 
   #isReplaced({ change, next }: LogEntry<C>): boolean {

@@ -34,6 +34,8 @@ export interface Start<C> {
   readonly from: number;
   /** Those of the log before this number are replayed, from it on they are live. */
   readonly liveFrom: number;
+  /** What a change of the log is to this listener, who knows of records that the feed does not; null: no news. */
+  readonly adapt?: ((change: C) => C | null) | undefined;
 }
 
 export interface Listening {

@@ -43,6 +43,7 @@ const mostFinished = 1_000;
 export class Memory<Rec, Kind extends string> {
   readonly #subject: Subject<Rec, Kind>;
   readonly #byId = new Map<string, Known<Rec, Kind>>();
+  readonly #byNumber = new Map<number, Known<Rec, Kind>>();
   readonly #unfinished = new Set<Known<Rec, Kind>>();
   readonly #finished: Known<Rec, Kind>[] = [];
   #ordered: Known<Rec, Kind>[] = [];
@@ -57,6 +58,10 @@ export class Memory<Rec, Kind extends string> {
 
   get(id: string): Known<Rec, Kind> | undefined {
     return this.#byId.get(id);
+  }
+
+  numbered(number: number): Known<Rec, Kind> | undefined {
+    return this.#byNumber.get(number);
   }
 
   /** Oldest first. */
@@ -92,8 +97,8 @@ export class Memory<Rec, Kind extends string> {
     return low;
   }
 
-  /** The state that `record` is in, given what was known of it. */
-  stateOf(record: Rec, before: State<Rec> | null): State<Rec> {
+  /** The state that `record` is in, given what was known of it, or what others have gathered of it. */
+  stateOf(record: Rec, before: State<Rec> | null, gathered: unknown = null): State<Rec> {
     const subject = this.#subject;
     const isFinal = subject.isFinal(record);
     const fingerprint = isFinal ? '' : subject.fingerprintOf(record);
@@ -101,7 +106,7 @@ export class Memory<Rec, Kind extends string> {
       record,
       number: before?.number ?? idNumber(subject.idOf(record)),
       timeMs: subject.timeOf(record).ms,
-      traits: subject.traitsOf(record, before?.traits ?? null),
+      traits: subject.traitsOf(record, before?.traits ?? gathered),
       fingerprint,
       hash: isFinal ? 0 : stateNumber(fingerprint),
       isFinal,
@@ -122,6 +127,7 @@ export class Memory<Rec, Kind extends string> {
       missing: 0,
     };
     this.#byId.set(id, known);
+    this.#byNumber.set(known.number, known);
     if (!state.isFinal) this.#unfinished.add(known);
     this.#insert(known);
     return known;
@@ -140,6 +146,7 @@ export class Memory<Rec, Kind extends string> {
     const kept = this.#ordered.slice(0, end).filter((known) => {
       if (keep(known)) return true;
       this.#byId.delete(known.id);
+      this.#byNumber.delete(known.number);
       this.#unfinished.delete(known);
       return false;
     });
@@ -148,6 +155,7 @@ export class Memory<Rec, Kind extends string> {
 
   clear(): void {
     this.#byId.clear();
+    this.#byNumber.clear();
     this.#unfinished.clear();
     this.#finished.length = 0;
     this.#ordered = [];

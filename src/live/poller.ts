@@ -7,6 +7,8 @@ export interface PollerOptions {
   readonly random: () => number;
   /** Reads upstream once. What it throws is told to `onFailure`, and it is called again later. */
   readonly poll: (signal: AbortSignal) => Promise<void>;
+  /** Whether it is for this instance to poll; false when another does. */
+  readonly isItsTurn: () => boolean;
   /** One small step of work that can wait, between two polls; false when there is none. */
   readonly idle: (signal: AbortSignal) => Promise<boolean>;
   /** From the start of one poll to the start of the next. Asked before each wait. */
@@ -69,10 +71,10 @@ export class Poller {
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    const { clock, intervalMs } = this.#options;
+    const { clock, intervalMs, isItsTurn } = this.#options;
     while (!signal.aborted) {
       const startedAtMs = clock.now();
-      const isHeard = await this.#poll(signal);
+      const isHeard = isItsTurn() ? await this.#poll(signal) : true;
       if (signal.aborted) return;
       const intervalNowMs = intervalMs();
       const dueMs = startedAtMs + (isHeard ? intervalNowMs : this.#backOffMs(intervalNowMs));

@@ -1,14 +1,17 @@
 import type { Clock } from '../clock.js';
+import { adapted, aheadOf } from './ahead.js';
 import type { Change, Delivery, Subject } from './change.js';
 import { encodePosition, type Position, stateNumber } from './cursor.js';
+import type { LoggedChange, Start } from './feed.js';
 import { positionOf } from './known-set.js';
 import type { Known, Memory, State } from './memory.js';
+import type { Numbering } from './numbering.js';
 
 export interface PositionsOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
   readonly memory: Memory<Rec, Kind>;
+  readonly numbering: Numbering;
   readonly scope: string;
-  readonly run: number;
   readonly clock: Clock;
 }
 
@@ -19,30 +22,22 @@ const mostCursors = 256;
 /** Where subscribers stand, and what has happened since. */
 export class Positions<Rec, Kind extends string> {
   readonly #options: PositionsOptions<Rec, Kind>;
-  readonly #replays = new Map<string, readonly Delivery<Change<Rec, Kind>>[]>();
+  readonly #missed = new Map<string, Missed<Change<Rec, Kind>>>();
   readonly #cursors = new Map<number, string>();
-  #run: number;
 
   constructor(options: PositionsOptions<Rec, Kind>) {
     this.#options = options;
-    this.#run = options.run;
   }
 
-  /** Sets the numbers of one run of the feed apart from those of another. */
-  get run(): number {
-    return this.#run;
-  }
-
-  renew(run: number): void {
-    this.#run = run;
-    this.#replays.clear();
+  clear(): void {
+    this.#missed.clear();
     this.#cursors.clear();
   }
 
   /** Behind the change `seq`. Everyone who is told of a change asks for it at about the same time. */
   cursorAt(seq: number, coveredFromMs: number): string {
     return kept(this.#cursors, mostCursors, seq, () => {
-      const { memory, scope, clock } = this.#options;
+      const { memory, numbering, scope, clock } = this.#options;
       const position = positionOf({
         records: memory.ordered,
         last: memory.size - 1,
@@ -55,7 +50,7 @@ export class Positions<Rec, Kind extends string> {
         unknownFromMs: nothingUnknown,
         nowMs: clock.now(),
       });
-      return encodePosition(scope, { ...position, logged: { run: this.#run, seq } });
+      return encodePosition(scope, { ...position, logged: numbering.placeOf(seq) });
     });
   }
 
@@ -63,17 +58,30 @@ export class Positions<Rec, Kind extends string> {
    * What somebody at `position` has missed, as it is now: each record once, oldest first. Those who come back with the
    * same cursor, all tabs of a dashboard after a restart, share one list. `next` is the log's: the list is as of then.
    */
-  replayFrom(
+  missedSince(
     cursor: string,
     position: Position,
     next: number,
     coveredFromMs: number,
-  ): readonly Delivery<Change<Rec, Kind>>[] {
+  ): Missed<Change<Rec, Kind>> {
     const key = `${next} ${coveredFromMs} ${cursor}`;
-    return kept(this.#replays, mostReplays, key, () => this.#missedSince(position, coveredFromMs));
+    return kept(this.#missed, mostReplays, key, () => {
+      const { memory, subject, scope } = this.#options;
+      const replay = this.#replayFrom(position, coveredFromMs);
+      const ahead = aheadOf(position, memory);
+      if (!ahead) return { replay };
+      const adapt = (change: Change<Rec, Kind>) => adapted(change, ahead, { subject, memory, scope });
+      return {
+        replay: replay.map((delivery) => ({
+          ...delivery,
+          change: adapt(delivery.change) ?? delivery.change,
+        })),
+        adapt,
+      };
+    });
   }
 
-  #missedSince(position: Position, coveredFromMs: number): Delivery<Change<Rec, Kind>>[] {
+  #replayFrom(position: Position, coveredFromMs: number): Delivery<Change<Rec, Kind>>[] {
     const { memory, subject } = this.#options;
     const snapshot: Frozen<Rec, Kind>[] = memory.ordered.map((known, at) => ({
       at,
@@ -138,6 +146,9 @@ export class Positions<Rec, Kind extends string> {
     return entry ? stateNumber(this.#options.subject.fingerprintOf(entry.change.record)) : 0;
   }
 }
+
+/** What a subscriber has to be told of the time before, and how it takes what comes. */
+export type Missed<C extends LoggedChange> = Pick<Start<C>, 'replay' | 'adapt'>;
 
 interface Frozen<Rec, Kind extends string> {
   readonly at: number;

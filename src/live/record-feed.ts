@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
 import { Forbidden, type GatewayError } from '../errors.js';
 import type { Log } from '../log.js';
+import type { SharedChanges } from '../store/store.js';
 import { newCostMeter, type Priority, type ReadScope } from '../upstream/read.js';
 import { Audience } from './audience.js';
 import { positionBeside, type RecordList } from './beside-list.js';
@@ -13,7 +14,9 @@ import { Ledger } from './ledger.js';
 import { type Known, Memory } from './memory.js';
 import { Poller } from './poller.js';
 import { instantAt, type Reader } from './reading.js';
-import { Resumes } from './resumes.js';
+import { ownRelay, type Relay } from './relay.js';
+import { type Resume, Resumes } from './resumes.js';
+import { SharedRelay } from './shared-relay.js';
 import { planWindow } from './window.js';
 
 export interface RecordFeedOptions<Rec, Kind extends string> {
@@ -25,6 +28,8 @@ export interface RecordFeedOptions<Rec, Kind extends string> {
   readonly random: () => number;
   /** Cursors of another scope are not taken: another key's, for example. */
   readonly scope: string;
+  /** What instances of the gateway tell each other of this feed; null where there is one. */
+  readonly changes: SharedChanges | null;
   readonly lookbackMs: number;
   /** A window is extended as long as it has no more rows than this: they cost nothing on a page that is read anyway. */
   readonly spareRows: number;
@@ -50,6 +55,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   readonly #options: RecordFeedOptions<Rec, Kind>;
   readonly #scope: string;
   readonly #ledger: Ledger<Rec, Kind>;
+  readonly #relay: Relay<Rec>;
   readonly #resumes = new Resumes<Rec, Kind>();
   readonly #chores: Chores<Rec, Kind>;
   readonly #audience: Audience<Change<Rec, Kind>>;
@@ -57,10 +63,12 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   #requests = 1;
 
   constructor(options: RecordFeedOptions<Rec, Kind>) {
-    const { subject, reader, clock, random, lookbackMs } = options;
+    const { subject, reader, changes, clock, random, lookbackMs } = options;
     this.#options = options;
     this.#scope = `${subject.name} ${subject.source} ${options.scope}`;
-    this.#ledger = new Ledger({ subject, clock, scope: this.#scope });
+    const publish = (news: readonly Rec[]) => this.#relay.publish(news);
+    this.#ledger = new Ledger({ subject, clock, scope: this.#scope, publish });
+    const isItsTurn = () => this.#relay.isPolling;
     this.#chores = new Chores({
       subject,
       reader,
@@ -68,6 +76,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       resumes: this.#resumes,
       clock,
       lookbackMs,
+      isItsTurn,
       reads: readsOf,
       onRead: (isTooMuch) => this.#answerResumes(isTooMuch),
     });
@@ -75,6 +84,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       clock,
       random,
       poll: (signal) => this.#poll(signal),
+      isItsTurn,
       idle: (signal) => this.#chores.step(signal),
       intervalMs: () => this.#intervalMs(),
       onFailure: (error, failures) => this.#failed(error, failures),
@@ -82,10 +92,22 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     this.#audience = new Audience({
       clock,
       lingerMs: () => this.#intervalMs(),
-      onFirst: () => this.#poller.start(),
+      onFirst: () => this.#start(),
       onLeft: (listener) => this.#resumes.leave(listener),
       onEmpty: () => this.#stop(),
     });
+    this.#relay = changes
+      ? new SharedRelay({
+          subject,
+          changes,
+          ledger: this.#ledger,
+          clock,
+          log: options.log,
+          readAtMs: () => this.#poller.history.lastSuccessAtMs,
+          onTurn: () => this.#poller.wake(),
+          onBaseline: () => this.#knowsBaseline(),
+        })
+      : ownRelay(this.#ledger);
   }
 
   get log() {
@@ -102,19 +124,26 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
 
   listen(after: string | null, listener: Listener<Change<Rec, Kind>>): Listening {
     const listening = this.#audience.enter(listener);
+    const resume = after === null ? null : { cursor: after, position: decodePosition(this.#scope, after) };
+    const waiting = this.#relay.upTo(resume?.position.logged ?? null);
+    if (!waiting) this.#place(listener, resume);
+    else void waiting.then(() => this.#audience.has(listener) && this.#place(listener, resume));
+    return listening;
+  }
+
+  #place(listener: Listener<Change<Rec, Kind>>, resume: Resume | null): void {
     const { first, next } = this.log;
-    const position = after === null ? null : decodePosition(this.#scope, after);
-    const logged = position?.logged;
-    if (after === null || !position) {
+    const logged = resume?.position.logged;
+    const following = logged ? this.#ledger.numbering.following(logged) : null;
+    if (!resume) {
       listener.begin({ replay: [], from: next, liveFrom: next });
-    } else if (logged && logged.run === this.#ledger.positions.run && logged.seq + 1 >= first) {
-      listener.begin({ replay: [], from: Math.min(logged.seq + 1, next), liveFrom: next });
+    } else if (following !== null && following >= first && following <= next) {
+      listener.begin({ replay: [], from: following, liveFrom: next });
     } else {
-      this.#resumes.wait(listener, { cursor: after, position });
+      this.#resumes.wait(listener, resume);
       this.#answerResumes(false);
       if (this.#ledger.hasBaseline && this.#resumes.size === 1) this.#poller.wake();
     }
-    return listening;
   }
 
   /**
@@ -132,7 +161,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     };
     if (this.#ledger.hasBaseline || !newest) {
       const { memory, coveredFromMs } = this.#ledger;
-      this.#ledger.observe(this.#ledger.fresherOf(list.records));
+      await this.#ledger.observe(this.#ledger.fresherOf(list.records));
       // What was read is as of some time before it had arrived.
       const isLater = ({ announced, seenAtMs }: Known<Rec, Kind>) =>
         announced > 0 && seenAtMs > list.readAtMs - longestReadMs;
@@ -153,6 +182,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     return feedStatus({
       name: this.#options.subject.name,
       poller: this.#poller,
+      readElsewhereAtMs: this.#relay.pulse?.readAtMs ?? null,
       subscriberCount: this.#audience.size,
       intervalMs: this.#intervalMs(),
       nowMs: this.#options.clock.now(),
@@ -163,8 +193,14 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     this.#audience.sendHome(error);
   }
 
+  #start(): void {
+    this.#relay.start();
+    this.#poller.start();
+  }
+
   #stop(): void {
     this.#poller.stop();
+    this.#relay.stop();
     this.#resumes.clear();
     this.#chores.reset();
     this.#ledger.reset();
@@ -194,8 +230,13 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   async #readBaseline(scope: ReadScope): Promise<void> {
     const { records, coversFromMs } = await this.#options.reader.newest(scope);
     if (scope.signal.aborted) return;
-    this.#ledger.begin(records, this.#poller.history.startedAtMs, coversFromMs);
+    await this.#ledger.begin(records, this.#poller.history.startedAtMs, coversFromMs);
     this.#chores.begin();
+  }
+
+  #knowsBaseline(): void {
+    this.#chores.begin();
+    this.#answerResumes(false);
   }
 
   async #readWindow(scope: ReadScope): Promise<void> {
@@ -213,12 +254,12 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     for await (const page of reader.pages({ from: instantAt(plan.fromMs), to: null }, scope)) {
       if (scope.signal.aborted) return;
       for (const record of page) seen.add(subject.idOf(record));
-      ledger.observe(await this.#completed(page, scope));
+      await ledger.observe(await this.#completed(page, scope));
     }
     for (const known of plan.apart) {
       const record = await reader.again(known.state.record, scope);
       if (scope.signal.aborted) return;
-      if (record) ledger.observe([record]);
+      if (record) await ledger.observe([record]);
       else known.missing++;
     }
     if (scope.signal.aborted) return;

@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.js';
 // contract 9.4.
 const longestResumeMs = 7 * 86_400_000;
 
-interface Resume {
+export interface Resume {
   readonly cursor: string;
   readonly position: Position;
 }
@@ -58,8 +58,8 @@ export class Resumes<Rec, Kind extends string> {
       if (isExpired || !isCovered) {
         expire(listener, new CursorExpired(expired, { argument: 'after' }));
       } else {
-        const replay = positions.replayFrom(cursor, position, log.next, coveredFromMs);
-        listener.begin({ replay, from: log.next, liveFrom: log.next });
+        const missed = positions.missedSince(cursor, position, log.next, coveredFromMs);
+        listener.begin({ ...missed, from: log.next, liveFrom: log.next });
       }
     }
   }

@@ -1,3 +1,4 @@
+import type { Connection, SharedChanges } from '../store/store.js';
 import type { Tenant } from '../unify/context.js';
 import type { Trigger } from '../unify/trigger.js';
 import { dayMs } from './chores.js';
@@ -13,6 +14,9 @@ import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
 export interface FeedsOptions {
   readonly tenant: Tenant;
   readonly settings: FeedSettings;
+  /** What instances of the gateway tell each other, by feed; null where there is one. */
+  readonly changes: (feed: string) => SharedChanges | null;
+  readonly connection: Connection | null;
   /** From 0 to 1. */
   readonly random: () => number;
 }
@@ -30,12 +34,14 @@ export interface FeedSettings {
 export function triggerFeed({
   tenant,
   settings,
+  changes,
   random,
 }: FeedsOptions): RecordFeed<Trigger, TriggerChangeKind> | null {
   const { project, clock, log, scope } = tenant;
   if (!project) return null;
   return new RecordFeed({
     subject: triggerSubject,
+    changes: changes(triggerSubject.name),
     reader: triggerReader(project),
     clock,
     log,
@@ -55,14 +61,16 @@ const perCatalogueRequestMs = 20_000;
 export function eventFeed({
   tenant,
   settings,
+  changes,
   random,
 }: FeedsOptions): RecordFeed<EventRecord, EventChangeKind> | null {
   const { project, catalogue, clock, log, scope } = tenant;
-  const shared = { clock, log, random, scope };
+  const source = project ? 'PROJECT' : 'CATALOGUE';
+  const subject = eventSubject(source);
+  const shared = { subject, clock, log, random, scope, changes: changes(`${subject.name} ${source}`) };
   if (project) {
     return new RecordFeed({
       ...shared,
-      subject: eventSubject('PROJECT'),
       reader: projectEventReader(project),
       complete: withCatalogue(tenant),
       lookbackMs: settings.triggerLookbackS * 1000,
@@ -75,7 +83,6 @@ export function eventFeed({
   if (!catalogue) return null;
   return new RecordFeed({
     ...shared,
-    subject: eventSubject('CATALOGUE'),
     reader: catalogueEventReader(tenant, catalogue),
     // An earthquake is in the catalogue minutes to hours after its origin, which is the time that it is listed by.
     lookbackMs: dayMs,
@@ -84,9 +91,10 @@ export function eventFeed({
   });
 }
 
-export function sensorFeed({ tenant, settings, random }: FeedsOptions): SensorStatusFeed | null {
+export function sensorFeed({ tenant, settings, connection, random }: FeedsOptions): SensorStatusFeed | null {
   const { project, catalogue, clock, log } = tenant;
-  const shared = { clock, log, random };
+  const isShared = () => connection?.isUp ?? false;
+  const shared = { clock, log, random, isShared };
   if (project) {
     return new SensorStatusFeed({
       ...shared,

@@ -33,6 +33,12 @@ export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
   },
   isFolded: (kind) => kind === 'UPDATED',
   traitsOf: (trigger, before) => traitsOf(trigger, before as TriggerTraits | null),
+  pack: ({ asOf, ...values }, time) => ({ ...values, readAtMs: time.toShared(asOf.ms) }),
+  unpack(packed, time) {
+    const { readAtMs, ...values } = packed as Omit<Trigger, 'asOf'> & { readAtMs: number };
+    if (!(values.startTime instanceof Instant)) return null;
+    return { ...values, asOf: Instant.fromMs(time.toLocal(readAtMs)) };
+  },
 };
 
 function traitsOf(trigger: Trigger, before: TriggerTraits | null): TriggerTraits {

@@ -29,6 +29,11 @@ export class UpstreamTime {
     this.#ms = Math.max(this.#ms, Math.min(this.#ms + Math.min(passedMs, atMostMs), nowMs));
   }
 
+  /** Another instance has seen this much. */
+  reached(upstreamMs: number): void {
+    this.#ms = Math.max(this.#ms, upstreamMs);
+  }
+
   reset(): void {
     this.#ms = Number.NEGATIVE_INFINITY;
     this.#confirmedAtMs = null;

@@ -54,7 +54,7 @@ export const schedule = fc.array(fc.tuple(event, fc.integer({ min: 0, max: 40_00
 });
 
 /** A client that begins with a list, and reconnects with its last cursor: all that it has been told. */
-class Screen {
+export class Screen {
   readonly connections: Follower[] = [];
   readonly listed = new Map<string, Trigger>();
   #listCursor: string | null = null;
@@ -185,6 +185,11 @@ async function play(events: readonly (readonly [Event, number])[]) {
 export async function playAndCheck(events: readonly (readonly [Event, number])[]): Promise<void> {
   const { upstream, screens } = await play(events);
   expect(upstream.mostInFlight).toBeLessThanOrEqual(1);
+  expectEachOnce(upstream, screens);
+}
+
+/** When all has closed: every screen was told each trigger once, in order, and with its final values. */
+export function expectEachOnce(upstream: UpstreamModel, screens: readonly Screen[]): void {
   for (const screen of screens) {
     const histories = new Map<string, { kind: string; pga: unknown }[]>();
     for (const { id, kind, pga } of screen.told) {

@@ -5,6 +5,7 @@ import { createFeeds, type Feeds } from '../../src/live/feeds.js';
 import type { FeedSettings } from '../../src/live/sources.js';
 import type { TriggerChange } from '../../src/live/trigger-subject.js';
 import type { Log } from '../../src/log.js';
+import type { SharedChanges } from '../../src/store/store.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
 import { Instant } from '../../src/unify/time.js';
 import { listTriggers, type Trigger, type TriggerListArgs } from '../../src/unify/trigger.js';
@@ -159,12 +160,16 @@ export function runOver(
     readonly settings?: Partial<FeedSettings>;
     readonly clock?: Clock;
     readonly random?: () => number;
+    /** What other instances share with this one; there are none unless given. */
+    readonly changes?: SharedChanges;
   } = {},
 ): Run {
   const { signal } = new AbortController();
   const clock = options.clock ?? upstream.clock;
   const tenant = new Tenant({ project: upstream.client(), catalogue: null, clock, log: silentLog, signal });
   const feeds = createFeeds({
+    changes: () => options.changes ?? null,
+    connection: options.changes?.connection ?? null,
     tenant,
     settings: { ...usualSettings, ...options.settings },
     random: options.random ?? Math.random,

@@ -1,0 +1,190 @@
+import type { Clock } from '../../src/clock.js';
+import {
+  type Attached,
+  type Beat,
+  type Connection,
+  goneAfterMs,
+  leaseMs,
+  type Place,
+  type SharedChange,
+  type SharedChanges,
+  StoreAway,
+} from '../../src/store/store.js';
+
+/** What instances share of one feed, in memory and on a clock that tests drive: for more schedules than Redis could play. */
+export class SharedModel {
+  readonly clock: Clock;
+  readonly links: ModelLink[] = [];
+  run: number | null = null;
+  base: { seq: number; text: string } | null = null;
+  changes: SharedChange[] = [];
+  readonly listeners = new Map<ModelLink, number>();
+  lease: { holder: ModelLink; untilMs: number } | null = null;
+  pulse: string | null = null;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** For one more instance. */
+  link(): ModelLink {
+    const link = new ModelLink(this);
+    this.links.push(link);
+    return link;
+  }
+
+  get last(): number {
+    return this.changes.at(-1)?.seq ?? this.base?.seq ?? 0;
+  }
+
+  /** Everything is lost, as when Redis restarts without its data. */
+  flush(): void {
+    this.run = null;
+    this.base = null;
+    this.changes = [];
+    this.listeners.clear();
+    this.lease = null;
+    this.pulse = null;
+  }
+
+  listen(link: ModelLink): void {
+    const nowMs = this.clock.now();
+    for (const [one, heardMs] of this.listeners) {
+      if (heardMs <= nowMs - goneAfterMs) this.listeners.delete(one);
+    }
+    this.listeners.set(link, nowMs);
+    if (this.lease && this.lease.untilMs <= nowMs) this.lease = null;
+  }
+
+  after(seq: number): SharedChange[] {
+    return this.changes.filter((change) => change.seq > seq);
+  }
+}
+
+export class ModelLink implements SharedChanges {
+  readonly time = { toShared: (ms: number) => ms, toLocal: (ms: number) => ms };
+  readonly #model: SharedModel;
+  readonly #listeners = new Set<() => void>();
+  readonly #bells = new Set<() => void>();
+  #isUp = true;
+  readonly connection: Connection;
+
+  constructor(model: SharedModel) {
+    this.#model = model;
+    const isUp = () => this.#isUp;
+    this.connection = {
+      get isUp() {
+        return isUp();
+      },
+      onChange: (listener) => {
+        this.#listeners.add(listener);
+        return () => this.#listeners.delete(listener);
+      },
+    };
+  }
+
+  /** This instance can reach the others, or cannot any more. */
+  turn(isUp: boolean): void {
+    if (isUp === this.#isUp) return;
+    this.#isUp = isUp;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Everything takes so long, on the way there and on the way back. */
+  latencyMs = 0;
+  /** Answers that will not arrive, though what was asked for is done: after each this instance is cut off. */
+  losing = 0;
+
+  /** The instance is gone from one moment to the next: it tells nobody. */
+  die(): void {
+    this.#isUp = false;
+    this.#listeners.clear();
+    this.#bells.clear();
+  }
+
+  attach(own: Place | null): Promise<Attached | null> {
+    return this.#ask((model) => {
+      model.listen(this);
+      const { run, base } = model;
+      if (run !== null && run === own?.run) return { run, base: null, changes: model.after(own.seq) };
+      if (run !== null && base && model.listeners.size > 1)
+        return { run, base, changes: model.after(base.seq) };
+      model.run = null;
+      model.base = null;
+      model.changes = [];
+      model.pulse = null;
+      return null;
+    });
+  }
+
+  begin(run: number, text: string): Promise<boolean> {
+    return this.#ask((model) => {
+      if (model.run !== null) return false;
+      model.run = run;
+      model.base = { seq: 0, text };
+      model.changes = [];
+      return true;
+    });
+  }
+
+  publish(run: number, texts: readonly string[]): Promise<number | null> {
+    return this.#ask((model) => {
+      if (run !== model.run) return null;
+      for (const text of texts) model.changes.push({ seq: model.last + 1, text });
+      for (const link of model.links) if (link.#isUp) for (const ring of link.#bells) ring();
+      return model.last;
+    });
+  }
+
+  readAfter({ run, seq }: Place): Promise<readonly SharedChange[] | null> {
+    return this.#ask((model) => {
+      return run === model.run ? model.after(seq) : null;
+    });
+  }
+
+  rebase({ run, seq }: Place, text: string): Promise<void> {
+    return this.#ask((model) => {
+      if (run === model.run) model.base = { seq, text };
+    });
+  }
+
+  beat(pulse: string | null): Promise<Beat> {
+    return this.#ask((model) => {
+      model.listen(this);
+      const nowMs = model.clock.now();
+      const isPolling = model.lease === null || model.lease.holder === this;
+      if (isPolling) model.lease = { holder: this, untilMs: nowMs + leaseMs };
+      if (isPolling && pulse !== null) model.pulse = pulse;
+      const last = model.run === null ? null : { run: model.run, seq: model.last };
+      return { isPolling, last, pulse: model.pulse };
+    });
+  }
+
+  async leave(): Promise<void> {
+    await this.#ask((model) => {
+      model.listeners.delete(this);
+      if (model.lease?.holder === this) model.lease = null;
+    }).catch(() => {});
+  }
+
+  onBell(ring: () => void): () => void {
+    this.#bells.add(ring);
+    return () => this.#bells.delete(ring);
+  }
+
+  async #ask<T>(answer: (model: SharedModel) => T): Promise<T> {
+    await this.#travel();
+    const answered = answer(this.#model);
+    await this.#travel();
+    if (this.losing === 0) return answered;
+    this.losing--;
+    this.turn(false);
+    throw new StoreAway();
+  }
+
+  async #travel(): Promise<void> {
+    if (this.latencyMs > 0) await this.#model.clock.sleep(this.latencyMs);
+    else await Promise.resolve();
+    if (!this.#isUp) throw new StoreAway();
+  }
+}

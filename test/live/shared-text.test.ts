@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { eventSubject, ofCatalogue, ofProject } from '../../src/live/event-subject.js';
+import { SharedText } from '../../src/live/shared-text.js';
+import { triggerSubject } from '../../src/live/trigger-subject.js';
+import { mergeEvent } from '../../src/unify/event.js';
+import { Instant } from '../../src/unify/time.js';
+import { triggerOf } from '../../src/unify/trigger-record.js';
+import { eventShape as catalogueEvent } from '../../src/upstream/catalogue/wire.js';
+import { MalformedValue } from '../../src/upstream/decode.js';
+import { eventShape, triggerShape } from '../../src/upstream/project/wire.js';
+
+// Three instances' clocks: this one's, the shared one, and another's, which is an hour off.
+const here = { toShared: (ms: number) => ms + 5_000, toLocal: (ms: number) => ms - 5_000 };
+const there = { toShared: (ms: number) => ms - 3_600_000, toLocal: (ms: number) => ms + 3_600_000 };
+const readAtMs = Date.UTC(2026, 0, 1);
+
+const anything = fc.oneof(fc.constant(null), fc.string(), fc.double(), fc.boolean(), fc.constant(['a list']));
+
+describe('what instances write to each other', () => {
+  it('is a trigger with all its values, malformed ones too, read when it was read', () => {
+    const wire = fc.record({
+      id: fc.nat(),
+      device_id: fc.constant('001A2B3C4D5E'),
+      station: anything,
+      start_time: fc.constantFrom('2026-01-01T00:00:00.1234567Z', '2016-12-31T23:59:60.5Z', '2026-01-01'),
+      end_time: anything,
+      status: anything,
+      pga_horizontal_mg: anything,
+      peak_hz: anything,
+    });
+    fc.assert(
+      fc.property(wire, (record) => {
+        const trigger = triggerOf(triggerShape.parse(record), readAtMs);
+        const text = new SharedText(triggerSubject, here).ofChange({
+          record: trigger,
+          observedAtMs: readAtMs,
+        });
+        const { record: heard, observedAtMs } = new SharedText(triggerSubject, there).changeOf(text) ?? {};
+        expect(observedAtMs).toBe(readAtMs + 5_000 + 3_600_000);
+        expect(heard?.asOf.ms).toBe(readAtMs + 5_000 + 3_600_000);
+        if (!heard) return;
+        expect(shown({ ...heard, asOf: null })).toEqual(shown({ ...trigger, asOf: null }));
+        expect(heard.startTime.compare(trigger.startTime)).toBe(0);
+        expect(triggerSubject.fingerprintOf(heard)).toBe(triggerSubject.fingerprintOf(trigger));
+      }),
+    );
+  });
+
+  it('is an event with what the other interface knows of it', () => {
+    const project = eventShape.parse({
+      id: 'eq1',
+      issued_at: '2026-01-01T00:00:00.25Z',
+      magnitude: 'not a number',
+      origin: { latitude: 1, longitude: 2, depth: 3, origin_time: 1_767_225_600.123_4 },
+      pick_stations: ['ONE', 7],
+    });
+    const catalogue = catalogueEvent.parse({
+      id: 'cat1',
+      origin_time: '2026-01-01T00:00:00Z',
+      latitude: 1.1,
+      longitude: 2.1,
+      magnitude: 4.5,
+      magnitude_type: 'mw',
+      location_description: 'Somewhere',
+    });
+    const reads = {
+      project: { value: project, readAtMs },
+      catalogue: { value: catalogue, readAtMs: readAtMs + 1 },
+    };
+    const alone = ofProject(reads.project);
+    const both = alone && { ...alone, event: mergeEvent(reads.project, reads.catalogue) };
+    for (const [source, record] of [
+      ['PROJECT', alone],
+      ['PROJECT', both],
+      ['CATALOGUE', ofCatalogue(reads.catalogue)],
+    ] as const) {
+      const subject = eventSubject(source);
+      if (!record) throw new Error('not an event');
+      const text = new SharedText(subject, here).ofChange({ record, observedAtMs: readAtMs });
+      const heard = new SharedText(subject, here).changeOf(text)?.record;
+      expect(shown(heard)).toEqual(shown(record));
+      expect(heard?.event.magnitude).toEqual(record.event.magnitude);
+      expect(heard?.event.place).toEqual(record.event.place);
+      expect(heard && subject.fingerprintOf(heard)).toBe(subject.fingerprintOf(record));
+    }
+  });
+});
+
+/** As clients would see it: an instant has one text however many zeros it was written with. */
+function shown(value: unknown): unknown {
+  if (value instanceof Instant) return value.toString();
+  if (value instanceof MalformedValue) return `malformed: ${value.message}`;
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value)
+    ? value.map(shown)
+    : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shown(inner)]));
+}
