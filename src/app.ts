@@ -23,6 +23,8 @@ import { drain } from './server/shutdown.js';
 import { createTracing } from './server/tracing.js';
 import { sendWaveform } from './server/waveforms.js';
 import { attachWebSockets } from './server/websocket.js';
+import { aloneStore } from './store/memory.js';
+import { openRedisStore } from './store/redis.js';
 import { version } from './version.js';
 
 /** A running gateway. */
@@ -70,7 +72,8 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
   const onRequest = tracing
     ? bothEnds(metrics.upstreamRequest, tracing.upstreamRequest)
     : metrics.upstreamRequest;
-  const keys = openKeys({ config, sandbox, clock, log, random, onRequest });
+  const store = config.redisUrl === null ? aloneStore : openRedisStore({ url: config.redisUrl, clock, log });
+  const keys = openKeys({ config, sandbox, store, clock, log, random, onRequest });
   const leaving = new AbortController();
   // Every open stream listens to it.
   setMaxListeners(0, leaving.signal);
@@ -106,12 +109,14 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
     graphiql: config.graphiql ? graphiqlPage(files) : null,
     openRoutes: {
       '/health': (_request, response) => sendHealth(response),
-      '/ready': (_request, response) => sendReadiness(response, watches, keys.feeds()),
+      '/ready': (_request, response) => sendReadiness(response, watches, keys.feeds(), store.connection),
       '/metrics': (_request, response) =>
         sendMetrics(response, metrics, {
           interfaces: keys.interfaces(),
           cache: keys.cache,
           feeds: keys.feeds(),
+          redis: store.connection,
+          instances: store.instances,
           sockets: sockets.count,
           tenants: keys.tenantCount(),
         }),
@@ -125,9 +130,11 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
     sockets.close();
     metrics.close();
     await keys.close();
+    await store.close();
     await exporter?.close();
     await sandbox?.close();
   }
+  await store.settled;
   const { port, url } = await listen(server, config.port, config.host).catch(async (error) => {
     await release();
     throw error;

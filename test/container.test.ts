@@ -60,7 +60,20 @@ it('has a compose file whose settings exist, and whose keys are files', () => {
       return [name, join(folder, secret)];
     }),
   );
-  expect(parseConfig({ ...env, HOST: '0.0.0.0' }).auth.mode).toBe('token');
+  const config = parseConfig({ ...env, HOST: '0.0.0.0' });
+  expect(config.auth.mode).toBe('token');
+  expect(services).toHaveProperty(new URL(config.redisUrl ?? '').hostname);
+});
+
+it('has a Redis in the compose file that nothing but the gateway can reach, and that nothing can fill', () => {
+  const { services, networks } = parse(text('compose.yaml'));
+  const { redis, gateway } = services;
+  expect(redis.ports).toBeUndefined();
+  expect(redis.networks).toEqual(['shared']);
+  expect(networks.shared.internal).toBe(true);
+  expect(gateway.networks).toContain('shared');
+  expect(redis.command).toMatch(/--maxmemory \d+mb --maxmemory-policy volatile-lru/);
+  expect([redis.read_only, redis.cap_drop, redis.user]).toEqual([true, ['ALL'], 'redis']);
 });
 
 it('packs nothing but what runs and what explains it', () => {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FeedStatus } from '../live/feed.js';
+import type { Connection } from '../store/store.js';
 import type { InterfaceState, InterfaceWatch } from './readiness.js';
 import { sendJson } from './reply.js';
 
@@ -13,6 +14,7 @@ export async function sendReadiness(
   response: ServerResponse,
   watches: readonly InterfaceWatch[],
   feeds: readonly FeedStatus[],
+  redis: Pick<Connection, 'isUp'> | null,
 ): Promise<void> {
   const interfaces = await Promise.all(
     watches.map(async (watch) => ({ source: watch.source, state: await watch.look() })),
@@ -25,16 +27,18 @@ export async function sendReadiness(
   }));
   const status = statusOf(
     interfaces.map(({ state }) => state),
-    shownFeeds.every(({ ok }) => ok),
+    shownFeeds.every(({ ok }) => ok) && (redis?.isUp ?? true),
   );
-  sendJson(response, status === 'unavailable' ? 503 : 200, { status, interfaces, feeds: shownFeeds });
+  sendJson(response, status === 'unavailable' ? 503 : 200, {
+    status,
+    interfaces,
+    feeds: shownFeeds,
+    ...(redis && { redis: redis.isUp ? 'ok' : 'away' }),
+  });
 }
 
-function statusOf(
-  states: readonly InterfaceState[],
-  feedsOnTime: boolean,
-): 'ok' | 'degraded' | 'unavailable' {
+function statusOf(states: readonly InterfaceState[], restIsWell: boolean): 'ok' | 'degraded' | 'unavailable' {
   const able = states.filter((state) => state === 'ok').length;
   if (able === 0) return 'unavailable';
-  return able === states.length && feedsOnTime ? 'ok' : 'degraded';
+  return able === states.length && restIsWell ? 'ok' : 'degraded';
 }

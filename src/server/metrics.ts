@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../clock.js';
 import type { FeedStatus } from '../live/feed.js';
+import type { Connection } from '../store/store.js';
 import type { UpstreamStatus } from '../upstream/read.js';
 import type { RequestEnd, SentRequest } from '../upstream/request.js';
 import type { OnFinished } from './operation.js';
@@ -23,6 +24,10 @@ export interface MetricSources {
   readonly interfaces: readonly UpstreamStatus[];
   readonly cache: { readonly bytes: number; readonly entries: number };
   readonly feeds: readonly FeedStatus[];
+  /** Null where nothing is shared. */
+  readonly redis: Pick<Connection, 'isUp'> | null;
+  /** Instances that share, as last seen. */
+  readonly instances: number;
   readonly sockets: number;
   /** Pairs of keys kept apart in `passthrough`. */
   readonly tenants: number;
@@ -72,7 +77,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
     return knownOperations.has(name) ? name : 'other';
   }
 
-  function look({ interfaces, cache, feeds, sockets, tenants }: MetricSources): void {
+  function look({ interfaces, cache, feeds, redis, instances, sockets, tenants }: MetricSources): void {
     const nowMs = clock.now();
     for (const {
       source,
@@ -120,6 +125,10 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
       gauge('feed_lag_seconds', 'Since upstream was last read to the end.', { feed }, (lagMs ?? 0) / 1000);
       gauge('feed_polls', 'Polls of a feed since the start.', { feed }, polls);
       gauge('feed_poll_failures', 'Polls that failed since the start.', { feed }, failures);
+    }
+    if (redis) {
+      gauge('redis_up', 'Whether Redis can be reached.', {}, redis.isUp);
+      gauge('instances', 'Instances that share Redis, as last seen.', {}, instances);
     }
     gauge('websockets', 'Open WebSockets.', {}, sockets);
     gauge('tenants', 'Pairs of keys that are kept apart.', {}, tenants);
