@@ -91,13 +91,41 @@ describe('neither answers, logs, metrics nor readiness tell a key or an address'
 });
 
 describe('a secret that a gateway tells in any test of this suite', () => {
-  it.each(['svc_sk_of-a-client', 'a token', '127.0.0.1:4999'])('fails that test: %s', async (secret) => {
-    const told = new Told();
-    told.add(JSON.stringify({ message: `Bearer ${secret}` }));
-    await expect(told.expectNo(['a token', '127.0.0.1:4999'])).rejects.toThrow(/told a secret/);
-    const harmless = new Told();
-    harmless.addAnswer(Response.json({ hint: 'Keys start with svc_sk_' }));
-    await harmless.expectNo(['a token']);
+  it.each(['svc_sk_of-a-client', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJtZSJ9.', 'some token', '127.0.0.1:4999'])(
+    'fails that test: %s',
+    (secret) => {
+      const told = new Told(['some token', '127.0.0.1:4999']);
+      const hear = told.pieces();
+      for (const half of [secret.slice(0, 4), secret.slice(4)]) hear(`${half}\r\n1f\r\n`);
+      expect(() => told.expectNone()).toThrow(/told a secret/);
+    },
+  );
+
+  it('is no hint at the form of keys, and no word as short as any other', () => {
+    const told = new Told(['abc']);
+    told.add('abc: keys start with svc_sk_');
+    told.expectNone();
+  });
+
+  it('is heard on the connection itself, whoever asks there', async () => {
+    const server = createServer((request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`data: ${String(request.headers.authorization).slice(7, 13)}`);
+      response.end(String(request.headers.authorization).slice(13));
+    });
+    const { port, url } = await listen(server, 0, '127.0.0.1');
+    const told = {
+      sent: new Told([]),
+      answered: new Told(['a token of ours']),
+      asked: new Told(['a token of ours']),
+    };
+    told.sent.hearServer(port);
+    told.answered.hearAnswersOf(port);
+    told.asked.hearSentTo(port);
+    const response = await fetch(url, { headers: { authorization: 'Bearer a token of ours' } });
+    await response.text();
+    for (const one of Object.values(told)) expect(() => one.expectNone()).toThrow(/a token of ours/);
+    server.close();
   });
 });
 

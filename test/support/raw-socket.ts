@@ -25,7 +25,7 @@ export interface RawSocketOptions {
 }
 
 export async function openSocket(
-  gw: Pick<TestGateway, 'url'> & Partial<Pick<TestGateway, 'told'>>,
+  gw: Pick<TestGateway, 'url'>,
   { protocol = 'graphql-transport-ws', headers = {}, init }: RawSocketOptions = {},
 ): Promise<RawSocket> {
   const protocols = typeof protocol === 'string' ? protocol : [...protocol];
@@ -33,7 +33,6 @@ export async function openSocket(
   const received: Message[] = [];
   const waiting: { resolve(message: Message): void; reject(error: Error): void }[] = [];
   socket.on('message', (data) => {
-    gw.told?.add(String(data));
     const message: Message = JSON.parse(String(data));
     const waiter = waiting.shift();
     if (waiter) waiter.resolve(message);
@@ -42,7 +41,6 @@ export async function openSocket(
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.on('close', (code, reason) => {
       for (const { reject } of waiting.splice(0)) reject(new Error(`The socket was closed with ${code}`));
-      gw.told?.add(String(reason));
       resolve({ code, reason: String(reason) });
     });
   });

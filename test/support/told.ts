@@ -1,37 +1,127 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+
 /**
- * Everything that the gateway of a test told: lines of its log, answers, messages. When it closes, all of that is
- * searched for the secrets that it used, so that the whole suite is one test of what may not be told.
+ * Everything that the gateway of a test told: what went out by its port, whoever asked and however much of it was read,
+ * lines of its log, traces. All of that is searched for the secrets that it used and that its clients sent, so that the
+ * whole suite is one test of what may not be told. Only what was compressed goes by unseen: GraphiQL's page, which is
+ * also sent plain.
  */
 export class Told {
-  readonly #texts: string[] = [];
-  readonly #reading = new Set<Promise<void>>();
+  readonly #secrets = new Set<string>();
+  #leak: string | null = null;
+
+  constructor(secrets: readonly string[]) {
+    for (const secret of secrets) this.addSecret(secret);
+  }
+
+  /** What is as short as `abc` can be told by chance; project keys are known by their form. */
+  addSecret(secret: string): void {
+    if (secret.length >= 8 && !secret.startsWith('svc_sk_')) this.#secrets.add(secret);
+  }
 
   add(text: string): void {
-    this.#texts.push(text);
+    if (this.#leak !== null) return;
+    const found = keyForm.exec(text)?.[0] ?? [...this.#secrets].find((secret) => text.includes(secret));
+    if (found === undefined) return;
+    const at = text.indexOf(found);
+    this.#leak = text.slice(Math.max(0, at - 200), at + found.length);
   }
 
-  /** An answer that the test may read itself or not at all; streams are left to whoever reads them. */
-  addAnswer(response: Response): void {
-    this.add(JSON.stringify([...response.headers]));
-    if (!/json|text\/(plain|html)/.test(response.headers.get('content-type') ?? '')) return;
-    const read = response
-      .clone()
-      .text()
-      .then((text) => this.add(text))
-      // The test left before its end.
-      .catch(() => {});
-    this.#reading.add(read);
-    void read.finally(() => this.#reading.delete(read));
+  /** For a text that comes in pieces: a secret may lie over a join, or over that of two chunks of HTTP. */
+  pieces(): (piece: string) => void {
+    let before = '';
+    return (piece) => {
+      const text = before + piece;
+      this.add(text.replace(/\r\n[0-9a-f]{1,8}\r\n/gi, ''));
+      before = text.slice(-longestSecret);
+    };
   }
 
-  /** @throws when one of the secrets, or anything with the form of a key, is in it */
-  async expectNo(secrets: readonly string[]): Promise<void> {
-    await Promise.all(this.#reading);
-    for (const text of this.#texts) {
-      const found = secrets.find((secret) => text.includes(secret)) ?? /svc_sk_\w+/.exec(text)?.[0];
-      if (found === undefined) continue;
-      const at = text.indexOf(found);
-      throw new Error(`The gateway told a secret: …${text.slice(Math.max(0, at - 200), at + found.length)}`);
-    }
+  /** Hears what is sent by the server of this process at `port`, and which secrets its clients send. */
+  hearServer(port: number): void {
+    servers.set(port, this);
   }
+
+  /** Hears what this process is sent by the one at `port`. */
+  hearAnswersOf(port: number): void {
+    answering.set(port, this);
+  }
+
+  /** Hears what this process sends to the one at `port`. */
+  hearSentTo(port: number): void {
+    receiving.set(port, this);
+  }
+
+  /** @throws when a secret, or anything with the form of one, was told */
+  expectNone(): void {
+    if (this.#leak !== null) throw new Error(`The gateway told a secret: …${this.#leak}`);
+  }
+}
+
+// A project key, or a JWT.
+const keyForm = /svc_sk_\w+|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\./;
+const longestSecret = 2_000;
+
+const servers = new Map<number, Told>();
+const answering = new Map<number, Told>();
+const receiving = new Map<number, Told>();
+
+/** Taps every connection of this process, whichever client made it; once per process. */
+export function tapConnections(): void {
+  subscribe('net.server.socket', (message) => {
+    const { socket } = message as { socket: Socket };
+    tapWrites(socket, () => servers.get(socket.localPort ?? 0));
+  });
+  subscribe('net.client.socket', (message) => {
+    const { socket } = message as { socket: Socket };
+    tapWrites(socket, () => receiving.get(socket.remotePort ?? 0));
+    tapReads(socket, () => answering.get(socket.remotePort ?? 0));
+  });
+  subscribe('http.server.request.start', (message) => {
+    const { request } = message as { request: IncomingMessage };
+    const told = servers.get(request.socket.localPort ?? 0);
+    told?.addSecret((request.headers.authorization ?? '').replace(/^Bearer +/i, ''));
+    told?.addSecret(String(request.headers['x-catalogue-key'] ?? ''));
+  });
+}
+
+type Chunk = string | Uint8Array;
+
+function tapWrites(socket: Socket, told: () => Told | undefined): void {
+  const hear = lazily(told);
+  const write = socket._write;
+  const writev = socket._writev;
+  socket._write = (chunk, encoding, callback) => {
+    hear(chunk);
+    write.call(socket, chunk, encoding, callback);
+  };
+  socket._writev = (chunks, callback) => {
+    for (const { chunk } of chunks) hear(chunk);
+    writev?.call(socket, chunks, callback);
+  };
+}
+
+function tapReads(socket: Socket, told: () => Told | undefined): void {
+  const hear = lazily(told);
+  const push = socket.push;
+  socket.push = (chunk, encoding) => {
+    if (chunk !== null) hear(chunk);
+    return push.call(socket, chunk, encoding);
+  };
+}
+
+// Whose connection it is, is known only when the first bytes go.
+function lazily(told: () => Told | undefined): (chunk: Chunk) => void {
+  let hear: ((piece: string) => void) | undefined;
+  return (chunk) => {
+    hear ??= told()?.pieces();
+    // Secrets are ASCII: what other characters are taken for does not matter.
+    hear?.(
+      typeof chunk === 'string'
+        ? chunk
+        : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1'),
+    );
+  };
 }
