@@ -42,6 +42,7 @@ export interface GatewayOptions {
   readonly log?: Log;
   /** From 0 to 1, for jitter. */
   readonly random?: () => number;
+  readonly socketsPerClient?: number;
 }
 
 // contract 3.
@@ -124,7 +125,12 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
     waveforms: (request, response, operation) => sendWaveform(request, response, operation, log),
     leaving: leaving.signal,
   });
-  const sockets = attachWebSockets(server, { ...shared, persisted, maxBodyBytes: limits.maxBodyBytes });
+  const sockets = attachWebSockets(server, {
+    ...shared,
+    persisted,
+    maxBodyBytes: limits.maxBodyBytes,
+    socketsPerClient: options.socketsPerClient ?? 12_000,
+  });
 
   async function release(): Promise<void> {
     sockets.close();

@@ -21,20 +21,20 @@ export interface ProtocolOptions {
   readonly clientRate: ClientRate;
   readonly persisted: PersistedOperations;
   readonly onFinished: OnFinished;
+  /** Ten thousand screens may share one token, or the address of one proxy. */
+  readonly socketsPerClient: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const operationsPerSocket = 100;
-// Ten thousand screens may share one token, or the address of one proxy.
-const socketsPerClient = 12_000;
 const initTimeoutMs = 5_000;
 
 /** The protocol's side: who is let in, and how a message becomes an operation under the same rules as over HTTP. */
 export function socketProtocol(
   options: ProtocolOptions,
 ): ServerOptions<Record<string, unknown>, SocketSession> {
-  const { engine, access, clientRate, persisted, onFinished, clock, log } = options;
+  const { engine, access, clientRate, persisted, onFinished, socketsPerClient, clock, log } = options;
   const places = new Places(socketsPerClient);
   const executors = new WeakMap<ExecutionArgs, Executor>();
 

@@ -19,6 +19,7 @@ export interface TestGatewayOptions {
   readonly clock?: Clock;
   /** For jitter; none unless given. */
   readonly random?: () => number;
+  readonly socketsPerClient?: number;
 }
 
 export interface TestGateway extends AsyncDisposable {
@@ -82,6 +83,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     log,
     random: options.random ?? (() => 0.5),
     ...(clock && { clock }),
+    ...(options.socketsPerClient !== undefined && { socketsPerClient: options.socketsPerClient }),
   });
   told.hearServer(gateway.port);
   if (config.otlpEndpoint !== null) told.hearSentTo(Number(new URL(config.otlpEndpoint).port));
