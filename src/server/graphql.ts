@@ -89,8 +89,14 @@ function operationRecord(): Plugin<OperationHolder, OperationHolder> {
     onExecute({ args }) {
       Object.assign(args, { signal: args.contextValue.operation.signal });
     },
-    onSubscribe({ args }) {
-      Object.assign(args, { signal: args.contextValue.operation.signal });
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const { request, operation } = args.contextValue;
+      // Over a socket there is no request.
+      if (request && !takesEvents.test(request.headers.get('accept') ?? '*/*')) {
+        setResultAndStopExecution({ errors: [noEvents()] } satisfies ExecutionResult);
+        return;
+      }
+      Object.assign(args, { signal: operation.signal });
     },
     onResultProcess({ request, result, setResult, serverContext: { operation } }) {
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;
@@ -103,6 +109,13 @@ function operationRecord(): Plugin<OperationHolder, OperationHolder> {
   };
 }
 
+// Yoga would begin the subscription, and then answer 406 without a word.
+const noEvents = () =>
+  new GraphQLError('A subscription is answered to `Accept: text/event-stream`, or over a WebSocket', {
+    extensions: { code: 'BAD_REQUEST', http: { status: 406 } },
+  });
+
+const takesEvents = /(text\/(event-stream|\*)|\*\/\*)\s*([;,]|$)/i;
 const takesJson = /(application\/(graphql-response\+json|json|\*)|\*\/\*)\s*([;,]|$)/i;
 
 // Every distinct text stays with its document: what is long is rarely sent twice, and many of it would fill the memory.

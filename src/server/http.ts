@@ -94,6 +94,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     }
     await asClient(request, response, async (operation) => {
       const answer = await engine.handleNodeRequestAndResponse(request, response, { operation });
+      if (answer.status === 406 && operation.body === null) return refuse(response, 406, notAcceptable);
       // A stream can outlive the access that it was opened with: then it ends.
       if (isStream(answer) && !response.destroyed) {
         response.once(
@@ -152,6 +153,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
   });
   return server;
 }
+
+const notAcceptable =
+  'Accept application/json or application/graphql-response+json, and text/event-stream for a subscription';
 
 /** Path without the query, as it was sent: matched exactly, so that nothing answers for `/anything/health`. */
 export function pathOf(request: IncomingMessage): string {

@@ -147,6 +147,41 @@ describe('POST and GET', () => {
     }
   });
 
+  it.each(['application/json', 'application/graphql-response+json', 'application/json, multipart/mixed'])(
+    'say to a subscription that takes %s alone what it must take',
+    async (accept) => {
+      const query = 'subscription { triggerChanges { cursor } }';
+      const responses = [
+        await gw.fetch('/graphql', {
+          method: 'POST',
+          headers: { ...json, accept },
+          body: JSON.stringify({ query }),
+        }),
+        await gw.fetch(`/graphql?query=${encodeURIComponent(query)}`, { headers: { accept } }),
+      ];
+      for (const response of responses) {
+        expect(response.status).toBe(406);
+        expect(response.headers.get('content-type')).toMatch(accept.replace(/[+,].*/, ''));
+        const [error] = (await response.json()).errors;
+        expect(error.message).toMatch(/`Accept: text\/event-stream`.*WebSocket/);
+        expect(error.extensions).toEqual({ code: 'BAD_REQUEST' });
+      }
+      const { gateway } = await gw.query('{ gateway { feeds { active subscriberCount } } }');
+      for (const feed of gateway.feeds) expect(feed).toEqual({ active: false, subscriberCount: 0 });
+    },
+  );
+
+  it('say to who takes nothing that there is what there is', async () => {
+    for (const query of ['{ __typename }', 'subscription { triggerChanges { cursor } }']) {
+      const path = `/graphql?query=${encodeURIComponent(query)}`;
+      const response = await gw.fetch(path, { headers: { accept: 'image/png' } });
+      expect(response.status).toBe(406);
+      const [error] = (await response.json()).errors;
+      expect(error.message).toContain('text/event-stream');
+      expect(error.extensions).toEqual({ code: 'BAD_REQUEST' });
+    }
+  });
+
   it('answer for no path but their own', async () => {
     for (const path of [
       '/graphql/',
