@@ -1,14 +1,33 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Listens and tells where; port 0 takes a free one and keeps it. Rejects when the address cannot be had. */
+/**
+ * Listens and tells where; port 0 takes a free one and keeps it. Rejects when the address cannot be had, naming the
+ * setting that would mend it.
+ */
 export function listen(server: Server, port: number, host: string): Promise<{ port: number; url: string }> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const fail = (error: NodeJS.ErrnoException) => reject(new Error(reasonOf(error, port, host)));
+    server.once('error', fail);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', fail);
       const { port: taken } = server.address() as AddressInfo;
       resolve({ port: taken, url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}` });
     });
   });
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException, port: number, host: string): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `PORT ${port} is taken: something else listens on it at HOST ${host}; set another, or 0 for a free one`;
+    case 'EACCES':
+      return `PORT ${port} is not for this user: set one from 1024 on`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST ${host} is no address of this machine`;
+    default:
+      return `HOST ${host} and PORT ${port} cannot be listened on: ${message}`;
+  }
 }

@@ -44,8 +44,19 @@ describe('the process', () => {
     const { port } = await listen(other, 0, '127.0.0.1');
     await using second = startProcess({ env: { PORT: String(port) } });
     expect(await second.exit).toMatchObject({ code: 1 });
-    expect(second.stderr).toMatch(/^seisgraph: listen EADDRINUSE[^\n]*\n$/);
+    expect(second.stderr).toBe(
+      `seisgraph: PORT ${port} is taken: something else listens on it at HOST 127.0.0.1; set another, or 0 for a free one\n`,
+    );
+    expect(second.stdout).toBe('');
     other.close();
+  });
+
+  it('stops with one line when the address is another machine’s', async () => {
+    // RFC 5737: nobody has it.
+    const env = { HOST: '192.0.2.1', ALLOW_ANONYMOUS: 'true' };
+    await using elsewhere = startProcess({ env });
+    expect(await elsewhere.exit).toMatchObject({ code: 1 });
+    expect(elsewhere.stderr).toBe('seisgraph: HOST 192.0.2.1 is no address of this machine\n');
   });
 
   it('ends with one line when something is missing, whatever has started before', async () => {
