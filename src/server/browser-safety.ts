@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { parseUrl } from './parse-url.js';
 
 /** What browsers may do here (contract 7): nothing from other origins, unless CORS_ORIGINS names them. */
 export interface BrowserPolicy {
@@ -65,7 +66,7 @@ export const securityHeaders = {
 
 // Behind a proxy that ends TLS the scheme differs, so hosts are compared.
 function isSameHost(origin: string, host: string): boolean {
-  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase().replace(/:(80|443)$/, '');
+  return parseUrl(origin)?.host === host.toLowerCase().replace(/:(80|443)$/, '');
 }
 
 // An <img> or <script> of another site sends no Origin, but says so here. A link that is followed is no reading.

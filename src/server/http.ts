@@ -10,6 +10,7 @@ import type { ClientRate } from './client-rate.js';
 import type { GraphiQLPage } from './graphiql.js';
 import type { GraphQLEngine } from './graphql.js';
 import { newOperation, type OnFinished, type Operation } from './operation.js';
+import { parseUrl } from './parse-url.js';
 import { refuse, sendError } from './reply.js';
 import { isStream, sendResponse } from './send-response.js';
 
@@ -58,7 +59,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       response.writeHead(204, preflightHeaders).end();
       return;
     }
-    if (!URL.canParse(request.url ?? '', `http://${request.headers.host}`)) {
+    if (parseUrl(request.url ?? '', `http://${request.headers.host}`) === null) {
       return refuse(response, 400, 'The Host header or the path is malformed');
     }
     const path = pathOf(request);

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGateway, type TestGateway } from '../support/gateway.js';
@@ -164,5 +165,36 @@ describe('every answer', () => {
     const answer = await raw(gw, query, { cookie: 'authorization=Bearer abc; token=abc' });
     expect(answer.status).toBe(401);
     expect(answer.headers['set-cookie']).toBeUndefined();
+  });
+});
+
+describe('an Origin or a Host that is no name', () => {
+  // UTF-8 where a header has bytes.
+  const noName = Buffer.from('\u{2d72e}t').toString('latin1');
+
+  it.each([
+    ['Origin', 403, { origin: `http://${noName}` }],
+    ['Host', 400, { host: noName }],
+  ])('is refused as %s, however often it comes', async (_, status, headers) => {
+    await using gw = await startGateway();
+    // Enough for V8 to compile what looks at it anew.
+    const count = 6_000;
+    const lines = Object.entries({ host: 'localhost', ...headers }).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
+    const socket = connect(Number(new URL(gw.url).port), '127.0.0.1');
+    let text = '';
+    const answered = new Promise<void>((resolve) => {
+      socket.on('data', (chunk) => {
+        text += chunk;
+        if (text.split('HTTP/1.1 ').length > count) resolve();
+      });
+    });
+    socket.write(`GET /health HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`.repeat(count), 'latin1');
+    await answered;
+    socket.destroy();
+    expect(new Set(text.match(/(?<=HTTP\/1\.1 )\d+/g))).toEqual(new Set([String(status)]));
+    if ('origin' in headers) expect(await upgrade(gw, headers)).toBe(403);
+    expect(gw.logLines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 });
