@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { emptyWorld } from '../../src/sandbox/world.js';
 import { startGateway } from '../support/gateway.js';
+import { heapMiB } from '../support/heap.js';
 import { openSocket } from '../support/raw-socket.js';
 import { addTrigger, polling, quick } from './live-gateway.js';
 import { Follower, feedsOver, UpstreamModel } from './upstream-model.js';
@@ -116,11 +115,3 @@ describe('10,000 who subscribe and drop', () => {
       .toEqual({ active: false, subscriberCount: 0 });
   }, 120_000);
 });
-
-setFlagsFromString('--expose-gc');
-const collect: () => void = runInNewContext('gc');
-
-function heapMiB(): number {
-  collect();
-  return process.memoryUsage().heapUsed / 1024 ** 2;
-}
