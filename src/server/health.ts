@@ -38,7 +38,7 @@ export async function sendReadiness(
 }
 
 function statusOf(states: readonly InterfaceState[], restIsWell: boolean): 'ok' | 'degraded' | 'unavailable' {
-  const able = states.filter((state) => state === 'ok').length;
-  if (able === 0) return 'unavailable';
-  return able === states.length && restIsWell ? 'ok' : 'degraded';
+  // One that may not be asked any more today is missed like one that is away, except that what is kept of it is served.
+  if (!states.some((state) => state === 'ok' || state === 'spent')) return 'unavailable';
+  return states.every((state) => state === 'ok') && restIsWell ? 'ok' : 'degraded';
 }

@@ -13,14 +13,19 @@ export interface Watched {
   readonly quietForMs: number;
 }
 
-/** `refused`: it answers, but not with the gateway's key. `unknown`: it has not said anything yet. */
-export type InterfaceState = 'ok' | 'away' | 'refused' | 'unknown';
+/**
+ * `spent`: there, but it may not be asked for minutes or hours to come: what is kept of it is served, and nothing new.
+ * `refused`: it answers, but not with the gateway's key. `unknown`: it has not said anything yet.
+ */
+export type InterfaceState = 'ok' | 'spent' | 'away' | 'refused' | 'unknown';
 
 // Whoever asks whether the gateway is ready has a time-out of a second or so; but as long as nothing is known, an answer
 // that is late is better than a wrong one.
 const answerWithinMs = 900;
 const firstAnswerWithinMs = 5_000;
 const probeAgainAfterMs = 2_000;
+// An allowance of a minute is whole again before that: what takes longer is a day that is spent, or upstream's wish.
+const spentFromMs = 120_000;
 
 /** Whether one interface can answer: from what is being read of it anyway, and by asking when that says nothing. */
 export class InterfaceWatch {
@@ -52,7 +57,13 @@ export class InterfaceWatch {
         after(this.#state === 'unknown' ? firstAnswerWithinMs : answerWithinMs),
       ]);
     }
-    return this.#state;
+    return this.#state === 'ok' && this.#isSpent() ? 'spent' : this.#state;
+  }
+
+  #isSpent(): boolean {
+    const rateLimit = this.#watched.status()?.rateLimit;
+    if (!rateLimit || rateLimit.remaining >= 1 || rateLimit.resetAtMs === null) return false;
+    return rateLimit.resetAtMs - this.#clock.now() > spentFromMs;
   }
 
   /** What other reads have shown since the last look. */

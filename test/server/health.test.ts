@@ -98,6 +98,33 @@ describe('/ready', () => {
     expect(await ready(gw)).toMatchObject({ http: 200, status: 'degraded', PROJECT: 'refused' });
   });
 
+  it('says that the day of an interface is spent: it may not be asked, but is there', async () => {
+    const clock = new ManualClock();
+    await using gw = await startGateway({ clock, project: false });
+    expect(await ready(gw)).toEqual({ http: 200, status: 'ok', CATALOGUE: 'ok' });
+    const { networks } = await gw.query('{ networks { name } }');
+    const headers = { 'retry-after': '3600' };
+    gw.sandbox.faults.add({ source: 'catalogue', path: /data/, status: 429, headers, times: 1 });
+    await gw.fetch('/waveforms/S1/HNZ.mseed?start=2026-01-01&end=2026-01-02');
+    const spent = { http: 200, status: 'degraded', CATALOGUE: 'spent' };
+    expect(await ready(gw)).toEqual(spent);
+    await clock.advance(1_800_000);
+    expect(await ready(gw)).toEqual(spent);
+    expect(await gw.query('{ networks { name } }')).toEqual({ networks });
+    await clock.advance(1_800_000);
+    await vi.waitFor(async () => expect(await ready(gw)).toMatchObject({ status: 'ok', CATALOGUE: 'ok' }));
+  });
+
+  it('does not take the spent allowance of a minute for more than it is', async () => {
+    const clock = new ManualClock();
+    const env = { PROJECT_RATE_PER_MINUTE: '1', PROJECT_RATE_BURST: '1', UPSTREAM_MAX_WAIT_MS: '0' };
+    await using gw = await startGateway({ clock, catalogue: false, env });
+    await gw.queryWithErrors('{ project { name } }');
+    const { errors } = await gw.queryWithErrors('{ sensors(first: 1) { nodes { id } } }');
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_RATE_LIMITED');
+    expect(await ready(gw)).toEqual({ http: 200, status: 'ok', PROJECT: 'ok' });
+  });
+
   it('sees an outage that a query has met, and its end, without a query', async () => {
     const clock = new ManualClock();
     await using gw = await startGateway({ clock, catalogue: false });
