@@ -62,7 +62,10 @@ export class UpstreamUnauthorized extends GatewayError {
   readonly code = 'UPSTREAM_UNAUTHORIZED';
 }
 
-/** No allowance within the wait, or upstream 429. */
+/**
+ * No allowance within the wait, or upstream 429. Only the latter has `upstream`: an allowance that is spent is the gateway's
+ * own count, and no request of upstream's could be named (contract 4).
+ */
 export class UpstreamRateLimited extends GatewayError {
   readonly code = 'UPSTREAM_RATE_LIMITED';
 }

@@ -84,7 +84,7 @@ export const settings = {
     256 * 1024,
     '256 KiB',
   ),
-  MAX_COST: setting('Most upstream requests that one operation may need at worst', integer(0, 1e6), 200),
+  MAX_COST: setting('Most upstream requests that one operation may need at worst', integer(1, 1e6), 200),
   CLIENT_RATE_PER_MINUTE: setting(
     'Operations per minute and client (token, subject, key or address)',
     offOr(integer(1, 1e6)),

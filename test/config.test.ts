@@ -102,6 +102,7 @@ describe('configuration', () => {
     ['CORS_ORIGINS', { CORS_ORIGINS: 'https://example.org,*' }],
     ['GRAPHIQL', { GRAPHIQL: 'on' }],
     ['PERSISTED_OPERATIONS', { PERSISTED_OPERATIONS: 'yes' }],
+    ['MAX_COST', { MAX_COST: '0' }],
     ['CLIENT_RATE_PER_MINUTE', { CLIENT_RATE_PER_MINUTE: '0' }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
