@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { LogLevel } from './log.js';
+import { type Misspelt, misspelt } from './misspelt.js';
 import { type Setting, type SettingName, type Settings, settings, tokenList } from './settings.js';
 
 export interface Config {
@@ -111,6 +112,11 @@ export function parseConfig(env: Environment = process.env): Config {
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: values.LOG_LEVEL,
   };
+}
+
+/** Variables that look like a setting with a slip of the pen: they set nothing. */
+export function misspeltSettings(env: Environment = process.env): readonly Misspelt[] {
+  return misspelt(Object.keys(env));
 }
 
 /** Every key and token of the configuration: what the log must never hold. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import type { Gateway } from './app.js';
-import { type Config, ConfigError, parseConfig, secretsOf } from './config.js';
+import { type Config, ConfigError, misspeltSettings, parseConfig, secretsOf } from './config.js';
 import { createLog } from './log.js';
 import { renderHelp } from './settings-text.js';
 import { version } from './version.js';
@@ -20,6 +20,9 @@ async function run(): Promise<void> {
   const config = configOrFail();
   if (!config) return;
   const log = createLog({ level: config.logLevel, secrets: secretsOf(config) });
+  for (const { variable, setting } of misspeltSettings()) {
+    log.warn({ variable, setting }, `${variable} sets nothing: is ${setting} meant?`);
+  }
   let gateway: Gateway | null = null;
   let isLeaving = false;
 

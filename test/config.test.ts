@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError, parseConfig, secretsOf } from '../src/config.js';
+import { ConfigError, misspeltSettings, parseConfig, secretsOf } from '../src/config.js';
 import { settings } from '../src/settings.js';
 import { renderHelp, renderMarkdownTable } from '../src/settings-text.js';
 
@@ -193,6 +193,37 @@ describe('configuration', () => {
         }
       }),
     );
+  });
+});
+
+describe('a variable that is no setting', () => {
+  it.each([
+    ['PROJCT_API_URL', 'PROJECT_API_URL'],
+    ['PROJECT_APIKEY', 'PROJECT_API_KEY'],
+    ['CATALOG_API_URL', 'CATALOGUE_API_URL'],
+    ['GATEWAY_TOKEN_FILE', 'GATEWAY_TOKENS_FILE'],
+    ['GRAPHIQL_', 'GRAPHIQL'],
+    ['REDIS_URI', 'REDIS_URL'],
+    ['cors_origins', 'CORS_ORIGINS'],
+    ['WOKRERS', 'WORKERS'],
+  ])('is named with the one that is meant: %s', (variable, setting) => {
+    expect(misspeltSettings({ [variable]: 'x' })).toEqual([{ variable, setting }]);
+  });
+
+  it('is nobody’s business where it is like none', () => {
+    // What shells, systemd, containers, CI, editors and others of our kind set.
+    const ordinary =
+      'PATH HOME HOSTNAME HOSTTYPE HOSTS POST PORTS PWD OLDPWD SHELL SHLVL TERM LANG LC_ALL TZ USER LOGNAME MAIL TMPDIR ' +
+      'EDITOR VISUAL PAGER DISPLAY SSH_AUTH_SOCK XDG_RUNTIME_DIR INVOCATION_ID JOURNAL_STREAM MAINPID NODE_ENV ' +
+      'NODE_OPTIONS NODE_VERSION YARN_VERSION npm_config_cache npm_package_version npm_lifecycle_event CI GITHUB_TOKEN ' +
+      'GITHUB_WORKSPACE RUNNER_TEMP KUBERNETES_SERVICE_HOST KUBERNETES_PORT HTTP_PROXY HTTPS_PROXY NO_PROXY DEBUG ' +
+      'FORCE_COLOR NO_COLOR OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_PROTOCOL AUTH_URL LOG_FILE ' +
+      'LOG_FORMAT DATABASE_URL PROJECT_ID PROJECT_NAME PROJECT_ROOT JWT_SECRET REDIS_HOST REDIS_PORT API_KEY MAX_MEMORY ' +
+      'WORKER_ID SANDBOX_ID REQUIRE_SERVICES COMPOSE_PROJECT_NAME _';
+    const env = Object.fromEntries(
+      [...ordinary.split(' '), ...Object.keys(settings)].map((name) => [name, 'x']),
+    );
+    expect(misspeltSettings(env)).toEqual([]);
   });
 });
 

@@ -74,6 +74,16 @@ describe('the process', () => {
     for (const line of gateway.stdout.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   });
 
+  it('names a setting that was misspelt, and not what it was set to', async () => {
+    await using gateway = startProcess({ env: { PROJCT_API_KEY: 'svc_sk_x' } });
+    await gateway.url;
+    const warnings = gateway.stdout.split('\n').filter((line) => line.includes('"warn"'));
+    expect(warnings.map((line) => JSON.parse(line).msg)).toEqual([
+      'PROJCT_API_KEY sets nothing: is PROJECT_API_KEY meant?',
+    ]);
+    expect(gateway.stdout).not.toContain('svc_sk_x');
+  });
+
   it('starts while upstream is down, and answers once it is up', async () => {
     const upstream = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });

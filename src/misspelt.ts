@@ -1,0 +1,43 @@
+import { settings } from './settings.js';
+
+/** A variable that nothing reads, and the setting that it is close to. */
+export interface Misspelt {
+  readonly variable: string;
+  readonly setting: string;
+}
+
+// Shorter names are close to ordinary ones: POST, HOME, PORTS.
+const shortest = 7;
+const farthest = 2;
+
+/** Never the values: one may be a key. */
+export function misspelt(variables: readonly string[]): readonly Misspelt[] {
+  const known = Object.entries(settings).flatMap(([name, { isSecret }]) =>
+    isSecret ? [name, `${name}_FILE`] : [name],
+  );
+  return variables
+    .filter((variable) => !known.includes(variable))
+    .flatMap((variable) => {
+      const setting = known.find(
+        (name) =>
+          name.length >= shortest &&
+          Math.abs(name.length - variable.length) <= farthest &&
+          distance(name, variable.toUpperCase()) <= farthest,
+      );
+      return setting === undefined ? [] : { variable, setting };
+    });
+}
+
+/** Letters to put in, take out or change (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [above, letter] of [...from].entries()) {
+    const next = [above + 1];
+    for (const [left, other] of [...to].entries()) {
+      const [diagonal = 0, up = 0] = row.slice(left, left + 2);
+      next.push(Math.min((next[left] ?? 0) + 1, up + 1, diagonal + (letter === other ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
