@@ -7,6 +7,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/setup.ts'],
     testTimeout: 60_000,
+    // Importing the gateway takes longer than most files: the files of a process share what they import. None keeps
+    // anything in a module that another could meet.
+    isolate: false,
     // Most tests wait for answers rather than compute.
     maxWorkers: '100%',
   },

@@ -1,19 +1,9 @@
-import { format } from 'node:util';
 import { afterAll } from 'vitest';
 import { cleanUp } from './clean-up.js';
-import { Told, tapConnections } from './told.js';
+import { tapConnections, tapConsole } from './told.js';
 
 tapConnections();
-
-// Whatever a gateway, or a package that it uses, says past its log.
-const onConsole = new Told([]);
-for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
-  const say = console[method].bind(console);
-  console[method] = (...said: unknown[]) => {
-    onConsole.add(format(...said));
-    say(...said);
-  };
-}
+const onConsole = tapConsole();
 
 afterAll(async () => {
   await cleanUp();

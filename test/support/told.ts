@@ -1,6 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { format } from 'node:util';
 
 /**
  * Everything that the gateway of a test told: what went out by its port, whoever asked and however much of it was read,
@@ -68,8 +69,13 @@ const servers = new Map<number, Told>();
 const answering = new Map<number, Told>();
 const receiving = new Map<number, Told>();
 
-/** Taps every connection of this process, whichever client made it; once per process. */
+let isTapped = false;
+let isConsoleTapped = false;
+
+/** Taps every connection of this process, whichever client made it. Files that share a process share the taps. */
 export function tapConnections(): void {
+  if (isTapped) return;
+  isTapped = true;
   subscribe('net.server.socket', (message) => {
     const { socket } = message as { socket: Socket };
     tapWrites(socket, () => servers.get(socket.localPort ?? 0));
@@ -85,6 +91,22 @@ export function tapConnections(): void {
     told?.addSecret((request.headers.authorization ?? '').replace(/^Bearer +/i, ''));
     told?.addSecret(String(request.headers['x-catalogue-key'] ?? ''));
   });
+}
+
+const onConsole = new Told([]);
+
+/** Hears what a gateway, or a package that it uses, says past its log. */
+export function tapConsole(): Told {
+  if (isConsoleTapped) return onConsole;
+  isConsoleTapped = true;
+  for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+    const say = console[method].bind(console);
+    console[method] = (...said: unknown[]) => {
+      onConsole.add(format(...said));
+      say(...said);
+    };
+  }
+  return onConsole;
 }
 
 type Chunk = string | Uint8Array;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, vi } from 'vitest';
+import { vi } from 'vitest';
 import { type Clock, ManualClock } from '../../src/clock.js';
 import { GatewayError } from '../../src/errors.js';
 import { createLog } from '../../src/log.js';
@@ -15,6 +15,7 @@ import type { ProjectClient } from '../../src/upstream/project/client.js';
 import { createProjectClient } from '../../src/upstream/project/rest.js';
 import { newCostMeter, type ReadScope } from '../../src/upstream/read.js';
 import type { UpstreamOptions } from '../../src/upstream/request.js';
+import { cleanUpAfterTests } from '../support/clean-up.js';
 
 /** Both clients on a sandbox of their own, in time that the test drives. Answers come in real time all the same. */
 export interface Upstream extends AsyncDisposable {
@@ -47,12 +48,16 @@ let shared: { readonly clock: ManualClock; readonly sandbox: Promise<Sandbox> } 
 function sharedSandbox() {
   if (!shared) {
     const clock = new ManualClock();
-    shared = { clock, sandbox: startSandbox({ clock, live: false, rateLimits: false }) };
+    const sandbox = startSandbox({ clock, live: false, rateLimits: false });
+    shared = { clock, sandbox };
+    // The next file of this process begins another.
+    cleanUpAfterTests(async () => {
+      shared = undefined;
+      await (await sandbox).close();
+    });
   }
   return shared;
 }
-
-afterAll(async () => (await shared?.sandbox)?.close());
 
 export async function startUpstream(options: HarnessOptions = {}): Promise<Upstream> {
   const own = options.sandbox && new ManualClock();
