@@ -191,7 +191,7 @@ const quietForMs = { PROJECT: 10_000, CATALOGUE: 60_000 };
 
 function watchesOf({ project, catalogue }: Tenant): readonly Watched[] {
   const scope = (signal: AbortSignal): ReadScope => {
-    return { signal, priority: 'feed', turn: {}, meter: newCostMeter(), maxAgeMs: 0 };
+    return { signal, priority: 'query', turn: {}, meter: newCostMeter(), maxAgeMs: 0 };
   };
   return [
     ...(project

@@ -125,6 +125,22 @@ describe('/ready', () => {
     expect(await ready(gw)).toEqual({ http: 200, status: 'ok', PROJECT: 'ok' });
   });
 
+  it('is no feed: nothing of the allowance is kept for one because of it', async () => {
+    const clock = new ManualClock();
+    const env = { PROJECT_RATE_PER_MINUTE: '20', PROJECT_RATE_BURST: '20', UPSTREAM_MAX_WAIT_MS: '0' };
+    await using gw = await startGateway({ clock, catalogue: false, env });
+    expect(await ready(gw)).toMatchObject({ PROJECT: 'ok' });
+    const sent = gw.sandbox.seen('project').length;
+    for (let read = sent; read < 20; read++) {
+      const from = new Date(clock.now() - read * 60_000);
+      await gw.query(
+        'query ($from: DateTime!) { triggers(first: 1, filter: { from: $from }) { totalCount } }',
+        { from },
+      );
+    }
+    expect(gw.sandbox.seen('project')).toHaveLength(20);
+  });
+
   it('sees an outage that a query has met, and its end, without a query', async () => {
     const clock = new ManualClock();
     await using gw = await startGateway({ clock, catalogue: false });
