@@ -141,13 +141,15 @@ describe('configuration', () => {
       CATALOGUE_API_KEY_FILE: fileWith('  from-file '),
       AUTH_MODE: 'token',
       GATEWAY_TOKENS_FILE: fileWith('first\nsecond, third\n'),
+      REDIS_URL_FILE: fileWith('redis://me:p%40ss@redis:6379\n'),
     });
     expect(config).toMatchObject({
+      redisUrl: 'redis://me:p%40ss@redis:6379',
       project: { key: 'svc_sk_from_file' },
       catalogue: { key: 'from-file' },
       auth: { tokens: ['first', 'second', 'third'] },
     });
-    expect(secretsOf(config)).toEqual(['svc_sk_from_file', 'from-file', 'first', 'second', 'third']);
+    expect(secretsOf(config)).toEqual(['svc_sk_from_file', 'from-file', 'p@ss', 'first', 'second', 'third']);
 
     const twice = refusal({ ...project, PROJECT_API_KEY_FILE: fileWith('svc_sk_b') });
     expect(twice.message).toBe('PROJECT_API_KEY_FILE and PROJECT_API_KEY are both set: set one');

@@ -140,8 +140,9 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
 function secretsUsed(sandbox: Sandbox, env: TestGatewayOptions['env'] = {}): readonly string[] {
   const { projectKey, maskedProjectKey, catalogueKey, projectUrl, catalogueUrl } = sandbox;
   const tokens = (env.GATEWAY_TOKENS ?? '').split(',');
+  const { password } = new URL(env.REDIS_URL ?? 'redis:');
   const hosts = [projectUrl, catalogueUrl].map((url) => new URL(url).host);
-  return [projectKey, maskedProjectKey, catalogueKey, ...tokens, ...hosts];
+  return [projectKey, maskedProjectKey, catalogueKey, password, ...tokens, ...hosts];
 }
 
 /** The environment of a gateway in front of this sandbox, on a free port. */
