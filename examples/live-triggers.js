@@ -5,9 +5,11 @@ const query = `subscription ($after: String) {
 export function watchTriggers(gateway, show, after = localStorage.getItem('triggers')) {
   const search = new URLSearchParams({ query, variables: JSON.stringify({ after }) });
   const stream = new EventSource(`${gateway}/graphql?${search}`);
+  let next;
   const resume = (from, inMs) => {
     stream.close();
-    setTimeout(watchTriggers, inMs, gateway, show, from);
+    clearTimeout(next);
+    next = setTimeout(watchTriggers, inMs, gateway, show, from);
   };
   stream.addEventListener('next', ({ data: text }) => {
     const { data, errors } = JSON.parse(text);
