@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, type CounterConfiguration, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../clock.js';
 import type { FeedStatus } from '../live/feed.js';
 import type { Connection } from '../store/store.js';
@@ -68,7 +68,12 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
     buckets: secondsBuckets,
     registers,
   });
-  const gauge = gaugesIn(registry);
+  const gauge = metricsIn(registry, Gauge, (metric, labels, value) => metric.set(labels, value));
+  // Counted elsewhere since the start, and looked at here.
+  const counter = metricsIn(registry, Counter, (metric, labels, value) => {
+    metric.remove(labels);
+    metric.inc(labels, value);
+  });
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
 
@@ -91,7 +96,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
       const labels = { interface: source };
       if (reachable !== null)
         gauge('interface_up', 'Whether an interface answered when last asked.', labels, reachable);
-      gauge('cache_hits', 'Reads answered from the cache since the start.', labels, cacheHitCount);
+      counter('cache_hits_total', 'Reads answered from the cache.', labels, cacheHitCount);
       gauge('allowance_remaining', 'Requests that could be sent at once now.', labels, rateLimit.remaining);
       if (rateLimit.remainingToday !== null) {
         gauge(
@@ -123,8 +128,8 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
       gauge('feed_active', 'Whether upstream is polled for a feed.', { feed }, isActive);
       gauge('feed_subscribers', 'Subscriptions that listen to a feed.', { feed }, subscriberCount);
       gauge('feed_lag_seconds', 'Since upstream was last read to the end.', { feed }, (lagMs ?? 0) / 1000);
-      gauge('feed_polls', 'Polls of a feed since the start.', { feed }, polls);
-      gauge('feed_poll_failures', 'Polls that failed since the start.', { feed }, failures);
+      counter('feed_polls_total', 'Polls of a feed.', { feed }, polls);
+      counter('feed_poll_failures_total', 'Polls that failed.', { feed }, failures);
     }
     if (redis) {
       gauge('redis_up', 'Whether Redis can be reached.', {}, redis.isUp);
@@ -181,17 +186,21 @@ export async function sendMetrics(
   response.end(text);
 }
 
-/** Sets a gauge, made on first use. */
-function gaugesIn(registry: Registry) {
-  const made = new Map<string, Gauge>();
+/** Sets what is looked at, made on first use. */
+function metricsIn<Metric extends Gauge | Counter>(
+  registry: Registry,
+  Kind: new (configuration: CounterConfiguration<string>) => Metric,
+  set: (metric: Metric, labels: Record<string, string>, value: number) => void,
+) {
+  const made = new Map<string, Metric>();
   return (name: string, help: string, labels: Record<string, string>, value: number | boolean): void => {
-    let gauge = made.get(name);
-    if (!gauge) {
+    let metric = made.get(name);
+    if (!metric) {
       const labelNames = Object.keys(labels);
-      gauge = new Gauge({ name: `seisgraph_${name}`, help, labelNames, registers: [registry] });
-      made.set(name, gauge);
+      metric = new Kind({ name: `seisgraph_${name}`, help, labelNames, registers: [registry] });
+      made.set(name, metric);
     }
-    gauge.set(labels, Number(value));
+    set(metric, labels, Number(value));
   };
 }
 

@@ -52,7 +52,7 @@ function subscribe(gw: Pick<TestGateway, 'url'>, after: string | null = null) {
 /** The metric of a feed as it is now. */
 async function polls(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^seisgraph_feed_polls\{feed="triggerChanges"\} (\d+)$/m.exec(text)?.[1]);
+  return Number(/^seisgraph_feed_polls_total\{feed="triggerChanges"\} (\d+)$/m.exec(text)?.[1]);
 }
 
 describe.skipIf(noRedis)(`feeds of several instances on Redis${noRedis ? ` (${noRedis})` : ''}`, () => {
