@@ -27,6 +27,8 @@ const mostInBase = 5_000;
 const rebaseAfter = 2_000;
 // One script's worth.
 const publishedAtOnce = 500;
+// A run can be over each time that something is to be added; then the others have troubles enough.
+const mostAttempts = 3;
 
 /**
  * Of several instances (contract 8): one polls, and what it finds goes into a run that all of them read and tell from, in
@@ -179,11 +181,12 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     if (!isBegun) return this.#attach(session);
     this.#place = { run, seq: 0 };
     this.#basedAt = 0;
+    // All that is known is in the base.
     this.#unshared.clear();
     ledger.numbering.restart(this.#place, ledger.log.next);
   }
 
-  /** False when the run is over. */
+  /** False when the run is over; then nothing was added. */
   async #add(session: Session, run: number, records: readonly Rec[]): Promise<boolean> {
     const { changes } = this.#options;
     for (let at = 0; at < records.length; at += publishedAtOnce) {
@@ -275,8 +278,6 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     return readAtMs === null ? null : this.#text.ofPulse({ readAtMs, upstreamMs: ledger.time.ms });
   }
 }
-
-const mostAttempts = 3;
 
 /** From the first listener to the last. */
 class Session {

@@ -122,10 +122,11 @@ end
 `;
 
 const attaching = `
+local ownRun, ownSeq = ARGV[5], ARGV[6]
 listen()
 local current = redis.call('GET', run)
-if current and current == ARGV[5] then
-  local found = after(ARGV[6])
+if current and current == ownRun then
+  local found = after(ownSeq)
   if found then return {time, current, '', '', found} end
 end
 if current and redis.call('ZCARD', listeners) > 1 then
@@ -133,47 +134,54 @@ if current and redis.call('ZCARD', listeners) > 1 then
   local found = text and after(seq)
   if found then return {time, current, text, seq, found} end
 end
+-- Nobody else listens, or nobody could follow: whoever listened before is told afresh what it may have missed.
 redis.call('DEL', run, changes, last, base, pulse)
 return {time}`;
 
 const beginning = `
+local newRun, state = ARGV[5], ARGV[6]
 if redis.call('EXISTS', run) == 1 then return {time, 0} end
 redis.call('DEL', changes)
-redis.call('SET', run, ARGV[5])
+redis.call('SET', run, newRun)
 redis.call('SET', last, 0)
-redis.call('HSET', base, 'text', ARGV[6], 'seq', 0)
+redis.call('HSET', base, 'text', state, 'seq', 0)
 keep()
 return {time, 1}`;
 
 const publishing = `
-if redis.call('GET', run) ~= ARGV[5] then return {time} end
+local ofRun, bell, mostChanges, first = ARGV[5], ARGV[6], ARGV[7], 8
+if redis.call('GET', run) ~= ofRun then return {time} end
 local seq = tonumber(redis.call('GET', last))
-for at = 8, #ARGV do
+for at = first, #ARGV do
   seq = redis.call('INCR', last)
-  redis.call('XADD', changes, 'MAXLEN', '~', ARGV[7], seq .. '-0', 'change', ARGV[at])
+  redis.call('XADD', changes, 'MAXLEN', '~', mostChanges, seq .. '-0', 'change', ARGV[at])
 end
 keep()
-redis.call('PUBLISH', ARGV[6], seq)
+redis.call('PUBLISH', bell, seq)
 return {time, seq}`;
 
 const reading = `
-local found = redis.call('GET', run) == ARGV[5] and after(ARGV[6])
+local ofRun, seq = ARGV[5], ARGV[6]
+local found = redis.call('GET', run) == ofRun and after(seq)
 return found and {time, found} or {time}`;
 
 const rebasing = `
-if redis.call('GET', run) == ARGV[5] then redis.call('HSET', base, 'seq', ARGV[6], 'text', ARGV[7]) end
+local ofRun, seq, state = ARGV[5], ARGV[6], ARGV[7]
+if redis.call('GET', run) == ofRun then redis.call('HSET', base, 'seq', seq, 'text', state) end
 return {time}`;
 
 const beating = `
+local ownPulse = ARGV[5]
 listen()
 local isPolling = redis.call('SET', lease, instance, 'NX', 'PX', leaseMs) or redis.call('GET', lease) == instance
-if isPolling and ARGV[5] ~= '' then redis.call('SET', pulse, ARGV[5]) end
+if isPolling and ownPulse ~= '' then redis.call('SET', pulse, ownPulse) end
 keep()
 local function text(key) return redis.call('GET', key) or '' end
 return {time, isPolling and 1 or 0, text(run), text(last), text(pulse)}`;
 
 const leaving = `
+local bell = ARGV[5]
 redis.call('ZREM', listeners, instance)
 if redis.call('GET', lease) == instance then redis.call('DEL', lease) end
-redis.call('PUBLISH', ARGV[5], '')
+redis.call('PUBLISH', bell, '')
 return {time}`;

@@ -38,7 +38,7 @@ export class RedisLink implements Connection {
   #isUp: boolean | null = null;
   #isClosed = false;
   /** Why there is no connection: for the log. */
-  #reason: string | undefined;
+  #reason = 'no connection yet';
 
   constructor({ url, clock, log }: RedisLinkOptions) {
     this.clock = clock;
@@ -60,8 +60,9 @@ export class RedisLink implements Connection {
     for (const client of [this.#commands, this.#bells]) {
       client.on('ready', () => this.#isReady() && this.#turn(true));
       client.on('close', () => this.#turn(false));
+      // Without a listener it would end the process.
       client.on('error', ({ message }: Error) => {
-        this.#reason = message;
+        if (!this.#isUp) this.#reason = message;
       });
       client.connect().catch(() => {});
     }
@@ -102,8 +103,7 @@ export class RedisLink implements Connection {
     } catch (error) {
       // Not the arguments that an error of Redis carries: they are what is shared.
       const { name, message } = error instanceof Error ? error : { name: 'unknown', message: '' };
-      if (this.#isUp) this.#log.warn({ error: name, said: message.slice(0, 200) }, 'A Redis command failed');
-      this.#takeDown();
+      this.#takeDown(`a command failed: ${name} ${message.slice(0, 200)}`);
       throw new StoreAway(error);
     }
   }
@@ -144,22 +144,24 @@ export class RedisLink implements Connection {
   #turn(isUp: boolean): void {
     if (isUp === this.#isUp || this.#isClosed) return;
     this.#isUp = isUp;
-    if (isUp) for (const channel of this.#ringing.keys()) this.#subscribe(channel);
-    if (isUp) this.#log.info({}, 'Redis is there: cache, allowance and feeds are shared');
-    else
-      this.#log.warn(
-        { reason: this.#reason },
-        'Redis is away: this instance goes on by itself, within its share of each allowance',
-      );
+    if (isUp) {
+      this.#reason = 'the connection was closed';
+      for (const channel of this.#ringing.keys()) this.#subscribe(channel);
+      this.#log.info({}, 'Redis is there: cache, allowance and feeds are shared');
+    } else {
+      const message = 'Redis is away: this instance goes on by itself, within its share of each allowance';
+      this.#log.warn({ reason: this.#reason }, message);
+    }
     for (const listener of [...this.#listeners]) listener();
   }
 
   #subscribe(channel: string): void {
-    this.#bells.subscribe(channel).catch(() => this.#takeDown());
+    this.#bells.subscribe(channel).catch(({ message }) => this.#takeDown(`no bell: ${message}`));
   }
 
-  #takeDown(): void {
+  #takeDown(reason: string): void {
     if (this.#isClosed || !this.#isUp) return;
+    this.#reason = reason;
     this.#commands.disconnect(true);
     this.#bells.disconnect(true);
     this.#turn(false);

@@ -14,8 +14,8 @@ export class SharedTime {
 
   /** Redis said that it was `nowMs` then. */
   heard(nowMs: number, { sentMs, receivedMs }: Exchanged): void {
-    this.#earliestOffsetMs = nowMs - receivedMs;
-    this.#latestOffsetMs = nowMs - sentMs;
+    this.#earliestOffsetMs = Math.floor(nowMs - receivedMs);
+    this.#latestOffsetMs = Math.ceil(nowMs - sentMs);
   }
 
   /** A local time on the shared clock, or some milliseconds before it. */
