@@ -3,6 +3,7 @@ import { atOrAfter, atOrBefore } from '../unify/millisecond.js';
 import { type Trigger, triggerOf, triggersOf } from '../unify/trigger-record.js';
 import type { ProjectClient } from '../upstream/project/client.js';
 import type { WireTrigger } from '../upstream/project/wire.js';
+import { isAwaited } from './ledger.js';
 import { pacedMs } from './pace.js';
 import { listReader, type Reader } from './reading.js';
 import type { PollState } from './record-feed.js';
@@ -47,6 +48,6 @@ export function triggerIntervalMs(
   project: ProjectClient,
 ): number {
   const young = memory.ordered.slice(memory.indexOf(upstreamMs - youngMs));
-  const isLively = young.some(({ state, missing }) => state.isOpen && missing < 3);
+  const isLively = young.some(isAwaited);
   return pacedMs(isLively ? Math.min(usualMs, quickMs) : usualMs, requests, project.status().rateLimit);
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { priorities } from './read.js';
 
 const ms = z.number();
-const priority = z.enum(['query', 'feed', 'background']);
+const priority = z.enum(priorities);
 
 /** Requests that were answered: the number of each, and how long ago. */
 const answered = z.array(z.tuple([z.number(), ms]));

@@ -20,7 +20,10 @@ export interface ReadScope {
   readonly maxAgeMs?: number | undefined;
 }
 
-export type Priority = 'query' | 'feed' | 'background';
+/** The most urgent first. */
+export const priorities = ['query', 'feed', 'background'] as const;
+
+export type Priority = (typeof priorities)[number];
 
 /** Lower is served first. */
 export const priorityRank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };

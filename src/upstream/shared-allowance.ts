@@ -4,7 +4,7 @@ import type { Entered, Journal, JournalEntry, Store } from '../store/store.js';
 import type { Allowance, Observed, Spent } from './allowance.js';
 import { Answers, OthersRequests } from './answered.js';
 import { entryOf, textOf } from './journal-entries.js';
-import type { Priority } from './read.js';
+import { type Priority, priorities } from './read.js';
 import type { WaitingLine } from './waiting-line.js';
 
 export interface SharedAllowanceOptions {
@@ -227,5 +227,3 @@ export class SharedAllowance {
     if (heldUntilMs !== null) this.held(heldUntilMs - now, { isNamed: true, isAway: false });
   }
 }
-
-const priorities: readonly Priority[] = ['query', 'feed', 'background'];

@@ -3,8 +3,9 @@ import type { BodyPlace, SharedBodies, SharedBody } from '../store/store.js';
 import type { FlightControl } from './flight.js';
 import { priorityRank } from './read.js';
 
-// A released answer is looked for so often: half of what upstream takes for most.
-const lookEveryMs = 30;
+// A released answer is looked for soon, and then less and less often: most are there within a second.
+const firstLookMs = 30;
+const longestLookMs = 250;
 
 interface SharedAnswersOptions {
   readonly bodies: SharedBodies;
@@ -58,8 +59,10 @@ export class SharedAnswer {
       const { kept, isOurs } = await this.#place;
       const used = kept && (await use(kept));
       if (used !== null || isOurs || clock.now() >= untilMs) return used;
-      while (clock.now() < untilMs && (await bodies.isAsked(this.#id, this.#rank)))
-        await clock.sleep(lookEveryMs, signal);
+      for (let lookMs = firstLookMs; clock.now() < untilMs; lookMs = Math.min(longestLookMs, 1.5 * lookMs)) {
+        if (!(await bodies.isAsked(this.#id, this.#rank))) break;
+        await clock.sleep(lookMs, signal);
+      }
       signal.throwIfAborted();
       this.#place = this.#open();
     }

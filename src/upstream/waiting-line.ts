@@ -4,7 +4,7 @@ import type { Allowance, Spent } from './allowance.js';
 import { Elsewhere } from './elsewhere.js';
 import { FeedShare, feedShare } from './feed-share.js';
 import { Lane } from './lane.js';
-import { type Priority, priorityRank } from './read.js';
+import { type Priority, priorities, priorityRank } from './read.js';
 import { Rota } from './rota.js';
 
 /** A place in the line. */
@@ -239,8 +239,6 @@ export class WaitingLine {
 const minuteMs = 60_000;
 // Many times as long as they take to say that they send.
 const longestYieldMs = 100;
-
-const priorities: readonly Priority[] = ['query', 'feed', 'background'];
 
 interface Waiter {
   priority: Priority;
