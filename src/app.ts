@@ -140,6 +140,11 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
     await exporter?.close();
     await sandbox?.close();
   }
+  if (sandbox && store.connection)
+    log.warn(
+      {},
+      'REDIS_URL is set on the sandbox, of which each instance has its own: there is nothing to share',
+    );
   await store.settled;
   const { port, url } = await listen(server, config.port, config.host).catch(async (error) => {
     await release();

@@ -115,10 +115,12 @@ export class NotConfigured extends GatewayError {
   readonly code = 'NOT_CONFIGURED';
 }
 
-/** For `NOT_CONFIGURED`: which variable would change it. */
+/** For `NOT_CONFIGURED`: what would change it. */
 export function notConfigured(source: Source): NotConfigured {
-  const name = source === 'PROJECT' ? 'project' : 'catalogue';
+  const [name, header] =
+    source === 'PROJECT' ? ['project', 'Authorization'] : ['catalogue', 'X-Catalogue-Key'];
   return new NotConfigured(
-    `Only the ${name} interface can answer this, and it is not configured: set ${source}_API_URL and its key`,
+    `Only the ${name} interface can answer this, and there is no key for it: the operator sets ${source}_API_URL and ` +
+      `its key; with AUTH_MODE=passthrough the client sends its own as ${header}`,
   );
 }

@@ -244,7 +244,7 @@ function nameOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-// catalogue §8. No burst is shown: as with the project's 20 of 60, a third may go at once.
+// catalogue §8. Assumed: as with the project's 20 of 60, a third may go at once; no burst is shown.
 const catalogueAllowances: Readonly<Record<Config['catalogueTier'], AllowanceSettings>> = {
   free: { perMinute: 60, burst: 20, perDay: 10_000 },
   standard: { perMinute: 300, burst: 100, perDay: 100_000 },
