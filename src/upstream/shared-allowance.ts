@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, Timer } from '../clock.js';
 import type { Entered, Journal, JournalEntry, Store } from '../store/store.js';
 import type { Allowance, Observed, Spent } from './allowance.js';
-import { Answers, OthersRequests } from './answered.js';
 import { entryOf, textOf } from './journal-entries.js';
+import { OthersRequests } from './others-requests.js';
 import { type Priority, priorities } from './read.js';
+import { UntoldAnswers } from './untold-answers.js';
 import type { WaitingLine } from './waiting-line.js';
 
 export interface SharedAllowanceOptions {
@@ -41,7 +42,7 @@ export class SharedAllowance {
   readonly #by = randomUUID();
   #number = 0;
   readonly #numbers = new WeakMap<Spent, number>();
-  readonly #answers: Answers;
+  readonly #answers: UntoldAnswers;
   readonly #others = new OthersRequests();
   /** What others have been told to wait here, within the last second. */
   #toldWaiting: readonly Priority[] = [];
@@ -53,7 +54,7 @@ export class SharedAllowance {
   constructor(options: SharedAllowanceOptions) {
     this.#options = options;
     const { store, name, allowance } = options;
-    this.#answers = new Answers(options.clock);
+    this.#answers = new UntoldAnswers(options.clock);
     this.#journal = store.journal(name);
     this.#journal.onEntry((entry) => this.#hear(entry));
     this.#journal.onCount((counts) => allowance.learnDay(counts, this.#pending));

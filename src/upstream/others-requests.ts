@@ -1,0 +1,33 @@
+const minuteMs = 60_000;
+
+interface Told {
+  /** The journal of an instance. */
+  readonly by: string;
+  readonly answered: readonly (readonly [number: number, agoMs: number])[];
+}
+
+/** Requests of other instances in the last minute, until it is told when they were answered. */
+export class OthersRequests {
+  /** In the order of their sending. */
+  readonly #sent = new Map<string, { readonly atMs: number; readonly answered: (atMs: number) => void }>();
+
+  sent({ by, number }: { by: string; number: number }, answered: (atMs: number) => void, atMs: number): void {
+    for (const [name, sent] of this.#sent) {
+      if (sent.atMs > atMs - minuteMs) break;
+      this.#sent.delete(name);
+    }
+    this.#sent.set(nameOf(by, number), { atMs, answered });
+  }
+
+  answered({ by, answered }: Told, toldAtMs: number): void {
+    for (const [number, agoMs] of answered) {
+      const name = nameOf(by, number);
+      this.#sent.get(name)?.answered(toldAtMs - agoMs);
+      this.#sent.delete(name);
+    }
+  }
+}
+
+function nameOf(by: string, number: number): string {
+  return `${by} ${number}`;
+}
