@@ -1,33 +1,20 @@
-import type { Clock, Timer } from '../clock.js';
+import type { Timer } from '../clock.js';
 import type { Log } from '../log.js';
-import { type Attached, beatMs, type Place, type SharedChanges, StoreAway } from '../store/store.js';
-import type { Subject } from './change.js';
-import type { Ledger } from './ledger.js';
-import { newRun } from './numbering.js';
+import { beatMs, type Place, StoreAway } from '../store/store.js';
 import type { Pulse, Relay } from './relay.js';
+import { SharedRun, type SharedRunOptions, type Stay } from './shared-run.js';
 import { SharedText } from './shared-text.js';
 
-export interface SharedRelayOptions<Rec, Kind extends string> {
-  readonly subject: Subject<Rec, Kind>;
-  readonly changes: SharedChanges;
-  readonly ledger: Ledger<Rec, Kind>;
-  readonly clock: Clock;
+export interface SharedRelayOptions<Rec, Kind extends string>
+  extends Omit<SharedRunOptions<Rec, Kind>, 'text'> {
   readonly log: Log;
   /** When upstream was last read to the end by this instance; null when it was not. */
   readonly readAtMs: () => number | null;
   /** It is this instance's turn to poll. */
   readonly onTurn: () => void;
-  /** What was there before is known now, from others. */
-  readonly onBaseline: () => void;
 }
 
-// Enough for a day of most networks. Older ones count as known from before.
-const mostInBase = 5_000;
-// Whoever attaches has so much to read besides the base.
-const rebaseAfter = 2_000;
-// One script's worth.
-const publishedAtOnce = 500;
-// A run can be over each time that something is to be added; then the others have troubles enough.
+// A run can be over each time that something is to be added; then the others have trouble enough.
 const mostAttempts = 3;
 
 /**
@@ -38,18 +25,16 @@ const mostAttempts = 3;
 export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
   readonly #options: SharedRelayOptions<Rec, Kind>;
   readonly #text: SharedText<Rec>;
+  readonly #run: SharedRun<Rec, Kind>;
   #session: Session | null = null;
-  /** Told while alone: the others may not know of it. */
-  readonly #unshared = new Set<string>();
   #isShared = false;
   #hasTurn = false;
-  #place: Place | null = null;
-  #basedAt = 0;
   #pulse: Pulse | null = null;
 
   constructor(options: SharedRelayOptions<Rec, Kind>) {
     this.#options = options;
     this.#text = new SharedText(options.subject, options.changes.time);
+    this.#run = new SharedRun({ ...options, text: this.#text });
   }
 
   get isPolling(): boolean {
@@ -63,12 +48,13 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
   start(): void {
     if (this.#session) return;
     const { changes, clock } = this.#options;
+    const { connection } = changes;
     const session = new Session();
     this.#session = session;
     session.stops.push(
       changes.onBell(() => this.#inOrder(session, () => this.#read(session))),
-      changes.connection.onChange(() => {
-        if (changes.connection.isUp) void this.#join(session);
+      connection.onChange(() => {
+        if (connection.isUp) void this.#join(session);
         else this.#goAlone();
       }),
     );
@@ -78,8 +64,8 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     };
     session.timer = clock.timer(beatMs, beat);
     // Until the first answer nobody knows whose turn it is.
-    this.#isShared = changes.connection.isUp;
-    if (changes.connection.isUp) void this.#join(session);
+    this.#isShared = connection.isUp;
+    if (connection.isUp) void this.#join(session);
   }
 
   stop(): void {
@@ -87,9 +73,8 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     this.#session = null;
     this.#isShared = false;
     this.#hasTurn = false;
-    this.#place = null;
     this.#pulse = null;
-    this.#unshared.clear();
+    this.#run.forget();
     void this.#options.changes.leave();
   }
 
@@ -98,7 +83,8 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     if (!session || !this.#isShared) return null;
     if (session.joining) return session.joining;
     // Another instance was faster.
-    const isAhead = logged !== null && logged.run === this.#place?.run && logged.seq > this.#place.seq;
+    const { place } = this.#run;
+    const isAhead = logged !== null && logged.run === place?.run && logged.seq > place.seq;
     return isAhead ? this.#inOrder(session, () => this.#read(session)) : null;
   }
 
@@ -107,7 +93,7 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     return session ? this.#inOrder(session, () => this.#publish(session, news)) : Promise.resolve();
   }
 
-  /** One after the other: each finds the ledger as the one before has left it. Never fails. */
+  /** One after the other. Never fails. */
   #inOrder(session: Session, run: () => Promise<void>): Promise<void> {
     session.last = session.last.then(async () => {
       if (session.isOver) return;
@@ -128,104 +114,31 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
   }
 
   async #attach(session: Session): Promise<void> {
-    const { changes, ledger, onBaseline } = this.#options;
-    const attached = await changes.attach(this.#place);
-    if (session.isOver) return;
-    this.#isShared = true;
-    if (!attached) {
-      this.#place = null;
-      return;
-    }
-    const { run, base } = attached;
-    if (base) {
-      const knewNothing = !ledger.hasBaseline;
-      this.#place = { run, seq: base.seq };
-      this.#basedAt = base.seq;
-      ledger.adopt(this.#text.stateOf(base.text), this.#place);
-      if (knewNothing) onBaseline();
-    }
-    this.#hear(attached);
-    await this.#shareTheRest(session, run);
+    await this.#run.attach(session);
+    if (!session.isOver) this.#isShared = true;
   }
 
-  /** What was told while this instance was alone: the others may have missed it. */
-  async #shareTheRest(session: Session, run: number): Promise<void> {
-    const { ledger } = this.#options;
-    const records = [...this.#unshared].flatMap((id) => ledger.memory.get(id)?.state.record ?? []);
-    if (records.length > 0 && (await this.#add(session, run, records))) this.#unshared.clear();
+  async #read(session: Session): Promise<void> {
+    if (!this.#isShared) return;
+    await this.#run.read(session);
+    if (this.#hasTurn && !session.isOver) await this.#run.rebase();
   }
 
   async #publish(session: Session, news: readonly Rec[]): Promise<void> {
-    const { ledger } = this.#options;
+    const run = this.#run;
     try {
       for (let attempt = 0; attempt < mostAttempts && this.#isShared; attempt++) {
-        if (!this.#place) await this.#begin(session);
+        const isAdded = await run.add(session, news);
         if (session.isOver) return;
-        if (this.#place && (await this.#add(session, this.#place.run, news))) return;
-        if (session.isOver) return;
+        if (isAdded) return await run.rebase();
         await this.#attach(session);
       }
     } catch (error) {
       this.#fail(error);
     }
     if (session.isOver) return;
-    for (const record of news) this.#unshared.add(this.#options.subject.idOf(record));
-    ledger.tell(news);
-  }
-
-  async #begin(session: Session): Promise<void> {
-    const { changes, ledger } = this.#options;
-    const run = newRun();
-    const isBegun = await changes.begin(run, this.#text.ofState(ledger.state(mostInBase)));
-    if (session.isOver) return;
-    if (!isBegun) return this.#attach(session);
-    this.#place = { run, seq: 0 };
-    this.#basedAt = 0;
-    // All that is known is in the base.
-    this.#unshared.clear();
-    ledger.numbering.restart(this.#place, ledger.log.next);
-  }
-
-  /** False when the run is over; then nothing was added. */
-  async #add(session: Session, run: number, records: readonly Rec[]): Promise<boolean> {
-    const { changes } = this.#options;
-    for (let at = 0; at < records.length; at += publishedAtOnce) {
-      const part = records.slice(at, at + publishedAtOnce);
-      const nowMs = this.#options.clock.now();
-      const texts = part.map((record) => this.#text.ofChange({ record, observedAtMs: nowMs }));
-      const last = await changes.publish(run, texts);
-      if (session.isOver || last === null) return session.isOver;
-      // Read back, so that all instances tell in the same order; but told from the records themselves.
-      const first = last - part.length + 1;
-      await this.#read(session, (seq) => part[seq - first]);
-    }
-    return true;
-  }
-
-  async #read(session: Session, own: (seq: number) => Rec | undefined = () => undefined): Promise<void> {
-    const { changes } = this.#options;
-    if (!this.#isShared || !this.#place) return;
-    const found = await changes.readAfter(this.#place);
-    if (session.isOver) return;
-    if (found === null) return this.#attach(session);
-    this.#hear({ run: this.#place.run, changes: found }, own);
-    if (!this.#hasTurn || this.#place.seq - this.#basedAt < rebaseAfter) return;
-    this.#basedAt = this.#place.seq;
-    await changes.rebase(this.#place, this.#text.ofState(this.#options.ledger.state(mostInBase)));
-  }
-
-  #hear(
-    { run, changes }: Pick<Attached, 'run' | 'changes'>,
-    own: (seq: number) => Rec | undefined = () => undefined,
-  ): void {
-    const { ledger, clock } = this.#options;
-    for (const { seq, text } of changes) {
-      const told = this.#text.changeOf(text);
-      const record = own(seq) ?? told?.record;
-      if (record) ledger.hear(record, told?.observedAtMs ?? clock.now(), { run, seq });
-      else ledger.numbering.restart({ run, seq }, ledger.log.next);
-      this.#place = { run, seq };
-    }
+    for (const record of news) run.toldAlone(record);
+    this.#options.ledger.tell(news);
   }
 
   async #beat(session: Session): Promise<void> {
@@ -241,13 +154,13 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
         this.#pulse = this.#text.pulseOf(pulse);
         ledger.time.reached(this.#pulse.upstreamMs);
       }
-      if (last?.run !== this.#place?.run) await this.#inOrder(session, () => this.#attach(session));
-      else if (last && this.#place && last.seq > this.#place.seq)
-        await this.#inOrder(session, () => this.#read(session));
+      const { place } = this.#run;
+      if (last?.run !== place?.run) await this.#inOrder(session, () => this.#attach(session));
+      else if (last && place && last.seq > place.seq) await this.#inOrder(session, () => this.#read(session));
       if (session.isOver) return;
       // Redis has lost the run, or there never was one while Redis was away.
-      if (this.#hasTurn && !this.#place && ledger.hasBaseline)
-        await this.#inOrder(session, () => this.#begin(session));
+      if (this.#hasTurn && !this.#run.place && ledger.hasBaseline)
+        await this.#inOrder(session, () => this.#run.begin(session));
       if (!wasPolling && this.isPolling) onTurn();
     } catch (error) {
       if (!session.isOver) this.#fail(error);
@@ -280,7 +193,7 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
 }
 
 /** From the first listener to the last. */
-class Session {
+class Session implements Stay {
   isOver = false;
   /** What is being done, or was done last. */
   last: Promise<void> = Promise.resolve();
