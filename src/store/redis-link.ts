@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
-import type { Clock } from '../clock.js';
+import { type Clock, realClock } from '../clock.js';
 import type { Log } from '../log.js';
 import { SharedTime } from './shared-time.js';
 import { type Connection, StoreAway } from './store.js';
@@ -50,7 +51,6 @@ export class RedisLink implements Connection {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       connectTimeout: commandTimeoutMs,
-      commandTimeout: commandTimeoutMs,
       retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), longestRetryMs),
       connectionName: 'seisgraph',
     };
@@ -94,7 +94,7 @@ export class RedisLink implements Connection {
     if (!this.#isUp) throw new StoreAway();
     const sentMs = this.clock.now();
     try {
-      const answer = await this.#script(lua)(keys.length, ...keys, ...args);
+      const answer = await inTime(this.#script(lua)(keys.length, ...keys, ...args));
       if (!Array.isArray(answer)) throw new TypeError('A script must answer with a list');
       const [seconds, micros] = answer[0] as [unknown, unknown];
       const nowMs = Number(seconds) * 1000 + Number(micros) / 1000;
@@ -166,4 +166,21 @@ export class RedisLink implements Connection {
     this.#bells.disconnect(true);
     this.#turn(false);
   }
+}
+
+/**
+ * Rejects when there is no answer for long. It can lie there unread, where this process was busy: that is looked for first,
+ * or a busy gateway would take Redis to be away. On the machine's clock, as the connection is.
+ */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let giveUp: (error: Error) => void = () => {};
+  const late = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
+  const timer = realClock.timer(commandTimeoutMs, async () => {
+    await nextTurn();
+    await nextTurn();
+    giveUp(new Error('There was no answer in time'));
+  });
+  return Promise.race([answer, late]).finally(() => timer.cancel());
 }
