@@ -15,7 +15,9 @@ export interface RedisLinkOptions {
 
 // Far longer than any of our commands takes; who waits is a client.
 const commandTimeoutMs = 1_500;
-const longestRetryMs = 1_000;
+const longestRetryMs = 5_000;
+// A connection that was of use for so long was not in trouble.
+const wellAfterMs = 30_000;
 const keyPrefix = 'seisgraph:1';
 
 /**
@@ -40,6 +42,9 @@ export class RedisLink implements Connection {
   #isClosed = false;
   /** Why there is no connection: for the log. */
   #reason = 'no connection yet';
+  /** Connections in a row that were given up. */
+  #troubles = 0;
+  #upSinceMs = 0;
 
   constructor({ url, clock, log }: RedisLinkOptions) {
     this.clock = clock;
@@ -51,13 +56,16 @@ export class RedisLink implements Connection {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       connectTimeout: commandTimeoutMs,
-      retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), longestRetryMs),
+      // Those that are to ring are named anew below, where a failure is caught.
+      autoResubscribe: false,
+      retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times + this.#troubles, 20), longestRetryMs),
       connectionName: 'seisgraph',
     };
     this.#commands = new Redis(url, options);
     this.#bells = new Redis(url, options);
     this.#bells.on('message', (channel: string) => this.#ringing.get(channel)?.());
     for (const client of [this.#commands, this.#bells]) {
+      client.on('connect', () => this.#limitSilence(client));
       client.on('ready', () => this.#isReady() && this.#turn(true));
       client.on('close', () => this.#turn(false));
       // Without a listener it would end the process.
@@ -137,6 +145,17 @@ export class RedisLink implements Connection {
     return (...args) => run.apply(this.#commands, args);
   }
 
+  /** A connection can be taken by somebody who never says a word: Redis that hangs, or a network that has lost it. */
+  #limitSilence(client: Redis): void {
+    const timer = realClock.timer(commandTimeoutMs, () => {
+      if (client.status !== 'connect') return;
+      this.#reason = 'it takes connections and says nothing';
+      client.disconnect(true);
+    });
+    client.once('ready', () => timer.cancel());
+    client.once('close', () => timer.cancel());
+  }
+
   #isReady(): boolean {
     return this.#commands.status === 'ready' && this.#bells.status === 'ready';
   }
@@ -145,6 +164,7 @@ export class RedisLink implements Connection {
     if (isUp === this.#isUp || this.#isClosed) return;
     this.#isUp = isUp;
     if (isUp) {
+      this.#upSinceMs = realClock.now();
       this.#reason = 'the connection was closed';
       for (const channel of this.#ringing.keys()) this.#subscribe(channel);
       this.#log.info({}, 'Redis is there: cache, allowance and feeds are shared');
@@ -162,6 +182,8 @@ export class RedisLink implements Connection {
   #takeDown(reason: string): void {
     if (this.#isClosed || !this.#isUp) return;
     this.#reason = reason;
+    const wasWell = realClock.now() - this.#upSinceMs >= wellAfterMs;
+    this.#troubles = wasWell ? 1 : this.#troubles + 1;
     this.#commands.disconnect(true);
     this.#bells.disconnect(true);
     this.#turn(false);

@@ -1,5 +1,9 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
+import { realClock } from '../../src/clock.js';
+import { createLog } from '../../src/log.js';
+import { RedisLink } from '../../src/store/redis-link.js';
 import { StoreAway } from '../../src/store/store.js';
 import { noRedis, startRedis } from '../support/redis.js';
 import { isUp, linkTo } from './links.js';
@@ -39,6 +43,22 @@ describe.skipIf(noRedis)(`the connection to Redis${noRedis ? ` (${noRedis})` : '
     redis.resume();
     await isUp(link);
     expect((await link.run(asking, [], [])).map(String)).toEqual(['answer']);
+  });
+
+  it('is given up when it is taken and nothing is said on it, so that the next can be of use', async () => {
+    const taken: Socket[] = [];
+    const silent = createServer((socket) => void taken.push(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const log = createLog({ level: 'silent', secrets: [] });
+    const link = new RedisLink({ url: `redis://127.0.0.1:${port}`, clock: realClock, log });
+    await link.settled;
+    expect(link.isUp).toBe(false);
+    // Both connections, and both anew.
+    await vi.waitFor(() => expect(taken.length).toBeGreaterThanOrEqual(4), 15_000);
+    link.close();
+    for (const socket of taken) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
   });
 
   it('is given up when Redis refuses what it is asked', async () => {
