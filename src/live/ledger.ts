@@ -15,6 +15,13 @@ export interface LedgerOptions<Rec, Kind extends string> {
   readonly publish: (news: readonly Rec[]) => void | Promise<void>;
 }
 
+/** How a change came from the others. */
+export interface Heard {
+  readonly observedAtMs: number;
+  readonly isLate: boolean;
+  readonly place: Place;
+}
+
 /** What a ledger knows, without what it has told. */
 export interface LedgerState<Rec> {
   readonly records: readonly { readonly record: Rec; readonly traits: unknown }[];
@@ -94,10 +101,12 @@ export class Ledger<Rec, Kind extends string> {
   /**
    * A change of the run that instances share: told unless it was known here already. Only those that are all told, one
    * after the other, make a run that can be resumed from this log.
+   * @param isLate it comes from an instance that was alone, and may be older than what is known
    */
-  hear(record: Rec, observedAtMs: number, { run, seq }: Place): void {
+  hear(record: Rec, { observedAtMs, isLate, place }: Heard): void {
+    const { run, seq } = place;
     const state = this.#stateOf(record);
-    const isNews = this.#isNews(state);
+    const isNews = this.#isNews(state) && !(isLate && this.#isOlder(state));
     const { next } = this.log;
     if (!isNews) this.numbering.restart({ run, seq }, next);
     else if (this.numbering.following({ run, seq: seq - 1 }) !== next)
@@ -115,7 +124,8 @@ export class Ledger<Rec, Kind extends string> {
     const nowMs = this.#options.clock.now();
     for (const { record, traits } of records) {
       const state = this.#stateOf(record, traits);
-      const isToBeTold = this.#hasBaseline && this.#isNews(state) && this.#isCovered(state);
+      const isToBeTold =
+        this.#hasBaseline && this.#isNews(state) && this.#isCovered(state) && !this.#isOlder(state);
       if (isToBeTold) this.#tell(state, nowMs);
       else if (!this.memory.get(this.#options.subject.idOf(record))) this.memory.learn(state, nowMs);
     }
@@ -209,13 +219,17 @@ export class Ledger<Rec, Kind extends string> {
     return this.memory.stateOf(record, known?.state ?? null, traits);
   }
 
-  /** Not known in this state, nor in one that was read later. */
+  /** Not known in this state. */
   #isNews(state: State<Rec>): boolean {
+    const known = this.memory.get(this.#options.subject.idOf(state.record));
+    return !known || (!known.state.isFinal && known.state.fingerprint !== state.fingerprint);
+  }
+
+  /** Read earlier than what is known: the two clocks agree no better than Redis answers, so for what is final it is no matter. */
+  #isOlder({ record, isFinal }: State<Rec>): boolean {
     const { subject } = this.#options;
-    const known = this.memory.get(subject.idOf(state.record));
-    if (!known) return true;
-    if (known.state.isFinal || known.state.fingerprint === state.fingerprint) return false;
-    return state.isFinal || subject.readAtMs(state.record) >= subject.readAtMs(known.state.record);
+    const known = this.memory.get(subject.idOf(record));
+    return !isFinal && known !== undefined && subject.readAtMs(record) < subject.readAtMs(known.state.record);
   }
 
   #isCovered(state: State<Rec>): boolean {

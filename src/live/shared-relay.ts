@@ -115,7 +115,10 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
 
   async #attach(session: Session): Promise<void> {
     await this.#run.attach(session);
-    if (!session.isOver) this.#isShared = true;
+    if (session.isOver) return;
+    // It can have been lost since the answer, and then nobody says so again.
+    if (!this.#options.changes.connection.isUp) throw new StoreAway();
+    this.#isShared = true;
   }
 
   async #read(session: Session): Promise<void> {

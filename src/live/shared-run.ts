@@ -76,7 +76,7 @@ export class SharedRun<Rec, Kind extends string> {
     }
     this.#hear(attached);
     const records = [...this.#unshared].flatMap((id) => ledger.memory.get(id)?.state.record ?? []);
-    if (records.length > 0 && (await this.#add(stay, run, records))) this.#unshared.clear();
+    if (records.length > 0 && (await this.#add(stay, run, records, true))) this.#unshared.clear();
   }
 
   /** Begins one from what is known here, or attaches to that of who was faster. */
@@ -96,7 +96,7 @@ export class SharedRun<Rec, Kind extends string> {
   /** Adds what is news and tells it, with what others have added before; false when the run is over. */
   async add(stay: Stay, news: readonly Rec[]): Promise<boolean> {
     if (!this.#place) await this.begin(stay);
-    return stay.isOver || (this.#place !== null && (await this.#add(stay, this.#place.run, news)));
+    return stay.isOver || (this.#place !== null && (await this.#add(stay, this.#place.run, news, false)));
   }
 
   /** Tells what others have added. */
@@ -116,12 +116,12 @@ export class SharedRun<Rec, Kind extends string> {
     await changes.rebase(this.#place, text.ofState(ledger.state(mostInBase)));
   }
 
-  async #add(stay: Stay, run: number, records: readonly Rec[]): Promise<boolean> {
+  async #add(stay: Stay, run: number, records: readonly Rec[], isLate: boolean): Promise<boolean> {
     const { changes, clock, text } = this.#options;
     for (let at = 0; at < records.length; at += publishedAtOnce) {
       const part = records.slice(at, at + publishedAtOnce);
       const observedAtMs = clock.now();
-      const texts = part.map((record) => text.ofChange({ record, observedAtMs }));
+      const texts = part.map((record) => text.ofChange({ record, observedAtMs, isLate }));
       const last = await changes.publish(run, texts);
       if (stay.isOver || last === null) return stay.isOver;
       // Read back, so that all instances tell in the same order; but told from the records themselves.
@@ -135,14 +135,13 @@ export class SharedRun<Rec, Kind extends string> {
     { run, changes }: Pick<Attached, 'run' | 'changes'>,
     own: (seq: number) => Rec | undefined = () => undefined,
   ): void {
-    const { ledger, clock, text } = this.#options;
+    const { ledger, text } = this.#options;
     for (const change of changes) {
-      const { seq } = change;
+      const place = { run, seq: change.seq };
       const told = text.changeOf(change.text);
-      const record = own(seq) ?? told?.record;
-      if (record) ledger.hear(record, told?.observedAtMs ?? clock.now(), { run, seq });
-      else ledger.numbering.restart({ run, seq }, ledger.log.next);
-      this.#place = { run, seq };
+      if (told) ledger.hear(own(change.seq) ?? told.record, { ...told, place });
+      else ledger.numbering.restart(place, ledger.log.next);
+      this.#place = place;
     }
   }
 }

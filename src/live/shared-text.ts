@@ -7,6 +7,8 @@ import type { Pulse } from './relay.js';
 export interface ObservedRecord<Rec> {
   readonly record: Rec;
   readonly observedAtMs: number;
+  /** It was told by an instance that was alone. */
+  readonly isLate: boolean;
 }
 
 /** What instances write to each other about one feed. Only they do: it is read as it was written. */
@@ -19,8 +21,9 @@ export class SharedText<Rec> {
     this.#time = time;
   }
 
-  ofChange({ record, observedAtMs }: ObservedRecord<Rec>): string {
+  ofChange({ record, observedAtMs, isLate }: ObservedRecord<Rec>): string {
     return textOf({
+      isLate,
       record: this.#subject.pack(record, this.#time),
       observedAtMs: this.#time.toShared(observedAtMs),
     });
@@ -29,9 +32,9 @@ export class SharedText<Rec> {
   /** Null for a record that cannot be read. */
   changeOf(text: string): ObservedRecord<Rec> | null {
     try {
-      const { record, observedAtMs } = parseText(text) as { record: unknown; observedAtMs: number };
+      const { record, observedAtMs, isLate } = parseText(text) as ObservedRecord<unknown>;
       const unpacked = this.#subject.unpack(record, this.#time);
-      return unpacked && { record: unpacked, observedAtMs: this.#time.toLocal(observedAtMs) };
+      return unpacked && { record: unpacked, observedAtMs: this.#time.toLocal(observedAtMs), isLate };
     } catch {
       return null;
     }

@@ -138,6 +138,18 @@ describe('several instances', () => {
     }
   });
 
+  it('tell what the others tell, however wrong they are about the time', async () => {
+    const { upstream, clock, instances, follow } = begin(2);
+    const followers = instances.map((instance) => follow(instance));
+    await clock.advance(10 * second);
+    const trigger = upstream.add({ id: 1 });
+    await clock.advance(5 * second);
+    for (const { link } of instances) link.timeErrorMs = minute;
+    trigger.pga = 2;
+    await clock.advance(5 * second);
+    for (const { lines } of followers) expect(lines).toEqual(['OPENED 1', 'UPDATED 1']);
+  });
+
   it('give one that joins after thousands of changes the state as of then', async () => {
     const { upstream, clock, shared, instances, start, follow } = begin(1);
     const [first] = instances as [Instance];

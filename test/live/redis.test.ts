@@ -1,4 +1,5 @@
 import { createClient } from 'graphql-ws';
+import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { startSandbox } from '../../src/sandbox/server.js';
@@ -144,6 +145,33 @@ describe.skipIf(noRedis)(`feeds of several instances on Redis${noRedis ? ` (${no
     await vi.waitFor(() => expect(other?.follower.lines).toHaveLength(3), 20_000);
     expect([...(other?.follower.lines ?? [])].sort()).toEqual(['CLOSED 1', 'CLOSED 2', 'OPENED 1']);
     removeBuild();
+  });
+
+  it('go on while Redis is full, each by itself', async () => {
+    await using redis = await startRedis();
+    const { sandbox, gateways } = await start(redis, 2);
+    const followers = gateways.map((gw) => subscribe(gw));
+    for (const gw of gateways) await following(gw);
+    const raw = new Redis(redis.url);
+    await raw.config('SET', 'maxmemory', '1');
+    const expected: string[] = [];
+    for (let id = 1; id <= 3; id++) {
+      expected.push(`CLOSED ${addTrigger(sandbox, { id }).id}`);
+      await vi.waitFor(() => {
+        for (const { lines } of followers) expect(lines).toEqual(expected);
+      }, 20_000);
+    }
+    const { status } = await (await (gateways[0] as TestGateway).fetch('/ready')).json();
+    expect(status).toBe('degraded');
+    await raw.config('SET', 'maxmemory', '0');
+    for (const gw of gateways) await redisIs(gw, 'ok');
+    expected.push(`CLOSED ${addTrigger(sandbox, { id: 4 }).id}`);
+    await vi.waitFor(() => {
+      for (const { lines } of followers) expect(lines).toEqual(expected);
+    }, 20_000);
+    await raw.quit();
+    for (const gw of gateways) await gw.close();
+    await sandbox.close();
   });
 
   it('go on when one leaves or Redis is away, and each subscriber misses nothing and gets nothing twice', async () => {

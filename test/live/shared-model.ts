@@ -62,7 +62,9 @@ export class SharedModel {
 }
 
 export class ModelLink implements SharedChanges {
-  readonly time = { toShared: (ms: number) => ms, toLocal: (ms: number) => ms };
+  /** How late this instance learnt of the others' time. */
+  timeErrorMs = 0;
+  readonly time = { toShared: (ms: number) => ms, toLocal: (ms: number) => ms - this.timeErrorMs };
   readonly #model: SharedModel;
   readonly #listeners = new Set<() => void>();
   readonly #bells = new Set<() => void>();

@@ -35,6 +35,7 @@ describe('what instances write to each other', () => {
         const text = new SharedText(triggerSubject, here).ofChange({
           record: trigger,
           observedAtMs: readAtMs,
+          isLate: false,
         });
         const { record: heard, observedAtMs } = new SharedText(triggerSubject, there).changeOf(text) ?? {};
         expect(observedAtMs).toBe(readAtMs + 5_000 + 3_600_000);
@@ -77,7 +78,7 @@ describe('what instances write to each other', () => {
     ] as const) {
       const subject = eventSubject(source);
       if (!record) throw new Error('not an event');
-      const text = new SharedText(subject, here).ofChange({ record, observedAtMs: readAtMs });
+      const text = new SharedText(subject, here).ofChange({ record, observedAtMs: readAtMs, isLate: false });
       const heard = new SharedText(subject, here).changeOf(text)?.record;
       expect(shown(heard)).toEqual(shown(record));
       expect(heard?.event.magnitude).toEqual(record.event.magnitude);
