@@ -45,14 +45,16 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then
 end
 return {redis.call('TIME')}`;
 
-/** ARGV: who asks still, and for how many milliseconds more. */
+/** ARGV: how urgent, who asks still, and for how many milliseconds more. */
 export const claiming = `
-if redis.call('GET', KEYS[3]) == ARGV[1] then redis.call('PEXPIRE', KEYS[3], ARGV[2]) end
+local asked = redis.call('GET', KEYS[3])
+if asked and string.sub(asked, 3) == ARGV[2] then redis.call('SET', KEYS[3], ARGV[1] .. ' ' .. ARGV[2], 'PX', ARGV[3]) end
 return {redis.call('TIME')}`;
 
 /** ARGV: who asks no longer. */
 export const leaving = `
-if redis.call('GET', KEYS[3]) == ARGV[1] then redis.call('DEL', KEYS[3]) end
+local asked = redis.call('GET', KEYS[3])
+if asked and string.sub(asked, 3) == ARGV[1] then redis.call('DEL', KEYS[3]) end
 return {redis.call('TIME')}`;
 
 /** KEYS: the generation. With none, the next one is another. */

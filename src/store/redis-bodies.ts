@@ -39,7 +39,7 @@ export class RedisBodies implements SharedBodies {
       ]);
       const place = new RedisPlace(this.#link, this.#keys(id), {
         generation: String(generation),
-        claim: isOurs === 1 ? `${rank} ${claim}` : null,
+        claim: isOurs === 1 ? { rank, name: claim } : null,
       });
       place.kept = text instanceof Buffer ? await this.#read(text).catch(() => null) : null;
       return place;
@@ -91,14 +91,14 @@ class RedisPlace implements BodyPlace {
   readonly #link: RedisLink;
   readonly #keys: readonly string[];
   readonly #generation: string;
-  readonly #claim: string | null;
+  readonly #claim: Claim | null;
   #again: Timer | undefined;
   #done: Promise<unknown> = Promise.resolve();
 
   constructor(
     link: RedisLink,
     keys: readonly string[],
-    { generation, claim }: { readonly generation: string; readonly claim: string | null },
+    { generation, claim }: { readonly generation: string; readonly claim: Claim | null },
   ) {
     this.#link = link;
     this.#keys = keys;
@@ -121,7 +121,8 @@ class RedisPlace implements BodyPlace {
 
   leave(): void {
     this.#again?.cancel();
-    if (this.#claim !== null) this.#after(() => this.#link.run(leaving, this.#keys, [this.#claim ?? '']));
+    const claim = this.#claim;
+    if (claim) this.#after(() => this.#link.run(leaving, this.#keys, [claim.name]));
   }
 
   async #keep({ body, readAtMs, version }: SharedBody): Promise<void> {
@@ -142,14 +143,34 @@ class RedisPlace implements BodyPlace {
     this.#done = this.#done.then(run).catch(() => undefined);
   }
 
+  sending(): void {
+    if (!this.#claim) return;
+    this.#claim.rank = mostUrgent;
+    this.#extend(this.#claim);
+  }
+
   #claimAgain(): void {
-    if (this.#claim === null) return;
+    const claim = this.#claim;
+    if (!claim) return;
     this.#again = this.#link.clock.timer(claimAgainEveryMs, () => {
-      this.#after(() => this.#link.run(claiming, this.#keys, [this.#claim ?? '', claimMs]));
+      this.#extend(claim);
       this.#claimAgain();
     });
   }
+
+  #extend({ rank, name }: Claim): void {
+    this.#after(() => this.#link.run(claiming, this.#keys, [rank, name, claimMs]));
+  }
 }
 
+/** That an instance asks for it. */
+interface Claim {
+  /** How urgently: lower is more. */
+  rank: number;
+  readonly name: string;
+}
+
+const mostUrgent = 0;
+
 /** While Redis is away. */
-const nowhere: BodyPlace = { kept: null, isOurs: true, keep() {}, forget() {}, leave() {} };
+const nowhere: BodyPlace = { kept: null, isOurs: true, sending() {}, keep() {}, forget() {}, leave() {} };

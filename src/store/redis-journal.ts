@@ -48,8 +48,15 @@ export class RedisJournal implements Journal {
     });
   }
 
-  tell(text: string, { counts = 0, standsMs = 0 }: { counts?: number; standsMs?: number } = {}): void {
-    if (this.#link.isUp) this.#add({ text, counts, standsMs, heardCount: null, resolve: () => {} });
+  async tell(
+    text: string,
+    { counts = 0, standsMs = 0 }: { counts?: number; standsMs?: number } = {},
+  ): Promise<boolean> {
+    if (!this.#link.isUp) return false;
+    const entered = await new Promise<Entered>((resolve) => {
+      this.#add({ text, counts, standsMs, heardCount: null, resolve });
+    });
+    return entered !== 'alone';
   }
 
   #add(one: Waiting): void {

@@ -55,6 +55,8 @@ export interface BodyPlace {
   readonly kept: SharedBody | null;
   /** It is for this instance to ask upstream (contract 5.3). Otherwise another does already, at least as urgently. */
   readonly isOurs: boolean;
+  /** It is on its way now: nobody asks for it besides, however urgently. */
+  sending(): void;
   keep(body: SharedBody): void;
   /** It is not there, or not any more. */
   forget(): void;
@@ -87,9 +89,10 @@ export interface Journal {
   enter(text: string): Entered | Promise<Entered>;
   /**
    * Adds an entry in any case. `counts`: for how many requests that have been sent; `standsMs`: for how long one that
-   * comes later must still hear of it. Of several that stand it is the one that does so for longest.
+   * comes later must still hear of it. Of several that stand it is the one that does so for longest. False where nobody
+   * can be told.
    */
-  tell(text: string, options?: { readonly counts?: number; readonly standsMs?: number }): void;
+  tell(text: string, options?: { readonly counts?: number; readonly standsMs?: number }): Promise<boolean>;
 }
 
 /**

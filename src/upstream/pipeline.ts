@@ -181,7 +181,7 @@ export class Pipeline {
           if (isCurrent()) this.#kept.set(id, found);
           return { kept: found, isShared: true };
         }
-        const { kept, body } = await this.#ask(id, request, scope, control);
+        const { kept, body } = await this.#ask(id, request, scope, control, shared);
         if (isCurrent()) {
           this.#kept.set(id, kept);
           shared?.keep({ body, readAtMs: kept.readAtMs, version: kept.version });
@@ -217,11 +217,13 @@ export class Pipeline {
     request: ReadRequest<T>,
     scope: ReadScope,
     control: FlightControl,
+    shared: SharedAnswer | undefined,
   ): Promise<{ readonly kept: Kept; readonly body: Buffer | null }> {
     // As of before it is asked for: the answer is of this version or a later one.
     const version = this.#seen(request.listedAs)?.version ?? null;
     return this.#exchange.ask(id, request, control, scope.meter, {
       send: async (http) => {
+        shared?.sending();
         const answer = await this.#options.http.get(http);
         await this.#reader.turn(answer.body.length, scope.turn);
         return answer;

@@ -109,7 +109,7 @@ export class SharedAllowance {
     const waiting = this.#waiting;
     if (waiting.every((priority) => this.#toldWaiting.includes(priority))) return;
     const answered = this.#answers.ago(this.#answers.take());
-    this.#journal.tell(textOf({ is: 'waits', by: this.#by, answered, waiting }));
+    void this.#journal.tell(textOf({ is: 'waits', by: this.#by, answered, waiting }));
     this.#toldWaiting = waiting;
     this.#waitsTimer?.cancel();
     this.#waitsTimer = clock.timer(waitsEveryMs, () => {
@@ -125,14 +125,14 @@ export class SharedAllowance {
     if (untilMs <= this.#toldHeldUntilMs) return;
     this.#toldHeldUntilMs = untilMs;
     // A minute longer: that is how long the restart is slow.
-    this.#journal.tell(textOf({ is: 'held', forMs, isNamed, isAway }), { standsMs: forMs + minuteMs });
+    void this.#journal.tell(textOf({ is: 'held', forMs, isNamed, isAway }), { standsMs: forMs + minuteMs });
   }
 
   /** Upstream's headers said so of a request that was sent then. */
   observed(sentAtMs: number, { perMinute, remaining, resetAtMs }: Observed): void {
     const now = this.#options.clock.now();
     const resetInMs = resetAtMs === undefined ? undefined : resetAtMs - now;
-    this.#journal.tell(
+    void this.#journal.tell(
       textOf({ is: 'observed', sentAgoMs: now - sentAtMs, perMinute, remaining, resetInMs }),
     );
   }
@@ -221,7 +221,15 @@ export class SharedAllowance {
     const now = clock.now();
     this.#untold = { count: 0, atMs: [] };
     const agoMs = atMs.map((sentAtMs) => Math.max(0, now - sentAtMs));
-    if (count > 0) this.#journal.tell(textOf({ is: 'sent alone', count, agoMs }), { counts: count });
+    if (count > 0) {
+      void this.#journal
+        .tell(textOf({ is: 'sent alone', count, agoMs }), { counts: count })
+        .then((isTold) => {
+          // Redis was there for a moment only: they are to be told next time.
+          const { count: since, atMs: later } = this.#untold;
+          if (!isTold) this.#untold = { count: count + since, atMs: [...atMs, ...later] };
+        });
+    }
     // Who was told before may have lost it with Redis.
     this.#toldHeldUntilMs = Number.NEGATIVE_INFINITY;
     const { heldUntilMs } = allowance;

@@ -72,6 +72,10 @@ export class SharedAnswer {
     return (await this.#place).kept;
   }
 
+  sending(): void {
+    void this.#place.then((place) => place.sending());
+  }
+
   keep(body: SharedBody): void {
     void this.#place.then((place) => place.keep(body));
   }

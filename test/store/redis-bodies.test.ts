@@ -152,6 +152,16 @@ describe.skipIf(noRedis)(`bodies in Redis${noRedis ? ` (${noRedis})` : ''}`, () 
     expect((await seen(one))?.body?.toString()).toBe('answer');
   });
 
+  it('are asked for by nobody besides, once they are on their way', async () => {
+    const { one, other } = await two();
+    const polling = await one.open(id, feed);
+    polling.sending();
+    await expect.poll(() => other.isAsked(id, query)).toBe(true);
+    expect((await other.open(id, query)).isOurs).toBe(false);
+    polling.leave();
+    await expect.poll(() => other.isAsked(id, query)).toBe(false);
+  });
+
   it('stay asked for by one that takes its time, and not by one that was killed', async () => {
     const { name, links, one, other } = await two();
     const remaining = async (link: RedisLink) => {

@@ -166,6 +166,16 @@ describe.skipIf(noRedis)(`the journal in Redis${noRedis ? ` (${noRedis})` : ''}`
     expect(await one.enter('e')).toBe('entered');
   });
 
+  it('says whether the others can be told', async () => {
+    await using gone = await startRedis();
+    const { journal } = journalOn(await linkTo(gone), newName());
+    expect(await journal.tell('one')).toBe(true);
+    gone.pause();
+    expect(await journal.tell('two')).toBe(false);
+    expect(await journal.tell('three')).toBe(false);
+    gone.resume();
+  });
+
   it('lets each go alone while Redis is away, and then tells what the others have entered meanwhile', async () => {
     await using own = await startRedis();
     const links = [await linkTo(own), await linkTo(own)] as const;

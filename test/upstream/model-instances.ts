@@ -82,9 +82,9 @@ class ModelJournal implements Journal {
     });
   }
 
-  tell(text: string, { counts = 0, standsMs = 0 } = {}): void {
-    if (!this.#link.isUp) return;
-    void this.#next(() => {
+  async tell(text: string, { counts = 0, standsMs = 0 } = {}): Promise<boolean> {
+    if (!this.#link.isUp) return false;
+    const entered = await this.#next(() => {
       this.#add(text, counts);
       const atMs = this.#link.real.now();
       const { account } = this.#link;
@@ -93,6 +93,7 @@ class ModelJournal implements Journal {
       this.#catchUp();
       return 'entered';
     });
+    return entered !== 'alone';
   }
 
   async #next(run: () => Entered): Promise<Entered> {
