@@ -89,15 +89,23 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     expect(sandbox.maxConcurrent('project', '/v1/sensors')).toBe(1);
   });
 
-  it('are not waited for behind one who is less urgent', async () => {
+  it('are waited for even behind one who is less urgent, once they are on their way', async () => {
     const [a, b] = await two();
     sandbox.faults.add({ source: 'project', hang: true });
     const background = new AbortController();
-    const hanging = a.project.sensors(page, scopeOf({ priority: 'background', signal: background.signal }));
+    const first = a.project.sensors(page, scopeOf({ priority: 'background', signal: background.signal }));
     await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
-    await b.project.sensors(page, scopeOf());
+    let isAnswered = false;
+    const second = b.project.sensors(page, scopeOf()).then(() => {
+      isAnswered = true;
+    });
+    // Time enough for it to be asked for besides.
+    await a.project.project(scopeOf());
+    await b.project.project(scopeOf());
+    expect([isAnswered, sandbox.inFlight('project')]).toEqual([false, 1]);
     background.abort(new Error('gone'));
-    await expect(hanging).rejects.toThrow('gone');
+    await expect(first).rejects.toThrow('gone');
+    await second;
   });
 
   it.each<Priority>(['query', 'background'])(
