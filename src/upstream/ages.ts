@@ -1,4 +1,5 @@
 import type { Kept } from './cache.js';
+import type { ReadScope } from './read.js';
 import type { Seen } from './versions.js';
 
 /** What a record is, as far as its ageing goes. */
@@ -35,19 +36,16 @@ export const triggersListedMs = 24 * hourMs;
 export type Use = 'serve' | 'serve and refresh' | 'rescue' | 'none';
 
 /**
- * `maxAgeMs`: the oldest answer that will do, where the caller has an age of its own in mind. `seen`: how a list last
- * showed the resource.
+ * `maxAgeMs`: the oldest answer that will do, where the caller has an age of its own in mind; `notBeforeMs`: the earliest
+ * time that it may have been read at. `seen`: how a list last showed the resource.
  */
-export function useOf(
-  kept: Kept,
-  kind: Kind,
-  { maxAgeMs, seen, nowMs }: { maxAgeMs: number | undefined; seen: Seen | undefined; nowMs: number },
-): Use {
+export function useOf(kept: Kept, kind: Kind, { maxAgeMs, notBeforeMs, seen, nowMs }: Wanted): Use {
+  if (notBeforeMs !== undefined && kept.readAtMs < notBeforeMs) return 'none';
   const ageMs = nowMs - kept.readAtMs;
   if (kept.absent)
     return maxAgeMs !== 0 && ageMs <= Math.min(maxAgeMs ?? freshMs[kind], notFoundMs) ? 'serve' : 'none';
   if (maxAgeMs !== undefined) return maxAgeMs > 0 && ageMs <= maxAgeMs ? 'serve' : 'none';
-  if (kept.final) return 'serve';
+  if (notBeforeMs !== undefined || kept.final) return 'serve';
   const changed = seen !== undefined && kept.version !== null && seen.version !== kept.version;
   if (changed && seen.atMs > kept.readAtMs) return ageMs <= rescueMs ? 'rescue' : 'none';
   // A list that shows it unchanged is as good as having asked again.
@@ -56,4 +54,9 @@ export function useOf(
   if (sinceMs <= freshMs[kind]) return 'serve';
   if (sinceMs <= refreshingMs) return 'serve and refresh';
   return ageMs <= rescueMs ? 'rescue' : 'none';
+}
+
+interface Wanted extends Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs'> {
+  readonly seen: Seen | undefined;
+  readonly nowMs: number;
 }

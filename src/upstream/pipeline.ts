@@ -146,9 +146,10 @@ export class Pipeline {
     scope.signal.throwIfAborted();
   }
 
-  #useOf<T>(kept: Kept, { kind, listedAs }: ReadRequest<T>, { maxAgeMs }: ReadScope): Use {
+  #useOf<T>(kept: Kept, { kind, listedAs }: ReadRequest<T>, scope: ReadScope): Use {
     const seen = this.#seen(listedAs);
-    const use = useOf(kept, kind, { maxAgeMs, seen, nowMs: this.#options.clock.now() });
+    const { maxAgeMs, notBeforeMs } = scope;
+    const use = useOf(kept, kind, { maxAgeMs, notBeforeMs, seen, nowMs: this.#options.clock.now() });
     return use === 'none' || this.#trust.holds ? use : 'rescue';
   }
 
@@ -163,7 +164,8 @@ export class Pipeline {
     const { kept, isShared } = await flight.join(scope, () => this.#options.clock.now());
     if (isShared) {
       // Who came later may not make do with what was read before.
-      if (joined && scope.maxAgeMs !== undefined && this.#useOf(kept, request, scope) !== 'serve')
+      const isParticular = (scope.maxAgeMs ?? scope.notBeforeMs) !== undefined;
+      if (joined && isParticular && this.#useOf(kept, request, scope) !== 'serve')
         return this.#joinOrFly(id, request, scope);
       return this.#hit<T>(kept, scope, 'cacheHits');
     }

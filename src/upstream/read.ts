@@ -18,6 +18,8 @@ export interface ReadScope {
    * Left out, the ages of contract 5.5–5.6 hold, stale answers included.
    */
   readonly maxAgeMs?: number | undefined;
+  /** When an answer that will do may have been read at the earliest; in milliseconds since 1970. */
+  readonly notBeforeMs?: number | undefined;
 }
 
 /** The most urgent first. */

@@ -108,12 +108,13 @@ export class EventWorld {
   async #cached<T>(
     kept: Map<string, Read<T>>,
     query: unknown,
-    { maxAgeMs }: ReadScope,
+    { maxAgeMs, notBeforeMs = Number.NEGATIVE_INFINITY }: ReadScope,
     read: () => Promise<Read<T>>,
   ): Promise<Read<T>> {
     const name = JSON.stringify(query);
     const known = kept.get(name);
-    const oldestMs = this.clock.now() - Math.min(10_000, maxAgeMs ?? Number.POSITIVE_INFINITY);
+    const freshFromMs = this.clock.now() - Math.min(10_000, maxAgeMs ?? Number.POSITIVE_INFINITY);
+    const oldestMs = Math.max(freshFromMs, notBeforeMs);
     if (this.#choices.caches && known && known.readAtMs >= oldestMs) return known;
     const answer = await read();
     kept.set(name, answer);

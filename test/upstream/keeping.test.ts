@@ -134,6 +134,18 @@ describe('an answer', () => {
     expect(sandbox.seen('project')).toHaveLength(3);
   });
 
+  it('will do from the time on that the caller names, however much later it gets there', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    const { readAtMs } = await project.sensors(page, scopeOf());
+    const asked = scopeOf({ notBeforeMs: readAtMs });
+    await clock.advance(1);
+    await project.sensors(page, asked);
+    expect(sandbox.seen('project')).toHaveLength(1);
+    await project.sensors(page, scopeOf({ notBeforeMs: readAtMs + 1 }));
+    expect(sandbox.seen('project')).toHaveLength(2);
+  });
+
   it('cannot be changed by whoever gets it', async () => {
     await using upstream = await startUpstream();
     const { project, catalogue } = upstream;

@@ -177,11 +177,8 @@ export class ProjectReader {
   }
 
   #scope(notBeforeMs: number): ReadScope {
-    const { scope, clock } = this.#context;
-    if (notBeforeMs === Number.NEGATIVE_INFINITY) return scope;
-    // An answer of this very millisecond will do, one of the last not: 0 would ask again whatever there is.
-    const maxAgeMs = Math.max(0.5, clock.now() - notBeforeMs);
-    return { ...scope, maxAgeMs: Math.min(maxAgeMs, scope.maxAgeMs ?? Number.POSITIVE_INFINITY) };
+    const { scope } = this.#context;
+    return notBeforeMs === Number.NEGATIVE_INFINITY ? scope : { ...scope, notBeforeMs };
   }
 
   // Of two versions of an event, the one issued later stands, whichever page came first.
