@@ -1,4 +1,5 @@
 import type { Source } from '../errors.js';
+import type { Dependencies } from './dependencies.js';
 
 /**
  * Who is asking upstream, for how long and at which priority. One per operation, delivered change or poll.
@@ -20,6 +21,8 @@ export interface ReadScope {
   readonly maxAgeMs?: number | undefined;
   /** When an answer that will do may have been read at the earliest; in milliseconds since 1970. */
   readonly notBeforeMs?: number | undefined;
+  /** Where it is noted what the answer is made of, if it may be kept whole. */
+  readonly dependencies?: Dependencies | undefined;
 }
 
 /** The most urgent first. */
