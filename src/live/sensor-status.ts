@@ -41,15 +41,16 @@ export class SensorStatuses {
     for (const [key, pair] of pairs) {
       const sensor = this.#sensors.get(key);
       if (sensor) sensor.pair = pair;
-      else this.#sensors.set(key, { pair, status: statusOf(pair, nowMs) });
+      else this.#sensors.set(key, { pair, status: statusOf(timeAt(nowMs), pair) });
     }
   }
 
   /** The changes since it was last looked. */
   look(nowMs: number): SensorStatusChange[] {
+    const time = timeAt(nowMs);
     const changes: SensorStatusChange[] = [];
     for (const sensor of this.#sensors.values()) {
-      const status = statusOf(sensor.pair, nowMs);
+      const status = statusOf(time, sensor.pair);
       if (status === sensor.status) continue;
       changes.push({ pair: sensor.pair, previousStatus: sensor.status, status, observedAtMs: nowMs });
       sensor.status = status;
@@ -70,3 +71,5 @@ export class SensorStatuses {
     this.#sensors.clear();
   }
 }
+
+const timeAt = (nowMs: number) => ({ hasPassed: (ms: number) => nowMs > ms });

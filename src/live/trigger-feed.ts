@@ -13,7 +13,7 @@ import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
 export function triggerReader(project: ProjectClient): Reader<Trigger> {
   return listReader<WireTrigger, Trigger>({
     read: (query, scope) => project.triggers(query, scope),
-    recordsOf: ({ value, readAtMs }) => triggersOf(value.items, readAtMs),
+    recordsOf: triggersOf,
     timeOf: triggerSubject.timeOf,
     idOf: triggerSubject.idOf,
     async again(trigger, scope) {

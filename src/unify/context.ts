@@ -72,8 +72,17 @@ export class UnifyContext {
     return this.tenant.catalogue;
   }
 
+  /** An answer for which the clock was read is not kept: use `hasPassed` where a comparison will do. */
   get clock(): Clock {
+    this.scope.dependencies?.refuse('the clock was read');
     return this.tenant.clock;
+  }
+
+  /** Whether a moment lies in the past. Until it does, the answer holds; from then on it may be another one. */
+  hasPassed(ms: number): boolean {
+    if (this.tenant.clock.now() > ms) return true;
+    this.scope.dependencies?.endsAfter(ms);
+    return false;
   }
 
   get slices(): Slices {
@@ -85,7 +94,14 @@ export class UnifyContext {
     return memo(this.#once, make, this);
   }
 
+  /** As of the tenant. What was learnt from earlier reads can change at any time: an answer that uses it is not kept. */
   kept<T>(make: (tenant: Tenant) => T): T {
+    this.scope.dependencies?.refuse(`${make.name} was used`);
+    return this.tenant.kept(make);
+  }
+
+  /** As `kept`, for what notes by itself which of it an answer depends on. */
+  tracked<T>(make: (tenant: Tenant) => T): T {
     return this.tenant.kept(make);
   }
 }

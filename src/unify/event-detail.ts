@@ -1,3 +1,4 @@
+import { promised } from '../maybe.js';
 import type { WireEventDetail as CatalogueDetail } from '../upstream/catalogue/wire.js';
 import { known, type Num } from '../upstream/decode.js';
 import type { WireEventDetail as ProjectDetail } from '../upstream/project/wire.js';
@@ -89,7 +90,7 @@ async function standsThere(
   arrival: Arrival,
   sensor: Sensor,
 ): Promise<boolean | null> {
-  const position = await publicPosition(ctx, sensor).catch(() => null);
+  const position = await promised(() => publicPosition(ctx, sensor)).catch(() => null);
   if (known(arrival.distanceKm) === null || !event.solution || !position) return null;
   return mayBeFrom(arrival, distanceKm(event.solution, position));
 }

@@ -1,4 +1,5 @@
 import { GatewayError, type UpstreamTimeout, UpstreamUnavailable } from '../errors.js';
+import type { Maybe } from '../maybe.js';
 import { known } from '../upstream/decode.js';
 import type { ProjectClient } from '../upstream/project/client.js';
 import type { WireProject } from '../upstream/project/wire.js';
@@ -25,6 +26,8 @@ export class MaskSetting {
   /** When the latest record was read that says otherwise, and up to when such doubts have been answered by a look. */
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
   #answeredMs = Number.NEGATIVE_INFINITY;
+  /** Changes whenever anything of the setting does. */
+  #version = 0;
 
   constructor(tenant: Tenant) {
     this.#tenant = tenant;
@@ -32,14 +35,29 @@ export class MaskSetting {
   }
 
   /** Asks the project unless it said within the last 30 seconds. Where it cannot be asked, what it said last holds. */
-  async look(ctx: UnifyContext): Promise<Mask> {
-    const isRecent = ctx.clock.now() - this.saidAtMs <= lookEveryMs;
-    if (!ctx.project || (isRecent && !this.#isDoubted)) return this.mask;
+  look(ctx: UnifyContext): Maybe<Mask> {
+    this.note(ctx);
+    if (!ctx.project || (!this.#isDoubted && !ctx.hasPassed(this.saidAtMs + lookEveryMs))) return this.mask;
+    return this.#ask(ctx, ctx.project);
+  }
+
+  /** The answer depends on what is known of the setting at this moment. */
+  note({ scope }: UnifyContext): void {
+    const version = this.#version;
+    scope.dependencies?.add(this, () => ({
+      state: () => (this.#version === version ? 'fresh' : 'gone'),
+      freshUntilMs: () => Number.POSITIVE_INFINITY,
+      read: () => {},
+    }));
+  }
+
+  async #ask(ctx: UnifyContext, project: ProjectClient): Promise<Mask> {
+    ctx.scope.dependencies?.refuse('the masking setting was asked for');
     const looks = ctx.once(createLooks);
     // One failure answers for the whole operation: a hundred sensors do not ask a hundred times.
     if (looks.failed) return this.mask;
     try {
-      const { value } = await this.ask(ctx, ctx.project);
+      const { value } = await this.ask(ctx, project);
       if (known(value.location_masked) === null) {
         throw new UpstreamUnavailable('The project did not say whether its positions are masked');
       }
@@ -48,6 +66,7 @@ export class MaskSetting {
       if (!(error instanceof GatewayError)) throw error;
       looks.failed = true;
       this.failure = error;
+      this.#version++;
     }
     return this.mask;
   }
@@ -56,24 +75,30 @@ export class MaskSetting {
   giveUp(ctx: UnifyContext, failure: UpstreamTimeout): void {
     ctx.once(createLooks).failed = true;
     if (this.mask === 'unknown') this.failure = failure;
+    this.#version++;
   }
 
   /** The project as it is now: at most 30 seconds old, and later than the last doubt. */
   async ask(ctx: UnifyContext, client: ProjectClient): Promise<Read<WireProject>> {
     const doubtedAtMs = this.#doubtedAtMs;
     // What was said in the millisecond of the doubt may have been said before it.
+    this.note(ctx);
     const sinceDoubtMs = this.#isDoubted ? Math.max(0, ctx.clock.now() - doubtedAtMs - 1) : lookEveryMs;
     const maxAgeMs = Math.min(sinceDoubtMs, lookEveryMs, ctx.scope.maxAgeMs ?? lookEveryMs);
     const said = await client.project({ ...ctx.scope, maxAgeMs });
-    if (known(said.value.location_masked) !== null)
-      this.#answeredMs = Math.max(this.#answeredMs, doubtedAtMs);
+    if (known(said.value.location_masked) !== null && doubtedAtMs > this.#answeredMs) {
+      this.#answeredMs = doubtedAtMs;
+      this.#version++;
+    }
     this.#hear(said);
     return said;
   }
 
   /** A record read at this moment says otherwise: the next look must be later than that. */
   doubt(readAtMs: number): void {
-    if (readAtMs >= this.saidAtMs) this.#doubtedAtMs = Math.max(this.#doubtedAtMs, readAtMs);
+    if (readAtMs < this.saidAtMs || readAtMs <= this.#doubtedAtMs) return;
+    this.#doubtedAtMs = readAtMs;
+    this.#version++;
   }
 
   /** Nothing has been discarded yet: what another process left in a shared cache can be older than what was heard. */
@@ -85,6 +110,7 @@ export class MaskSetting {
   discardOlder(): void {
     if (this.changedAtMs >= this.saidAtMs) return;
     this.changedAtMs = this.saidAtMs;
+    this.#version++;
     this.#tenant.project?.discardCache();
     this.#tenant.kept(createInventory).project?.discard();
   }
@@ -99,6 +125,7 @@ export class MaskSetting {
     if (masked === null || readAtMs < this.saidAtMs) return;
     const mask = masked ? 'masked' : 'open';
     const changed = this.mask !== 'unknown' && this.mask !== mask;
+    if (this.mask !== mask || this.saidAtMs !== readAtMs || this.failure !== null) this.#version++;
     this.mask = mask;
     this.saidAtMs = readAtMs;
     this.failure = null;

@@ -4,6 +4,7 @@
  * a distance, an arrival or a name.
  */
 
+import { type Maybe, whenKnown } from '../maybe.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import type { Point } from './geodesy.js';
@@ -14,11 +15,13 @@ import {
   type PublicPosition,
   pointOf,
   pointOrNull,
+  type Verdict,
   verdictOf,
   verdictOrNull,
 } from './position.js';
 import type { Sensor } from './sensor.js';
 import { sensorDetail } from './sensor-detail.js';
+import type { Half } from './sensor-half.js';
 import {
   type CatalogueRecord,
   deviceKey,
@@ -33,13 +36,20 @@ import { projectSensorAgain } from './sensor-inventory/project-sensors.js';
  * Where a sensor may be shown: the project's position whole where it has one, else the catalogue's where masking permits.
  * Null when there is none, or it is masked away. @throws PositionWithheld as long as it is not known whether it may be shown
  */
-export async function publicPosition(ctx: UnifyContext, sensor: Sensor): Promise<PublicPosition | null> {
-  const half = await sensor.projectHalf();
-  if ('record' in half && half.record) {
-    const own = await projectPosition(ctx, half.record);
-    if (own) return own;
-  }
-  const setting = ctx.kept(createMaskSetting);
+export function publicPosition(ctx: UnifyContext, sensor: Sensor): Maybe<PublicPosition | null> {
+  return whenKnown(sensor.projectHalf(), (half) => {
+    if (!('record' in half) || !half.record) return positionBeside(ctx, sensor, half);
+    return whenKnown(projectPosition(ctx, half.record), (own) => own ?? positionBeside(ctx, sensor, half));
+  });
+}
+
+/** Where the project gives no position of its own. */
+async function positionBeside(
+  ctx: UnifyContext,
+  sensor: Sensor,
+  half: Half<ProjectRecord>,
+): Promise<PublicPosition | null> {
+  const setting = ctx.tracked(createMaskSetting);
   const mask = await setting.look(ctx);
   if (mask === 'unknown') throw withheldBy(setting.failure);
   if (mask === 'masked' && 'record' in half && half.record) return null;
@@ -57,7 +67,7 @@ export async function publicPosition(ctx: UnifyContext, sensor: Sensor): Promise
 
 /** True also while it is not known: a position, distance or arrival time of the catalogue may not be shown then. */
 export async function isMasked(ctx: UnifyContext, sensor: Sensor): Promise<boolean> {
-  const mask = await ctx.kept(createMaskSetting).look(ctx);
+  const mask = await ctx.tracked(createMaskSetting).look(ctx);
   if (mask === 'unknown') return true;
   const half = await sensor.projectHalf();
   if (!('record' in half)) return mask === 'masked';
@@ -68,24 +78,21 @@ export async function isMasked(ctx: UnifyContext, sensor: Sensor): Promise<boole
 }
 
 /** Whether the project masks its positions, as it said within the last 30 seconds, or said last. */
-export function mask(ctx: UnifyContext): Promise<Mask> {
-  return ctx.kept(createMaskSetting).look(ctx);
+export function mask(ctx: UnifyContext): Maybe<Mask> {
+  return ctx.tracked(createMaskSetting).look(ctx);
 }
 
 /**
  * What the project itself withholds while masked (a trigger's location name, a GPS position), as it was read at `readAtMs`:
  * null while masked, also where upstream did not withhold it. @throws PositionWithheld when it is not known
  */
-export async function unlessMasked<T>(
-  ctx: UnifyContext,
-  value: T | null,
-  readAtMs: number,
-): Promise<T | null> {
+export function unlessMasked<T>(ctx: UnifyContext, value: T | null, readAtMs: number): Maybe<T | null> {
   if (value === null || !ctx.project) return value;
-  const setting = ctx.kept(createMaskSetting);
-  const said = await setting.look(ctx);
-  if (said === 'unknown') throw withheldBy(setting.failure);
-  return said === 'masked' || readAtMs < setting.changedAtMs ? null : value;
+  const setting = ctx.tracked(createMaskSetting);
+  return whenKnown(setting.look(ctx), (said) => {
+    if (said === 'unknown') throw withheldBy(setting.failure);
+    return said === 'masked' || readAtMs < setting.changedAtMs ? null : value;
+  });
 }
 
 /**
@@ -104,12 +111,12 @@ export interface ProjectMembership {
 }
 
 export function positionView(ctx: UnifyContext, membership: ProjectMembership): PositionView {
-  const setting = ctx.kept(createMaskSetting);
-  const now = ctx.clock.now();
+  const setting = ctx.tracked(createMaskSetting);
+  setting.note(ctx);
   return {
     positionOf({ project, catalogue }) {
       if (project && pointOrNull(project.value.location)) {
-        const verdict = verdictOrNull(project, setting, now);
+        const verdict = verdictOrNull(ctx, project, setting);
         return isPosition(verdict) ? verdict : null;
       }
       if (!catalogue || setting.mask === 'unknown') return null;
@@ -127,7 +134,7 @@ export function positionView(ctx: UnifyContext, membership: ProjectMembership): 
  * and must be read again.
  */
 export async function isListOutdated(ctx: UnifyContext, records: Iterable<ProjectRecord>): Promise<boolean> {
-  const setting = ctx.kept(createMaskSetting);
+  const setting = ctx.tracked(createMaskSetting);
   await setting.look(ctx);
   let disagreeing: ProjectRecord | undefined;
   for (const record of records) {
@@ -137,39 +144,51 @@ export async function isListOutdated(ctx: UnifyContext, records: Iterable<Projec
   }
   if (!disagreeing) return false;
   await lookFor(ctx, setting, disagreeing);
-  const outdated = verdictOrNull(disagreeing, setting, ctx.clock.now()) === 'outdated';
+  const outdated = verdictOrNull(ctx, disagreeing, setting) === 'outdated';
   if (outdated) setting.discardOlder();
   return outdated;
 }
 
-async function projectPosition(ctx: UnifyContext, record: ProjectRecord): Promise<PublicPosition | null> {
-  const setting = ctx.kept(createMaskSetting);
-  await lookFor(ctx, setting, record);
-  let verdict = verdictOf(record, setting, ctx.clock.now());
-  if (verdict === 'outdated') {
-    setting.discardOlder();
-    const again = await projectSensorAgain(ctx, deviceKey(record));
-    if (!again) return null;
-    await lookFor(ctx, setting, again);
-    verdict = verdictOf(again, setting, ctx.clock.now());
-  }
+function projectPosition(ctx: UnifyContext, record: ProjectRecord): Maybe<PublicPosition | null> {
+  const setting = ctx.tracked(createMaskSetting);
+  return whenKnown(lookFor(ctx, setting, record), () => {
+    const verdict = verdictOf(ctx, record, setting);
+    return verdict === 'outdated' ? projectPositionAgain(ctx, setting, record) : shownBy(setting, verdict);
+  });
+}
+
+/** Of a record that was read under another setting. */
+async function projectPositionAgain(
+  ctx: UnifyContext,
+  setting: MaskSetting,
+  record: ProjectRecord,
+): Promise<PublicPosition | null> {
+  setting.discardOlder();
+  const again = await projectSensorAgain(ctx, deviceKey(record));
+  if (!again) return null;
+  await lookFor(ctx, setting, again);
+  return shownBy(setting, verdictOf(ctx, again, setting));
+}
+
+function shownBy(setting: MaskSetting, verdict: Verdict): PublicPosition | null {
   if (verdict === null || isPosition(verdict)) return verdict;
   throw withheldBy(setting.failure);
 }
 
 /** Looks at the setting where the record alone does not tell what may be shown of it. */
-async function lookFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectRecord): Promise<void> {
+function lookFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectRecord): Maybe<unknown> {
+  setting.note(ctx);
   const told = known(record.value.location?.masked);
-  const isOld = ctx.clock.now() - record.readAtMs > lookEveryMs;
+  const isOld = ctx.hasPassed(record.readAtMs + lookEveryMs);
   const disagrees = told === true ? setting.mask !== 'masked' : told === false && setting.mask === 'masked';
   if (disagrees) setting.doubt(record.readAtMs);
   // A record that is masked may be shown as that, whatever the project says.
-  if (isOld || told === null || (disagrees && setting.mask !== 'unknown')) await setting.look(ctx);
+  return isOld || told === null || (disagrees && setting.mask !== 'unknown') ? setting.look(ctx) : null;
 }
 
 /** Whether a record of the catalogue is surely of no sensor of the project. @throws when the project's list is not whole */
 async function isElsewhere(ctx: UnifyContext, { value }: CatalogueRecord): Promise<boolean> {
-  const list = ctx.kept(createInventory).project;
+  const list = ctx.tracked(createInventory).project;
   if (!list) return true;
   const listed = await list.read(ctx);
   if (!listed.complete || listed.dropped > 0) throw withheldBy(listed.failure);

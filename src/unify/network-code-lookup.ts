@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import type { Maybe } from '../maybe.js';
 import type { WireSensor } from '../upstream/catalogue/wire.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
@@ -15,13 +16,12 @@ export function learnNetworkCode(ctx: UnifyContext, networkId: string): Promise<
 }
 
 /** The code of the network that a sensor of the catalogue is in. */
-export async function networkCodeOf(
+export function networkCodeOf(
   ctx: UnifyContext,
   sensor: Pick<WireSensor, 'id' | 'network_id'>,
-): Promise<string | null> {
-  const codes = ctx.kept(createNetworkCodes);
+): Maybe<string | null> {
   const key = codeKeyOf(sensor);
-  const code = codes.of(key);
+  const code = ctx.tracked(createNetworkCodes).ofNoted(ctx, key);
   if (code !== undefined) return code;
   const networkId = known(sensor.network_id);
   if (networkId !== null) return learnNetworkCode(ctx, networkId);
@@ -40,8 +40,8 @@ async function learnAll(
   ctx: UnifyContext,
   networkIds: readonly string[],
 ): Promise<readonly (string | null | Error)[]> {
-  const codes = ctx.kept(createNetworkCodes);
-  const wanted = networkIds.filter((networkId) => codes.of(networkId) === undefined);
+  const codes = ctx.tracked(createNetworkCodes);
+  const wanted = networkIds.filter((networkId) => codes.ofNoted(ctx, networkId) === undefined);
   const sensors = await sensorsOf(ctx, wanted);
   return Promise.all(
     networkIds.map(async (networkId) => {
@@ -58,7 +58,7 @@ async function sensorsOf(
   networkIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>();
-  const list = ctx.kept(createInventory).catalogue;
+  const list = ctx.tracked(createInventory).catalogue;
   if (!list || networkIds.length === 0) return found;
   if (!list.held && networkIds.length < 2) return found;
   const wanted = new Set(networkIds);

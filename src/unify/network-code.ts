@@ -1,6 +1,6 @@
 import type { WireSensor } from '../upstream/catalogue/wire.js';
 import { known } from '../upstream/decode.js';
-import type { Tenant } from './context.js';
+import type { Tenant, UnifyContext } from './context.js';
 
 const dayMs = 86_400_000;
 const unknownMs = 300_000;
@@ -21,6 +21,23 @@ export class NetworkCodes {
   of(key: string): string | null | undefined {
     const learnt = this.#codes.get(key);
     return learnt && learnt.untilMs > this.#now() ? learnt.code : undefined;
+  }
+
+  /** The answer depends on which codes are known: the order and the pairing of sensors do. */
+  note({ scope }: UnifyContext): void {
+    const { version } = this;
+    scope.dependencies?.add(this, () => ({
+      state: () => (this.version === version ? 'fresh' : 'gone'),
+      freshUntilMs: () => Number.POSITIVE_INFINITY,
+      read: () => {},
+    }));
+  }
+
+  /** As `of`, for an operation: its answer holds no longer than what is known of the code. */
+  ofNoted(ctx: UnifyContext, key: string): string | null | undefined {
+    const learnt = this.#codes.get(key);
+    this.note(ctx);
+    return learnt && !ctx.hasPassed(learnt.untilMs - 1) ? learnt.code : undefined;
   }
 
   /** Changes whenever a code becomes known. */

@@ -39,8 +39,12 @@ export function sliceOf<T>(
     pageInfo: {
       hasNextPage: more.next,
       hasPreviousPage: more.previous,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
+      get endCursor() {
+        return edges.at(-1)?.cursor ?? null;
+      },
     },
     unavailableSources,
   };

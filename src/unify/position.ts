@@ -1,4 +1,6 @@
+import type { Maybe } from '../maybe.js';
 import { known, MalformedValue, type Num, type Text } from '../upstream/decode.js';
+import type { UnifyContext } from './context.js';
 import type { Point } from './geodesy.js';
 import { lookEveryMs, type MaskSetting } from './mask-setting.js';
 import type { ProjectRecord } from './sensor-identity.js';
@@ -10,7 +12,7 @@ export interface PublicPosition extends Point {
   /** Displaced by 500 to 1000 m. */
   readonly masked: boolean;
   /** Of the site; null while masked. The catalogue's costs a request. */
-  readonly siteName: () => Promise<Text>;
+  readonly siteName: () => Maybe<Text>;
 }
 
 export type Verdict = PublicPosition | 'outdated' | 'withheld' | null;
@@ -19,7 +21,7 @@ export type Verdict = PublicPosition | 'outdated' | 'withheld' | null;
  * What may be shown of the project's own position. `outdated`: it was read under another setting and must be read again;
  * `withheld`: record and project disagree, or the project has not said.
  */
-export function verdictOf(record: ProjectRecord, setting: MaskSetting, nowMs: number): Verdict {
+export function verdictOf(ctx: UnifyContext, record: ProjectRecord, setting: MaskSetting): Verdict {
   const location = record.value.location;
   const point = pointOf(location);
   if (!location || !point) return null;
@@ -27,8 +29,8 @@ export function verdictOf(record: ProjectRecord, setting: MaskSetting, nowMs: nu
   const told = known(location.masked);
   const position = { ...point, elevationM: location.elevation_m };
   // contract 6.4: a record that says so is masked at once, whatever was heard before.
-  const masked: PublicPosition = { ...position, masked: true, siteName: async () => null };
-  const open: PublicPosition = { ...position, masked: false, siteName: async () => location.name };
+  const masked: PublicPosition = { ...position, masked: true, siteName: () => null };
+  const open: PublicPosition = { ...position, masked: false, siteName: () => location.name };
   if (told === true) return masked;
   switch (setting.mask) {
     case 'open':
@@ -39,12 +41,12 @@ export function verdictOf(record: ProjectRecord, setting: MaskSetting, nowMs: nu
       return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
     case 'unknown':
       // Upstream has displaced what it masks: what it called open half a minute ago may be shown as that.
-      return told === false && nowMs - record.readAtMs <= lookEveryMs ? open : 'withheld';
+      return told === false && !ctx.hasPassed(record.readAtMs + lookEveryMs) ? open : 'withheld';
   }
 }
 
-export function verdictOrNull(record: ProjectRecord, setting: MaskSetting, nowMs: number): Verdict {
-  return pointOrNull(record.value.location) && verdictOf(record, setting, nowMs);
+export function verdictOrNull(ctx: UnifyContext, record: ProjectRecord, setting: MaskSetting): Verdict {
+  return pointOrNull(record.value.location) && verdictOf(ctx, record, setting);
 }
 
 export function isPosition(verdict: Verdict): verdict is PublicPosition {

@@ -20,7 +20,7 @@ async function readDetail(ctx: UnifyContext, catalogueId: string): Promise<Detai
   const detail = (await ctx.catalogue?.sensor(catalogueId, ctx.scope)) ?? null;
   const code = detail && known(detail.value.network_code);
   // Whatever a detail was read for, it tells its network's code.
-  if (detail && code) ctx.kept(createNetworkCodes).learn(codeKeyOf(detail.value), code);
+  if (detail && code) ctx.tracked(createNetworkCodes).learn(codeKeyOf(detail.value), code);
   return detail;
 }
 

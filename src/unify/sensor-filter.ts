@@ -1,4 +1,5 @@
 import { notConfigured, type Source } from '../errors.js';
+import { promised } from '../maybe.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import { type Box, boxContains, type Circle, withinRadius } from './geodesy.js';
@@ -40,8 +41,8 @@ export function matchesNothing({ stationCodes }: SensorFilter): boolean {
 
 /** All of the filter but the network code, which may have to be learnt first. */
 export function sensorMatcher(
+  time: Pick<UnifyContext, 'hasPassed'>,
   filter: SensorFilter,
-  nowMs: number,
   view: Pick<PositionView, 'positionOf'> | null,
 ): (pair: Pair) => boolean {
   const { status, networkId, boundingBox, within, source } = filter;
@@ -51,7 +52,7 @@ export function sensorMatcher(
     if (source === 'CATALOGUE' && !pair.catalogue) return false;
     if (stations && !stations.has(stationOf(pair))) return false;
     if (networkId != null && known(pair.catalogue?.value.network_id) !== networkId) return false;
-    if (status && statusOf(pair, nowMs) !== status) return false;
+    if (status && statusOf(time, pair) !== status) return false;
     if (!view) return true;
     const position = view.positionOf(pair);
     if (!position) return false;
@@ -73,7 +74,8 @@ export async function inNetworkCode<P extends Pair>(
   pairs: readonly P[],
   networkCode: string,
 ): Promise<CodeFiltered<P>> {
-  const codes = ctx.kept(createNetworkCodes);
+  const codes = ctx.tracked(createNetworkCodes);
+  codes.note(ctx);
   const untold = new Map(
     pairs.flatMap(({ project, catalogue }) =>
       known(project?.value.network) === null && catalogue
@@ -84,7 +86,7 @@ export async function inNetworkCode<P extends Pair>(
   let failure: unknown = null;
   await Promise.all(
     [...untold.values()].map((sensor) =>
-      networkCodeOf(ctx, sensor).catch((error: unknown) => {
+      promised(() => networkCodeOf(ctx, sensor)).catch((error: unknown) => {
         ctx.scope.signal.throwIfAborted();
         failure = error;
       }),

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import { promised } from '../maybe.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import { normaliseLongitude } from './geodesy.js';
@@ -48,9 +49,9 @@ async function featureOf(
   const [key, stationCode, networkCode, status, position] = await Promise.all([
     sensor.key(),
     sensor.stationCode(),
-    sensor.networkCode().catch(orNull(ctx)),
+    promised(() => sensor.networkCode()).catch(orNull(ctx)),
     sensor.status(),
-    publicPosition(ctx, sensor).catch((error: unknown) => {
+    promised(() => publicPosition(ctx, sensor)).catch((error: unknown) => {
       ctx.scope.signal.throwIfAborted();
       if (error instanceof GatewayError) return error;
       throw error;

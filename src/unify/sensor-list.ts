@@ -1,6 +1,14 @@
 import { BadUserInput, GatewayError, type Source } from '../errors.js';
+import { type Maybe, whenKnown } from '../maybe.js';
 import type { UnifyContext } from './context.js';
-import { decodeCursor, encodeCursor, type Slice, sliceOf, type UnavailableSource } from './paging.js';
+import {
+  decodeCursor,
+  type Edge,
+  encodeCursor,
+  type Slice,
+  sliceOf,
+  type UnavailableSource,
+} from './paging.js';
 import type { Sensor } from './sensor.js';
 import { matchesNothing, neededSource, type SensorFilter } from './sensor-filter.js';
 import { learnOrder } from './sensor-inventory/pairing.js';
@@ -28,7 +36,7 @@ const defaultFirst = 50;
  * Sensors of both interfaces, each once, by station code, then network code. Where one interface cannot answer, what there
  * is, and its name. @throws the failure when none can that is configured for it
  */
-export async function listSensors(ctx: UnifyContext, args: SensorListArgs): Promise<SensorSlice> {
+export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<SensorSlice> {
   if (args.first != null && args.last != null) {
     throw new BadUserInput('`first` and `last` exclude each other: give one of them', { argument: 'last' });
   }
@@ -40,21 +48,47 @@ export async function listSensors(ctx: UnifyContext, args: SensorListArgs): Prom
     return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
   }
   const cut = ({ pairs }: Selection) => rangeOf(pairs, args, after, before);
-  let selection = await selectSensors(ctx, filter);
-  if (await learnOrder(ctx, selection.unified.pairing, selection.pairs.slice(...cut(selection)))) {
-    selection = await selectSensors(ctx, filter);
-  }
-  const { unified, pairs, failures } = selection;
-  const [start, end] = cut(selection);
-  const edges = pairs.slice(start, end).map((pair) => ({
-    cursor: encodeCursor(list, [pair.place.stationCode, pair.place.networkCode, pair.place.key]),
-    node: pairSensor(ctx, pair, unified, true),
-  }));
+  return whenKnown(selectSensors(ctx, filter), (selection) => {
+    const isReordered = learnOrder(ctx, selection.unified.pairing, selection.pairs.slice(...cut(selection)));
+    return whenKnown(isReordered, (again) =>
+      again
+        ? whenKnown(selectSensors(ctx, filter), (other) => sliceAt(ctx, other, ...cut(other)))
+        : sliceAt(ctx, selection, ...cut(selection)),
+    );
+  });
+}
+
+function sliceAt(
+  ctx: UnifyContext,
+  { unified, pairs, failures }: Selection,
+  start: number,
+  end: number,
+): SensorSlice {
+  if (failures.size > 0) ctx.scope.dependencies?.refuse('an interface could not answer');
+  const edges = pairs
+    .slice(start, end)
+    .map((pair) => new SensorEdge(pair, pairSensor(ctx, pair, unified, true)));
   const unavailable = [...failures].map(([source, failure]) => unavailableSource(source, failure));
   return {
     ...sliceOf(edges, { next: end < pairs.length, previous: start > 0 }, unavailable),
     totalCount: unavailable.length > 0 ? null : pairs.length,
   };
+}
+
+/** Its cursor is made when it is asked for: of hundreds, mostly the last one's. */
+class SensorEdge implements Edge<Sensor> {
+  readonly node: Sensor;
+  readonly #place: SensorPlace;
+
+  constructor({ place }: Placed, node: Sensor) {
+    this.node = node;
+    this.#place = place;
+  }
+
+  get cursor(): string {
+    const { stationCode, networkCode, key } = this.#place;
+    return encodeCursor(list, [stationCode, networkCode, key]);
+  }
 }
 
 function rangeOf(

@@ -1,7 +1,9 @@
 import { BadUserInput, notConfigured } from '../errors.js';
+import { type Maybe, whenKnown } from '../maybe.js';
 import type { WireSensor as CatalogueSensor } from '../upstream/catalogue/wire.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
+import { derived } from './derived.js';
 import { networkCodeOf } from './network-code-lookup.js';
 import { type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
 import { sensorDetail } from './sensor-detail.js';
@@ -30,7 +32,7 @@ export interface Station {
  * Null when there is no such sensor. Where an interface that might know it cannot answer, its failure instead of a null
  * that may be wrong. @throws BadUserInput when two networks have a sensor of this station code
  */
-export async function readSensor(ctx: UnifyContext, lookup: SensorLookup): Promise<Sensor | null> {
+export function readSensor(ctx: UnifyContext, lookup: SensorLookup): Maybe<Sensor | null> {
   if ('key' in lookup) return byKey(ctx, lookup.key);
   if ('deviceId' in lookup) return byDeviceId(ctx, lookup.deviceId);
   if ('catalogueId' in lookup) return byCatalogueId(ctx, lookup.catalogueId);
@@ -108,7 +110,7 @@ async function byKey(ctx: UnifyContext, key: string): Promise<Sensor | null> {
   const bearers = ({ records }: Listed<CatalogueSensor>) =>
     [...records.values()].filter(({ value }) => deviceIdOf(value.serial_number) === key);
   const listed = await ctx
-    .kept(createInventory)
+    .tracked(createInventory)
     .catalogue?.read(ctx, { enough: (sofar) => bearers(sofar).length > 0 });
   // Of several the one that is not a namesake.
   const [record] = (listed ? bearers(listed) : []).sort((a, b) => (a.value.id < b.value.id ? -1 : 1));
@@ -120,13 +122,13 @@ async function byKey(ctx: UnifyContext, key: string): Promise<Sensor | null> {
   return null;
 }
 
-async function byDeviceId(ctx: UnifyContext, deviceId: string): Promise<Sensor | null> {
+function byDeviceId(ctx: UnifyContext, deviceId: string): Maybe<Sensor | null> {
   if (!ctx.project) throw notConfigured('PROJECT');
   return sensorByDeviceId(ctx, deviceId);
 }
 
 async function byCatalogueId(ctx: UnifyContext, catalogueId: string): Promise<Sensor | null> {
-  const list = ctx.kept(createInventory).catalogue;
+  const list = ctx.tracked(createInventory).catalogue;
   if (!list) throw notConfigured('CATALOGUE');
   const listed = await list.find(ctx, ({ id }) => id === catalogueId);
   const pair = listed && (await pairOf(ctx, catalogueId));
@@ -142,12 +144,23 @@ async function pairOf(ctx: UnifyContext, catalogueId: string): Promise<Sensor | 
   return pair ? pairSensor(ctx, pair, unified) : null;
 }
 
-async function byStationCode(ctx: UnifyContext, stationCode: string): Promise<Sensor | null> {
-  const unified = await unifySensors(ctx);
+function byStationCode(ctx: UnifyContext, stationCode: string): Maybe<Sensor | null> {
+  return whenKnown(unifySensors(ctx), (unified) => {
+    const pairs = pairsAt(unified, stationCode);
+    const [pair] = pairs;
+    return pair && pairs.length === 1
+      ? pairSensor(ctx, pair, unified)
+      : noneOrMany(ctx, stationCode, unified);
+  });
+}
+
+async function noneOrMany(
+  ctx: UnifyContext,
+  stationCode: string,
+  unified: UnifiedSensors,
+): Promise<Sensor | null> {
   const pairs = pairsAt(unified, stationCode);
-  if (pairs.length > 1) throw await ambiguous(ctx, stationCode, pairs);
-  const [pair] = pairs;
-  if (pair) return pairSensor(ctx, pair, unified);
+  if (pairs.length > 0) throw await ambiguous(ctx, stationCode, pairs);
   if (unified.project?.failure) {
     // A list that is too long for the allowance of the moment does not hide the one sensor that was asked for.
     const record = await projectSensorAt(ctx, stationCode);
@@ -176,8 +189,19 @@ async function ambiguous(
 }
 
 function pairsAt({ pairing }: UnifiedSensors, stationCode: string): readonly Pair[] {
-  return pairing.pairs.filter((pair) => stationOf(pair) === stationCode);
+  return byStation(pairing).get(stationCode) ?? [];
 }
+
+const byStation = derived((pairing: UnifiedSensors['pairing']) => {
+  const stations = new Map<string, Pair[]>();
+  for (const pair of pairing.pairs) {
+    const station = stationOf(pair);
+    const there = stations.get(station);
+    if (there) there.push(pair);
+    else stations.set(station, [pair]);
+  }
+  return stations;
+});
 
 /** The merged network code, learnt where only the catalogue has the sensor. */
 async function codeOf(ctx: UnifyContext, { project, catalogue }: Pair): Promise<string | null> {

@@ -1,3 +1,4 @@
+import type { Maybe } from '../maybe.js';
 import type { Text } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import { networkCodeOf } from './network-code-lookup.js';
@@ -8,7 +9,7 @@ import type { CatalogueRecord, ProjectRecord } from './sensor-identity.js';
 export interface MergedField {
   project(record: ProjectRecord): Text;
   /** May cost a request. */
-  catalogue(record: CatalogueRecord, ctx: UnifyContext): Text | Promise<Text>;
+  catalogue(record: CatalogueRecord, ctx: UnifyContext): Maybe<Text>;
 }
 
 /**

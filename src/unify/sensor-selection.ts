@@ -1,4 +1,5 @@
 import type { Source } from '../errors.js';
+import { type Maybe, whenKnown } from '../maybe.js';
 import type { UnifyContext } from './context.js';
 import { isListOutdated, positionView } from './masking.js';
 import {
@@ -20,7 +21,22 @@ export interface Selection {
 }
 
 /** @throws the failure when none of the interfaces can answer that are configured for it */
-export async function selectSensors(ctx: UnifyContext, filter: SensorFilter): Promise<Selection> {
+export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Selection> {
+  if (filtersByPosition(filter) || filter.networkCode != null) return selectSensorsLater(ctx, filter);
+  const needed = neededSource(ctx, filter);
+  return whenKnown(unifySensors(ctx, { catalogue: needed !== 'PROJECT' }), (unified) => ({
+    unified,
+    pairs: isEmpty(filter)
+      ? unified.pairing.pairs
+      : unified.pairing.pairs.filter(sensorMatcher(ctx, filter, null)),
+    failures: failuresOf(unified, needed),
+  }));
+}
+
+const isEmpty = (filter: SensorFilter) => Object.values(filter).every((value) => value == null);
+
+/** By what has to be looked up before: positions that masking lets be shown, codes of networks. */
+async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Promise<Selection> {
   const needed = neededSource(ctx, filter);
   const byPosition = filtersByPosition(filter);
   // Which of the project's sensors the catalogue knows too is only then of interest here.
@@ -38,7 +54,7 @@ export async function selectSensors(ctx: UnifyContext, filter: SensorFilter): Pr
       })
     : null;
   if (view?.withheld && !failures.has('PROJECT')) failures.set('PROJECT', view.withheld);
-  const matches = sensorMatcher(filter, ctx.clock.now(), view);
+  const matches = sensorMatcher(ctx, filter, view);
   const pairs = pairing.pairs.filter(matches);
   if (filter.networkCode == null) return { unified, pairs, failures };
   const coded = await inNetworkCode(ctx, pairs, filter.networkCode);

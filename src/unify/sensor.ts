@@ -1,5 +1,7 @@
+import { type Maybe, whenBoth, whenKnown } from '../maybe.js';
 import { known, MalformedValue, type Text } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
+import { derived } from './derived.js';
 import { type DetailRecord, sensorDetail } from './sensor-detail.js';
 import { type Half, heldBy, recordOf, settled } from './sensor-half.js';
 import {
@@ -38,90 +40,98 @@ export class Sensor {
   readonly #ctx: UnifyContext;
   readonly #isListed: boolean;
   readonly #isNamesake: boolean;
-  #project: Promise<Half<ProjectRecord>> | undefined;
-  #catalogue: Promise<Half<CatalogueRecord>> | undefined;
+  #project: Maybe<Half<ProjectRecord>> | undefined;
+  #catalogue: Maybe<Half<CatalogueRecord>> | undefined;
 
   constructor(ctx: UnifyContext, parts: SensorParts) {
     this.#ctx = ctx;
     this.#isListed = parts.isListed ?? false;
     this.#isNamesake = parts.isNamesake ?? false;
-    if (parts.project) this.#project = Promise.resolve(parts.project);
-    if (parts.catalogue) this.#catalogue = Promise.resolve(parts.catalogue);
+    this.#project = parts.project;
+    this.#catalogue = parts.catalogue;
   }
 
   /** The project's record; null for a sensor that the project does not have. */
-  async project(): Promise<ProjectRecord | null> {
-    return recordOf(await this.projectHalf());
+  project(): Maybe<ProjectRecord | null> {
+    return whenKnown(this.projectHalf(), recordOf);
   }
 
   /** The catalogue's record, as its list or its detail gave it. */
-  async catalogue(): Promise<CatalogueRecord | null> {
-    return recordOf(await this.catalogueHalf());
+  catalogue(): Maybe<CatalogueRecord | null> {
+    return whenKnown(this.catalogueHalf(), recordOf);
   }
 
-  projectHalf(): Promise<Half<ProjectRecord>> {
+  projectHalf(): Maybe<Half<ProjectRecord>> {
     this.#project ??= settled(async () => {
       const record = await this.catalogue();
       return record && projectHalf(this.#ctx, record);
+    }).then((half) => {
+      this.#project = half;
+      return half;
     });
     return this.#project;
   }
 
-  catalogueHalf(): Promise<Half<CatalogueRecord>> {
+  catalogueHalf(): Maybe<Half<CatalogueRecord>> {
     this.#catalogue ??= settled(async () => {
       const record = await this.project();
       return record && catalogueHalf(this.#ctx, record);
+    }).then((half) => {
+      this.#catalogue = half;
+      return half;
     });
     return this.#catalogue;
   }
 
   /** The part of the global id behind the type; the same however the sensor was reached. */
-  async key(): Promise<string> {
-    const project = heldBy(await this.projectHalf());
-    const catalogue = project ? null : heldBy(await this.catalogueHalf());
-    return sensorKey({ project, catalogue, isNamesake: this.#isNamesake });
+  key(): Maybe<string> {
+    return whenKnown(this.#primary(), (pair) => sensorKey({ ...pair, isNamesake: this.#isNamesake }));
   }
 
   /** Null for a sensor that the project does not have. */
-  async deviceId(): Promise<string | null> {
-    const record = await this.#required(this.projectHalf());
-    return record && (deviceIdOf(record.value.device_id) ?? record.value.device_id);
+  deviceId(): Maybe<string | null> {
+    return this.#ofProject((record) => shownDeviceId(record));
   }
 
-  async catalogueId(): Promise<string | null> {
-    return (await this.#required(this.catalogueHalf()))?.value.id ?? null;
+  catalogueId(): Maybe<string | null> {
+    return this.#ofCatalogue(({ value }) => value.id);
   }
 
-  async serialNumber(): Promise<Text> {
-    return (await this.#required(this.catalogueHalf()))?.value.serial_number ?? null;
+  serialNumber(): Maybe<Text> {
+    return this.#ofCatalogue(({ value }) => value.serial_number);
   }
 
   /** Empty where neither interface gave one. */
-  async stationCode(): Promise<string> {
-    const project = heldBy(await this.projectHalf());
-    const own = project && known(project.value.station);
-    if (own) return own;
-    const catalogue = heldBy(await this.catalogueHalf());
-    return (catalogue && known(catalogue.value.station_code)) ?? '';
+  stationCode(): Maybe<string> {
+    return whenKnown(this.projectHalf(), (half) => {
+      const project = heldBy(half);
+      const own = project && known(project.value.station);
+      if (own) return own;
+      return whenKnown(this.catalogueHalf(), (other) => {
+        const catalogue = heldBy(other);
+        return (catalogue && known(catalogue.value.station_code)) ?? '';
+      });
+    });
   }
 
-  networkCode(): Promise<Text> {
+  networkCode(): Maybe<Text> {
     return this.#merged(mergedFields.networkCode);
   }
 
   /** Of the catalogue's network; null where the catalogue does not have the sensor. */
-  async networkId(): Promise<Text> {
-    return (await this.#required(this.catalogueHalf()))?.value.network_id ?? null;
+  networkId(): Maybe<Text> {
+    return this.#ofCatalogue(({ value }) => value.network_id);
   }
 
-  model(): Promise<Text> {
+  model(): Maybe<Text> {
     return this.#merged(mergedFields.model);
   }
 
-  firmwareVersion(): Promise<Text> {
+  firmwareVersion(): Maybe<Text> {
     return this.#merged(mergedFields.firmwareVersion);
   }
 
+  /** One request; null where the catalogue does not have the sensor. */
   async locationCode(): Promise<Text> {
     return (await this.detail())?.value.location_code ?? null;
   }
@@ -130,27 +140,29 @@ export class Sensor {
     return instantOf((await this.detail())?.value.created_at ?? null);
   }
 
-  async lastSeenAt(): Promise<MaybeInstant> {
-    return instantOf(await this.#merged(mergedFields.lastSeen));
+  lastSeenAt(): Maybe<MaybeInstant> {
+    return whenKnown(this.#merged(mergedFields.lastSeen), instantOf);
   }
 
   /** Empty where upstream gave none. */
-  async statusText(): Promise<string> {
-    const { project, catalogue } = await this.#spokesman();
-    return known((project ?? catalogue)?.value.status) ?? '';
+  statusText(): Maybe<string> {
+    return whenKnown(
+      this.#primary(),
+      ({ project, catalogue }) => known((project ?? catalogue)?.value.status) ?? '',
+    );
   }
 
-  async status(): Promise<SensorStatus> {
-    return statusOf(await this.#spokesman(), this.#ctx.clock.now());
+  status(): Maybe<SensorStatus> {
+    return whenKnown(this.#primary(), (pair) => statusOf(this.#ctx, pair));
   }
 
   /** What only the project tells. */
-  async power() {
-    return (await this.#required(this.projectHalf()))?.value.power ?? null;
+  power() {
+    return this.#ofProject(({ value }) => value.power);
   }
 
-  async connectivity() {
-    return (await this.#required(this.projectHalf()))?.value.connectivity ?? null;
+  connectivity() {
+    return this.#ofProject(({ value }) => value.connectivity);
   }
 
   /** One request; null where the catalogue does not have the sensor. */
@@ -160,56 +172,90 @@ export class Sensor {
   }
 
   /** Who is known to have it. */
-  async sources(): Promise<readonly ('PROJECT' | 'CATALOGUE')[]> {
-    const [project, catalogue] = await Promise.all([this.projectHalf(), this.catalogueHalf()]);
-    return [
+  sources(): Maybe<readonly ('PROJECT' | 'CATALOGUE')[]> {
+    return whenBoth(this.projectHalf(), this.catalogueHalf(), (project, catalogue) => [
       ...(heldBy(project) ? (['PROJECT'] as const) : []),
       ...(heldBy(catalogue) ? (['CATALOGUE'] as const) : []),
-    ];
+    ]);
   }
 
   /** When the oldest of the records was read that this answer is made of. */
-  async asOf(): Promise<Instant> {
-    // The fields beside this one have been asked for by then: what they read counts, and nothing is read for this one.
-    await null;
-    const [project, catalogue] = await Promise.all([this.#project, this.#catalogue]);
-    const records = [project && heldBy(project), catalogue && heldBy(catalogue)];
-    const times = records.flatMap((record) => record?.readAtMs ?? []);
-    return Instant.fromMs(times.length > 0 ? Math.min(...times) : this.#ctx.clock.now());
+  asOf(): Maybe<Instant> {
+    const project = this.#project;
+    const catalogue = this.#catalogue;
+    const areAtHand = [project, catalogue].every((half) => half !== undefined && !(half instanceof Promise));
+    return areAtHand ? this.#oldest(project, catalogue) : this.#oldestAsked();
   }
 
-  /** The record that speaks for the sensor's state: the project's where it has one. */
-  async #spokesman(): Promise<Pair> {
-    const project = heldBy(await this.projectHalf());
-    return { project, catalogue: project ? null : heldBy(await this.catalogueHalf()) };
+  /** The fields beside this one have been asked for by then: what they read counts, and nothing is read for this one. */
+  async #oldestAsked(): Promise<Instant> {
+    await null;
+    return this.#oldest(await this.#project, await this.#catalogue);
+  }
+
+  #oldest(
+    project: Maybe<Half<ProjectRecord>> | undefined,
+    catalogue: Maybe<Half<CatalogueRecord>> | undefined,
+  ): Instant {
+    let oldestMs = Number.POSITIVE_INFINITY;
+    for (const half of [project, catalogue]) {
+      const record = half && !(half instanceof Promise) ? heldBy<{ readonly readAtMs: number }>(half) : null;
+      if (record) oldestMs = Math.min(oldestMs, record.readAtMs);
+    }
+    return Instant.fromMs(Number.isFinite(oldestMs) ? oldestMs : this.#ctx.clock.now());
+  }
+
+  /** The record that the sensor's state is told by: the project's where it has one. */
+  #primary(): Maybe<Pair> {
+    return whenKnown(this.projectHalf(), (half) => {
+      const project = heldBy(half);
+      if (project) return { project, catalogue: null };
+      return whenKnown(this.catalogueHalf(), (other) => ({ project: null, catalogue: heldBy(other) }));
+    });
   }
 
   /** The first value there is. An error only where it is missing and could be what is not known. */
-  async #merged(field: MergedField): Promise<Text> {
-    const projectHalf = await this.projectHalf();
-    const project = heldBy(projectHalf);
-    const own = project && field.project(project);
-    if (own && !(own instanceof MalformedValue)) return own;
-    const catalogueHalf = await this.catalogueHalf();
-    const catalogue = heldBy(catalogueHalf);
-    const other = catalogue && (await field.catalogue(catalogue, this.#ctx));
-    if (other) return other;
-    if (own !== null) return own;
-    if (this.#isListed) return other;
-    recordOf(projectHalf);
-    recordOf(catalogueHalf);
-    return other;
+  #merged(field: MergedField): Maybe<Text> {
+    return whenKnown(this.projectHalf(), (half) => {
+      const project = heldBy(half);
+      const own = project && field.project(project);
+      if (own && !(own instanceof MalformedValue)) return own;
+      return whenKnown(this.catalogueHalf(), (otherHalf) => {
+        const catalogue = heldBy(otherHalf);
+        return whenKnown(catalogue && field.catalogue(catalogue, this.#ctx), (other) => {
+          if (other) return other;
+          if (own !== null) return own;
+          if (this.#isListed) return other;
+          recordOf(half);
+          recordOf(otherHalf);
+          return other;
+        });
+      });
+    });
   }
 
-  async #required<R>(half: Promise<Half<R>>): Promise<R | null> {
-    return this.#isListed ? heldBy(await half) : recordOf(await half);
+  #ofProject<T>(value: (record: ProjectRecord) => T): Maybe<T | null> {
+    return whenKnown(this.projectHalf(), (half) => this.#required(half, value));
+  }
+
+  #ofCatalogue<T>(value: (record: CatalogueRecord) => T): Maybe<T | null> {
+    return whenKnown(this.catalogueHalf(), (half) => this.#required(half, value));
+  }
+
+  #required<R, T>(half: Half<R>, value: (record: R) => T): T | null {
+    const record = this.#isListed ? heldBy(half) : recordOf(half);
+    return record && (value(record) ?? null);
   }
 }
 
+const shownDeviceId = derived(({ value }: ProjectRecord) => deviceIdOf(value.device_id) ?? value.device_id);
+
 /** The project's sensor with this Device ID, in any spelling; null when the project has none. Batched. */
-export async function sensorByDeviceId(ctx: UnifyContext, deviceId: string): Promise<Sensor | null> {
-  const record = await projectSensor(ctx, deviceId);
-  return record && sensorOf(ctx, { project: { record } });
+export function sensorByDeviceId(ctx: UnifyContext, deviceId: string): Maybe<Sensor | null> {
+  return whenKnown(
+    projectSensor(ctx, deviceId),
+    (record) => record && sensorOf(ctx, { project: { record } }),
+  );
 }
 
 /** The one `Sensor` of this operation that has these records; an item of a list is apart, with errors of its own. */

@@ -9,6 +9,7 @@ export class Instant {
   readonly digits: string;
   /** True within a leap second, 23:59:60. */
   readonly leap: boolean;
+  #text: string | undefined;
 
   private constructor(unixS: number, digits: string, leap: boolean) {
     this.unixS = unixS;
@@ -87,6 +88,11 @@ export class Instant {
 
   /** RFC 3339 in UTC with all digits; a fraction has at least three, as JavaScript writes it. */
   toString(): string {
+    this.#text ??= this.#written();
+    return this.#text;
+  }
+
+  #written(): string {
     const date = new Date(this.unixS * 1000).toISOString();
     const untilSeconds = date.slice(0, date.indexOf('.') - 2);
     const second = this.leap ? '60' : date.slice(date.indexOf('.') - 2, date.indexOf('.'));

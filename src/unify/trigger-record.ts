@@ -1,6 +1,8 @@
 import { UpstreamUnavailable } from '../errors.js';
 import type { Num, Text } from '../upstream/decode.js';
 import type { WireTrigger } from '../upstream/project/wire.js';
+import type { Page, Read } from '../upstream/read.js';
+import { derived } from './derived.js';
 import { Instant } from './time.js';
 import { instantOf, type MaybeInstant } from './wire-time.js';
 
@@ -58,11 +60,11 @@ export function triggerOf(record: WireTrigger, readAtMs: number): Trigger {
 }
 
 /** Those whose start time can be read: one bad record does not lose its page (contract 5.10). */
-export function triggersOf(records: readonly WireTrigger[], readAtMs: number): Trigger[] {
-  return records
+export const triggersOf = derived((page: Read<Page<WireTrigger>>): readonly Trigger[] =>
+  page.value.items
     .filter((record) => Instant.parse(record.start_time) !== null)
-    .map((record) => triggerOf(record, readAtMs));
-}
+    .map((record) => triggerOf(record, page.readAtMs)),
+);
 
 /** Seconds from start to end; null while there is no end. */
 export function durationS(trigger: Trigger): Num {

@@ -1,3 +1,4 @@
+import type { Maybe } from '../maybe.js';
 import type { Text } from '../upstream/decode.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
@@ -7,12 +8,12 @@ import { type Sensor, sensorByDeviceId } from './sensor.js';
 import type { Trigger } from './trigger-record.js';
 
 /** The sensor that recorded a trigger; null when the project does not have it (any more). Batched. */
-export function sensorOfTrigger(ctx: UnifyContext, trigger: Trigger): Promise<Sensor | null> {
+export function sensorOfTrigger(ctx: UnifyContext, trigger: Trigger): Maybe<Sensor | null> {
   return sensorByDeviceId(ctx, trigger.deviceId);
 }
 
 /** Name of the trigger's location; null when withheld by masking. */
-export function locationNameOf(ctx: UnifyContext, { locationName, asOf }: Trigger): Promise<Text> {
+export function locationNameOf(ctx: UnifyContext, { locationName, asOf }: Trigger): Maybe<Text> {
   return unlessMasked(ctx, locationName, asOf.ms);
 }
 

@@ -2,13 +2,19 @@ import { BadUserInput, QueryTooComplex } from '../errors.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
 import { fitsMs } from './millisecond.js';
-import { decodeCursor, encodeCursor, type Slice, sliceOf } from './paging.js';
+import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from './paging.js';
 import { deviceIdOf, serialKey } from './sensor-identity.js';
 import type { Instant } from './time.js';
 import { decodePosition, encodePosition } from './trigger-list/position.js';
 import { reachOf, type TriggerReach } from './trigger-list/reach.js';
 import { walkTogether } from './trigger-list/together.js';
-import { projectTriggers, type TriggerWalk, type WalkedTriggers, walkTriggers } from './trigger-list/walk.js';
+import {
+  type PlacedTrigger,
+  projectTriggers,
+  type TriggerWalk,
+  type WalkedTriggers,
+  walkTriggers,
+} from './trigger-list/walk.js';
 import type { Trigger, TriggerStatus } from './trigger-record.js';
 
 export { readTrigger } from './trigger-lookup.js';
@@ -78,17 +84,15 @@ function pageOf(ctx: UnifyContext, walk: TriggerWalk, walked: WalkedTriggers): T
     );
   }
   const list = listName(walk.order);
-  const edges = triggers.map(({ trigger, position }) => ({
-    node: trigger,
-    cursor: encodeCursor(list, encodePosition(position)),
-  }));
+  const edges = triggers.map((placed) => new TriggerEdge(list, placed));
   const slice = sliceOf(edges, { next: more, previous: walk.after !== null });
   return {
     ...slice,
     reach: reachOf(walk, {
       triggers: triggers.map(({ trigger }) => trigger),
       more,
-      readAtMs: Math.min(readAtMs, ctx.clock.now()),
+      // Infinite where nothing had to be read.
+      readAtMs: Number.isFinite(readAtMs) ? readAtMs : ctx.clock.now(),
     }),
     // A filtered list that was cut goes on from where it looked last, even if it found nothing up to there.
     pageInfo: reached
@@ -100,6 +104,25 @@ function pageOf(ctx: UnifyContext, walk: TriggerWalk, walked: WalkedTriggers): T
       return (await walkTriggers({ ...walk, after: null, wanted: 1, mostRequests: 1 })).total;
     },
   };
+}
+
+/** Its cursor is made when it is asked for: of hundreds, mostly the last one's. */
+class TriggerEdge implements Edge<Trigger> {
+  readonly #list: string;
+  readonly #placed: PlacedTrigger;
+
+  constructor(list: string, placed: PlacedTrigger) {
+    this.#list = list;
+    this.#placed = placed;
+  }
+
+  get node(): Trigger {
+    return this.#placed.trigger;
+  }
+
+  get cursor(): string {
+    return encodeCursor(this.#list, encodePosition(this.#placed.position));
+  }
 }
 
 function walkOf(ctx: UnifyContext, args: TriggerListArgs): TriggerWalk {

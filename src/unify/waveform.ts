@@ -1,4 +1,5 @@
 import { BadUserInput, notConfigured, UpstreamUnavailable } from '../errors.js';
+import type { Maybe } from '../maybe.js';
 import type { UnifyContext } from './context.js';
 import { Instant } from './time.js';
 
@@ -29,7 +30,7 @@ export interface Waveform {
  */
 export async function readWaveform(
   ctx: UnifyContext,
-  sensor: { catalogueId(): Promise<string | null> },
+  sensor: { catalogueId(): Maybe<string | null> },
   { channel, start, end }: WaveformWindow,
 ): Promise<Waveform | null> {
   if (start.compare(end) >= 0) {

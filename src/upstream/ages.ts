@@ -56,6 +56,20 @@ export function useOf(kept: Kept, kind: Kind, { maxAgeMs, notBeforeMs, seen, now
   return ageMs <= rescueMs ? 'rescue' : 'none';
 }
 
+/** Until when `useOf` says 'serve', unless something changes; in milliseconds since 1970. */
+export function freshUntilMs(
+  kept: Kept,
+  kind: Kind,
+  { maxAgeMs, notBeforeMs, seen }: Omit<Wanted, 'nowMs'>,
+): number {
+  const { readAtMs } = kept;
+  if (kept.absent) return readAtMs + Math.min(maxAgeMs ?? freshMs[kind], notFoundMs);
+  if (maxAgeMs !== undefined) return readAtMs + maxAgeMs;
+  if (notBeforeMs !== undefined || kept.final) return Number.POSITIVE_INFINITY;
+  const isUnchanged = seen !== undefined && seen.version === kept.version;
+  return (isUnchanged ? Math.max(readAtMs, seen.atMs) : readAtMs) + freshMs[kind];
+}
+
 interface Wanted extends Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs'> {
   readonly seen: Seen | undefined;
   readonly nowMs: number;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { GatewayError, type Source, Unauthenticated } from '../errors.js';
 import { address } from './address.js';
-import { type Use, useOf } from './ages.js';
+import { freshUntilMs, type Use, useOf } from './ages.js';
 import { notFound, requestIdOf } from './answer.js';
 import { AnswerReader } from './answer-reader.js';
 import type { CachePart, Kept } from './cache.js';
@@ -61,11 +61,13 @@ export class Pipeline {
       await this.#confirmed(this.#confirming, scope);
     const kept = this.#kept.get(id);
     const use = kept ? this.#useOf(kept, request, scope) : 'none';
-    if (kept && use === 'serve') return this.#hit<T>(kept, scope, 'cacheHits');
-    if (kept && use === 'serve and refresh') {
+    if (kept && (use === 'serve' || use === 'serve and refresh')) {
+      this.#note(id, kept, request, scope);
+      if (use === 'serve') return this.#hit<T>(kept, scope, 'cacheHits');
       this.#refreshBehind(id, request);
       return this.#hit<T>(kept, scope, 'staleHits');
     }
+    scope.dependencies?.refuse('upstream was asked');
     try {
       return await this.#joinOrFly(id, request, scope);
     } catch (error) {
@@ -146,11 +148,37 @@ export class Pipeline {
     scope.signal.throwIfAborted();
   }
 
-  #useOf<T>(kept: Kept, { kind, listedAs }: ReadRequest<T>, scope: ReadScope): Use {
+  #useOf<T>(
+    kept: Kept,
+    { kind, listedAs }: ReadRequest<T>,
+    { maxAgeMs, notBeforeMs }: Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs'>,
+  ): Use {
     const seen = this.#seen(listedAs);
-    const { maxAgeMs, notBeforeMs } = scope;
     const use = useOf(kept, kind, { maxAgeMs, notBeforeMs, seen, nowMs: this.#options.clock.now() });
     return use === 'none' || this.#trust.holds ? use : 'rescue';
+  }
+
+  /** A cached response as a part of an answer: current as long as a read like this one would be given it. */
+  #note<T>(id: string, kept: Kept, request: ReadRequest<T>, scope: ReadScope): void {
+    const { maxAgeMs, notBeforeMs } = scope;
+    // Under a rule of its own a second read of the same response is a part of its own.
+    const isParticular = (maxAgeMs ?? notBeforeMs) !== undefined;
+    scope.dependencies?.add(isParticular ? {} : kept, () => ({
+      state: () => {
+        if (this.#kept.get(id) !== kept) return 'gone';
+        const use = this.#useOf(kept, request, { maxAgeMs, notBeforeMs });
+        if (use === 'serve') return 'fresh';
+        return use === 'serve and refresh' ? 'stale' : 'gone';
+      },
+      freshUntilMs: () =>
+        freshUntilMs(kept, request.kind, { maxAgeMs, notBeforeMs, seen: this.#seen(request.listedAs) }),
+      read: (meter, times) => {
+        const isFresh = this.#useOf(kept, request, { maxAgeMs, notBeforeMs }) === 'serve';
+        for (let count = 0; count < times; count++)
+          this.#hit(kept, { meter }, isFresh ? 'cacheHits' : 'staleHits');
+        if (!isFresh) this.#refreshBehind(id, request);
+      },
+    }));
   }
 
   #seen(listedAs: string | undefined): Seen | undefined {
@@ -267,14 +295,14 @@ export class Pipeline {
     if (error instanceof Unauthenticated) this.discardCache();
   }
 
-  #hit<T>(kept: Kept, scope: ReadScope, as: 'cacheHits' | 'staleHits'): Read<T> | null {
+  #hit<T>(kept: Kept, scope: Pick<ReadScope, 'meter'>, as: 'cacheHits' | 'staleHits'): Read<T> | null {
     this.#countHit(scope, as);
     const ageS = Math.max(0, this.#options.clock.now() - kept.readAtMs) / 1000;
     scope.meter.oldestAgeS = Math.max(scope.meter.oldestAgeS, ageS);
     return readOf<T>(kept);
   }
 
-  #countHit({ meter }: ReadScope, as: 'cacheHits' | 'staleHits'): void {
+  #countHit({ meter }: Pick<ReadScope, 'meter'>, as: 'cacheHits' | 'staleHits'): void {
     meter[as]++;
     this.#cacheHitCount++;
   }
@@ -287,5 +315,6 @@ interface Landed {
 }
 
 function readOf<T>(kept: Kept): Read<T> | null {
-  return kept.absent ? null : { value: kept.value as T, readAtMs: kept.readAtMs };
+  // The same object for all: what is derived from it is made once.
+  return kept.absent ? null : (kept as Read<T>);
 }

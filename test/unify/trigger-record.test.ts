@@ -88,6 +88,7 @@ describe('triggers', () => {
 
   it('without a readable start have no place in time', () => {
     expect(() => triggerOf(wire({ start_time: 'noon' }), 0)).toThrow(UpstreamUnavailable);
-    expect(triggersOf([wire({ start_time: 'noon' }), wire({ id: 2 })], 0)).toHaveLength(1);
+    const items = [wire({ start_time: 'noon' }), wire({ id: 2 })];
+    expect(triggersOf({ value: { items, total: 2, received: 2 }, readAtMs: 0 })).toHaveLength(1);
   });
 });

@@ -1,5 +1,6 @@
 import type { Delivery } from '../../live/change.js';
 import type { SensorStatusChange } from '../../live/sensor-status.js';
+import { promised } from '../../maybe.js';
 import { sensorByDeviceId, sensorOf } from '../../unify/sensor.js';
 import { Instant } from '../../unify/time.js';
 import { builder } from '../builder.js';
@@ -19,7 +20,9 @@ const SensorStatusChangeRef = builder
         resolve: async ({ change: { pair } }, _args, { unify }) => {
           const { project, catalogue } = pair;
           if (!project) return sensorOf(unify, { catalogue: { record: catalogue } });
-          const now = await sensorByDeviceId(unify, project.value.device_id).catch(() => null);
+          const now = await promised(() => sensorByDeviceId(unify, project.value.device_id)).catch(
+            () => null,
+          );
           return now ?? sensorOf(unify, { project: { record: project } });
         },
       }),

@@ -1,3 +1,4 @@
+import { whenKnown } from '../../maybe.js';
 import { distanceKm } from '../../unify/geodesy.js';
 import { connectionTypeOf, signalStrengthOf } from '../../unify/health-report.js';
 import { publicPosition } from '../../unify/masking.js';
@@ -5,6 +6,7 @@ import { Network } from '../../unify/network.js';
 import type { PublicPosition } from '../../unify/position.js';
 import { readSensor } from '../../unify/sensor-lookup.js';
 import type { SensorStatus } from '../../unify/sensor-status.js';
+import type { Instant } from '../../unify/time.js';
 import { known } from '../../upstream/decode.js';
 import type { WireSensor } from '../../upstream/project/wire.js';
 import { builder } from '../builder.js';
@@ -38,7 +40,7 @@ const SensorLocationRef = builder.objectRef<PublicPosition>('SensorLocation').im
       description:
         'Name of the site. Null when withheld by location masking. Of a sensor that only the catalogue has it costs an ' +
         'upstream request.',
-      resolve: async (position) => shown(await position.siteName()),
+      resolve: (position) => whenKnown(position.siteName(), shown<string | null>),
     }),
     masked: t.exposeBoolean('masked', {
       nullable: false,
@@ -96,7 +98,7 @@ builder.node(SensorRef, {
     'A sensor, from the records of both interfaces: the same when its serial number is its Device ID, or else when station ' +
     'and network code are both equal. Where both have a value the project holds, and the catalogue fills what is missing.',
   id: { resolve: (sensor) => sensor.key() },
-  loadManyWithoutCache: (keys, { unify }) => loadEach(keys, (key) => readSensor(unify, { key })),
+  loadManyWithoutCache: (keys, { unify }) => loadEach(keys, async (key) => readSensor(unify, { key })),
   fields: (t) => ({
     deviceId: t.string({
       description:
@@ -111,7 +113,7 @@ builder.node(SensorRef, {
     serialNumber: t.string({
       description: 'Serial number as the catalogue writes it.',
       extensions: oneForAll,
-      resolve: async (sensor) => shown(await sensor.serialNumber()),
+      resolve: (sensor) => whenKnown(sensor.serialNumber(), shown<string | null>),
     }),
     stationCode: t.string({
       nullable: false,
@@ -121,7 +123,7 @@ builder.node(SensorRef, {
     networkCode: t.string({
       description:
         "Seismic network code. Of a sensor that only the catalogue has it is its network's, learnt once a day.",
-      resolve: async (sensor) => shown(await sensor.networkCode()),
+      resolve: (sensor) => whenKnown(sensor.networkCode(), shown<string | null>),
     }),
     locationCode: t.string({
       description: 'SEED location code, from the catalogue. One upstream request for each sensor.',
@@ -130,12 +132,12 @@ builder.node(SensorRef, {
     }),
     model: t.string({
       description: 'Name of the model.',
-      resolve: async (sensor) => shown(await sensor.model()),
+      resolve: (sensor) => whenKnown(sensor.model(), shown<string | null>),
     }),
     firmwareVersion: t.string({
       description:
         'Version of the firmware. Of a sensor that only the catalogue has it costs an upstream request.',
-      resolve: async (sensor) => shown(await sensor.firmwareVersion()),
+      resolve: (sensor) => whenKnown(sensor.firmwareVersion(), shown<string | null>),
     }),
     status: t.field({
       type: SensorStatusEnum,
@@ -153,7 +155,7 @@ builder.node(SensorRef, {
     lastSeenAt: t.field({
       type: 'DateTime',
       description: 'When the service last heard of it.',
-      resolve: async (sensor) => shown(await sensor.lastSeenAt()),
+      resolve: (sensor) => whenKnown(sensor.lastSeenAt(), shown<Instant | null>),
     }),
     createdAt: t.field({
       type: 'DateTime',
@@ -182,26 +184,25 @@ builder.node(SensorRef, {
       type: NetworkRef,
       description: 'Network of the catalogue. The networks of all sensors are one upstream request.',
       extensions: oneForAll,
-      resolve: async (sensor, _, { unify }) => {
-        const networkId = shown(await sensor.networkId());
-        return networkId === null ? null : new Network(unify, networkId);
-      },
+      resolve: (sensor, _, { unify }) =>
+        whenKnown(sensor.networkId(), (id) => {
+          const networkId = shown<string | null>(id);
+          return networkId === null ? null : new Network(unify, networkId);
+        }),
     }),
     distanceKm: t.float({
       description:
         'Great-circle (geodesic) distance in kilometres, from the position that may be shown. Null without one.',
       args: { from: t.arg({ type: PointInput, required: true, description: 'Distance from this place.' }) },
-      resolve: async (sensor, { from }, { unify }) => {
-        const position = await publicPosition(unify, sensor);
-        return position && distanceKm(from, position);
-      },
+      resolve: (sensor, { from }, { unify }) =>
+        whenKnown(publicPosition(unify, sensor), (position) => position && distanceKm(from, position)),
     }),
     sources: t.field({
       type: [SourceEnum],
       nullable: false,
       description: 'The interfaces that have it, as far as they could say.',
       extensions: oneForAll,
-      resolve: async (sensor) => [...(await sensor.sources())],
+      resolve: (sensor) => whenKnown(sensor.sources(), (sources) => [...sources]),
     }),
     asOf: t.field({
       type: 'DateTime',

@@ -1,3 +1,4 @@
+import { whenKnown } from '../../maybe.js';
 import { estimateIntensity } from '../../unify/intensity.js';
 import { readTrigger } from '../../unify/trigger.js';
 import { eventOfTrigger } from '../../unify/trigger-event.js';
@@ -42,7 +43,7 @@ builder.node(TriggerRef, {
     }),
     locationName: t.string({
       description: "Name of the sensor's location; null when withheld by location masking.",
-      resolve: async (trigger, _, { unify }) => shown(await locationNameOf(unify, trigger)),
+      resolve: (trigger, _, { unify }) => whenKnown(locationNameOf(unify, trigger), shown<string | null>),
     }),
     sensor: t.field({
       type: SensorRef,

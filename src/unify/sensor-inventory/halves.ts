@@ -47,7 +47,7 @@ async function catalogueHalves(
   ctx: UnifyContext,
   records: readonly ProjectRecord[],
 ): Promise<readonly (CatalogueRecord | null | Error)[]> {
-  const list = ctx.kept(createInventory).catalogue;
+  const list = ctx.tracked(createInventory).catalogue;
   if (!list) return records.map(() => null);
   const wanted = new Map(records.map((record) => [deviceKey(record), record]));
   const bySerial = new Map<string, CatalogueRecord>();

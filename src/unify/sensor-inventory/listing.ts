@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.js';
+import type { CacheState, Dependency } from '../../upstream/dependencies.js';
 import { isDefinite } from '../../upstream/outcome.js';
-import type { RateLimitStatus, Read, ReadScope } from '../../upstream/read.js';
+import type { CostMeter, RateLimitStatus, Read } from '../../upstream/read.js';
 import type { Shelf } from '../../upstream/shelf.js';
 import type { UnifyContext } from '../context.js';
 import type { PageSource } from './pages.js';
@@ -55,7 +56,23 @@ export class SensorListing<W> {
 
   /** The list as it is known whole, however old; null where it is not. Asks nothing. */
   async known(ctx: UnifyContext): Promise<Listed<W> | null> {
-    return this.#usable(servedMs) ? this.read(ctx) : null;
+    const known = this.knownNow(ctx);
+    return known === undefined ? this.read(ctx) : known;
+  }
+
+  /** As `known`; undefined where that takes a promise. */
+  knownNow(ctx: UnifyContext): Listed<W> | null | undefined {
+    if (this.#usable(servedMs)) return this.now(ctx);
+    ctx.scope.dependencies?.add(this, () => this.#notHeld());
+    return null;
+  }
+
+  /** As `read`, where the list is in memory and may be shown; undefined where that takes a promise. */
+  now(ctx: UnifyContext): Listed<W> | undefined {
+    if (ctx.scope.maxAgeMs !== undefined) return undefined;
+    const cached = this.#usable(servedMs);
+    if (!cached || !this.#options.mayShowKept()) return undefined;
+    return this.#served(ctx, cached);
   }
 
   /** As many as there were last; most lists have one. */
@@ -75,7 +92,10 @@ export class SensorListing<W> {
   async find(ctx: UnifyContext, isIt: (value: W) => boolean): Promise<Read<W> | null | undefined> {
     // Other fields of the same operation have begun their reads by then.
     await null;
-    if (!this.held) return undefined;
+    if (!this.held) {
+      ctx.scope.dependencies?.add(this, () => this.#notHeld());
+      return undefined;
+    }
     let found: Read<W> | undefined;
     const look = ({ records }: Listed<W>) => {
       for (const record of found ? [] : records.values()) if (isIt(record.value)) found = record;
@@ -94,15 +114,13 @@ export class SensorListing<W> {
     ctx: UnifyContext,
     { enough = never, maxAgeMs = ctx.scope.maxAgeMs, goOn = always }: ReadOptions<W> = {},
   ): Promise<Listed<W>> {
+    if (maxAgeMs !== undefined) ctx.scope.dependencies?.refuse('a list of a certain age was asked for');
     for (;;) {
       const kept = this.#usable(maxAgeMs ?? servedMs);
       const refusal = kept && (await this.#refusal(ctx));
       if (refusal) return { ...nothing, failure: refusal };
-      if (kept) {
-        ctx.once(this.#note);
-        if (this.#ageMs(kept) > freshMs) this.#refreshBehind();
-        return kept;
-      }
+      if (kept) return this.#served(ctx, kept);
+      ctx.scope.dependencies?.refuse('a list was read');
       const fresh = this.#reading === null;
       const reading = this.#reading ?? this.#start(maxAgeMs, false);
       const waiting = reading.wait(ctx.scope, enough, goOn);
@@ -111,7 +129,7 @@ export class SensorListing<W> {
       if (outcome === 'discarded') continue;
       const rescue = reading.failure && maxAgeMs === undefined ? this.#usable(rescueMs) : null;
       if (!rescue || (await this.#refusal(ctx))) return reading;
-      ctx.once(this.#note);
+      ctx.once(this.#countOnce);
       return rescue;
     }
   }
@@ -183,15 +201,48 @@ export class SensorListing<W> {
     void this.#run(this.#start(undefined, true));
   }
 
-  /** Answers from memory show in what the operation cost, once. */
-  readonly #note = (ctx: UnifyContext): void => {
-    const kept = this.#kept;
-    if (!kept) return;
-    const ageMs = this.#ageMs(kept);
-    const { meter }: ReadScope = ctx.scope;
-    if (ageMs <= freshMs) meter.cacheHits += kept.pages;
-    else meter.staleHits += kept.pages;
+  /** A list from memory: a part of the answer, counted once in what the operation cost, revalidated when it is stale. */
+  #served(ctx: UnifyContext, listed: Listed<W>): Listed<W> {
+    ctx.scope.dependencies?.add(listed, () => this.#dependencyOn(listed));
+    ctx.once(this.#countOnce);
+    if (this.#ageMs(listed) > freshMs) this.#refreshBehind();
+    return listed;
+  }
+
+  #dependencyOn(listed: Listed<W>): Dependency {
+    return {
+      state: (): CacheState => {
+        if (this.#usable(servedMs) !== listed || !this.#options.mayShowKept()) return 'gone';
+        return this.#ageMs(listed) <= freshMs ? 'fresh' : 'stale';
+      },
+      freshUntilMs: () => listed.readAtMs + freshMs,
+      read: (meter) => {
+        this.#count(listed, meter);
+        if (this.#ageMs(listed) > freshMs) this.#refreshBehind();
+      },
+    };
+  }
+
+  /** For an answer that was made without the list because nothing of it was known. */
+  #notHeld(): Dependency {
+    return {
+      state: () => (this.held ? 'gone' : 'fresh'),
+      freshUntilMs: () => Number.POSITIVE_INFINITY,
+      read: () => {},
+    };
+  }
+
+  #count(listed: Listed<W>, meter: CostMeter): void {
+    const ageMs = this.#ageMs(listed);
+    if (ageMs <= freshMs) meter.cacheHits += listed.pages;
+    else meter.staleHits += listed.pages;
     meter.oldestAgeS = Math.max(meter.oldestAgeS, ageMs / 1000);
+  }
+
+  /** For `ctx.once`: an operation that reads the list a hundred times has read it once. */
+  readonly #countOnce = (ctx: UnifyContext): void => {
+    const listed = this.#kept;
+    if (listed) this.#count(listed, ctx.scope.meter);
   };
 }
 

@@ -1,4 +1,5 @@
 import { UpstreamTimeout } from '../../errors.js';
+import { type Maybe, promised } from '../../maybe.js';
 import type { WireSensor as CatalogueSensor } from '../../upstream/catalogue/wire.js';
 import type { WireSensor as ProjectSensor } from '../../upstream/project/wire.js';
 import type { UnifyContext } from '../context.js';
@@ -32,13 +33,40 @@ export interface Wanted {
  * All sensors, paired by contract 6.1, in order. A network's code is learnt where it decides whether two records are the same
  * sensor, and only there; records whose network's code cannot be learnt stay apart.
  */
-export async function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Promise<UnifiedSensors> {
-  const inventory = ctx.kept(createInventory);
+export function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Maybe<UnifiedSensors> {
+  return unifySensorsNow(ctx, wanted) ?? unifySensorsLater(ctx, wanted);
+}
+
+/** Where both lists are at hand and no code has to be learnt; undefined otherwise. */
+function unifySensorsNow(ctx: UnifyContext, wanted: Wanted): UnifiedSensors | undefined {
+  const inventory = ctx.tracked(createInventory);
+  const project = listNow(ctx, inventory.project, wanted.project);
+  if (project === undefined) return undefined;
+  const catalogue = listNow(ctx, inventory.catalogue, wanted.catalogue);
+  if (catalogue === undefined) return undefined;
+  ctx.tracked(createNetworkCodes).note(ctx);
+  const pairing = inventory.pairing(project, catalogue);
+  return pairing.undecided.length === 0 ? { pairing, project, catalogue } : undefined;
+}
+
+function listNow<W>(
+  ctx: UnifyContext,
+  list: SensorListing<W> | null,
+  isWanted = true,
+): Listed<W> | null | undefined {
+  if (!list) return null;
+  return isWanted ? list.now(ctx) : list.knownNow(ctx);
+}
+
+async function unifySensorsLater(ctx: UnifyContext, wanted: Wanted): Promise<UnifiedSensors> {
+  const inventory = ctx.tracked(createInventory);
   const [project, catalogue] = await Promise.all([
     read(ctx, inventory.project, wanted.project),
     read(ctx, inventory.catalogue, wanted.catalogue),
   ]);
-  if (project?.failure instanceof UpstreamTimeout) ctx.kept(createMaskSetting).giveUp(ctx, project.failure);
+  if (project?.failure instanceof UpstreamTimeout)
+    ctx.tracked(createMaskSetting).giveUp(ctx, project.failure);
+  ctx.tracked(createNetworkCodes).note(ctx);
   let pairing = inventory.pairing(project, catalogue);
   if (await learnCodes(ctx, pairing.undecided)) pairing = inventory.pairing(project, catalogue);
   return { pairing, project, catalogue };
@@ -52,7 +80,8 @@ export function learnOrder(
   ctx: UnifyContext,
   { unordered }: Pairing,
   pairs: readonly Pair[],
-): Promise<boolean> {
+): Maybe<boolean> {
+  if (unordered.size === 0) return false;
   return learnCodes(
     ctx,
     pairs.flatMap(({ catalogue }) => (catalogue && unordered.has(catalogue) ? [catalogue] : [])),
@@ -60,13 +89,15 @@ export function learnOrder(
 }
 
 async function learnCodes(ctx: UnifyContext, records: readonly CatalogueRecord[]): Promise<boolean> {
-  const codes = ctx.kept(createNetworkCodes);
+  const codes = ctx.tracked(createNetworkCodes);
   const before = codes.version;
   const networks = new Map(records.map(({ value }) => [codeKeyOf(value), value]));
   await Promise.all(
     [...networks.values()]
       .slice(0, mostLearnt)
-      .map((sensor) => networkCodeOf(ctx, sensor).catch(() => ctx.scope.signal.throwIfAborted())),
+      .map((sensor) =>
+        promised(() => networkCodeOf(ctx, sensor)).catch(() => ctx.scope.signal.throwIfAborted()),
+      ),
   );
   return codes.version !== before;
 }

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import type { Maybe } from '../../maybe.js';
 import { known } from '../../upstream/decode.js';
 import type { WireSensor as ProjectSensor } from '../../upstream/project/wire.js';
 import type { UnifyContext } from '../context.js';
@@ -10,8 +11,11 @@ import type { Listed } from './reading.js';
  * The project's record of a sensor by Device ID in any spelling; null when the project has none. All that one operation
  * asks for at a time are read together, with single reads or list pages, whichever takes fewer requests (contract 5.4).
  */
-export function projectSensor(ctx: UnifyContext, deviceId: string): Promise<ProjectRecord | null> {
-  return ctx.once(createLoader).load(serialKey(deviceId) ?? deviceId);
+export function projectSensor(ctx: UnifyContext, deviceId: string): Maybe<ProjectRecord | null> {
+  const key = serialKey(deviceId) ?? deviceId;
+  // What the list has needs no request, so that there is nothing to gather.
+  const listed = ctx.tracked(createInventory).project?.now(ctx)?.records.get(key);
+  return listed ?? ctx.once(createLoader).load(key);
 }
 
 /** The same, not from what this operation has read before: for when that turned out to be outdated. */
@@ -30,7 +34,7 @@ export async function projectSensorAt(
 ): Promise<ProjectRecord | null> {
   const isIt = ({ station, network }: ProjectSensor) =>
     known(station) === stationCode && (networkCode === undefined || known(network) === networkCode);
-  const listed = await ctx.kept(createInventory).project?.find(ctx, isIt);
+  const listed = await ctx.tracked(createInventory).project?.find(ctx, isIt);
   if (listed !== undefined) return listed;
   const record = (await ctx.project?.sensor(stationCode, ctx.scope)) ?? null;
   return record && isIt(record.value) ? record : null;
@@ -68,7 +72,7 @@ async function fromList(
   missing: () => readonly string[],
   found: Map<string, ProjectRecord | null | Error>,
 ): Promise<void> {
-  const list = ctx.kept(createInventory).project;
+  const list = ctx.tracked(createInventory).project;
   const wanted = missing().length + othersRead(ctx, missing());
   if (!list || (!list.held && (wanted < 2 || list.expectedPages > wanted))) return;
   const take = ({ records }: { readonly records: ReadonlyMap<string, ProjectRecord> }) => {

@@ -4,6 +4,7 @@ import { isTooLong } from '../../upstream/project/too-long.js';
 import type { WireTrigger } from '../../upstream/project/wire.js';
 import { isLastPage, type Page, type Read } from '../../upstream/read.js';
 import type { UnifyContext } from '../context.js';
+import { derived } from '../derived.js';
 import { fitsMs, floorMs } from '../millisecond.js';
 import { Instant } from '../time.js';
 import { compareTriggers, type Trigger, triggersOf } from '../trigger-record.js';
@@ -59,6 +60,26 @@ const mostBesides = 16;
  * among triggers of one moment is not shown, so nothing follows from it.
  */
 export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
+  if (!isPlain(walk)) return walkOn(walk);
+  const first = await walk.read({ order: walk.order, limit: pageSize(walk, 0, 0), offset: 0 });
+  const known = plainWalks(first);
+  const kept = known.get(walk.wanted);
+  if (kept) return kept;
+  let pages = 0;
+  const read: TriggerWalk['read'] = (query) => (pages++ === 0 ? Promise.resolve(first) : walk.read(query));
+  const walked = await walkOn({ ...walk, read });
+  if (pages === 1) known.set(walk.wanted, walked);
+  return walked;
+}
+
+/** Walks of the whole list that did not leave its first page, by how many they wanted: the page tells all of them. */
+const plainWalks = derived((_first: Read<Page<WireTrigger>>) => new Map<number, WalkedTriggers>());
+
+function isPlain({ from, to, deviceId, after, keep }: TriggerWalk): boolean {
+  return !from && !to && deviceId === undefined && !after && !keep;
+}
+
+async function walkOn(walk: TriggerWalk): Promise<WalkedTriggers> {
   const found: PlacedTrigger[] = [];
   const seen = new Set<string>();
   // Triggers of the furthest moment read so far: the next page may have more of them.
@@ -89,7 +110,7 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
     if (total === undefined) total = page.total;
     const ends = isLastPage(page, query);
 
-    const received = triggersOf(page.items, readAtMs);
+    const received = triggersOf(answer);
     for (const trigger of received) {
       if (seen.has(trigger.triggerId) || !isWithin(walk, trigger)) continue;
       seen.add(trigger.triggerId);
