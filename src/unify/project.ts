@@ -20,9 +20,9 @@ export interface Project {
 /** At most 30 seconds old; older where it cannot be read now. Null where the project interface is not configured. */
 export async function readProject(ctx: UnifyContext): Promise<Project | null> {
   if (!ctx.project) return null;
-  const latest = ctx.kept(createLatest);
+  const latest = ctx.tracked(createLatest);
   try {
-    latest.said = await ctx.kept(createMaskSetting).ask(ctx, ctx.project);
+    latest.said = await ctx.tracked(createMaskSetting).ask(ctx, ctx.project);
     return projectOf(latest.said.value);
   } catch (error) {
     ctx.scope.signal.throwIfAborted();

@@ -157,7 +157,10 @@ builder.queryField('gateway', (t) =>
     nullable: false,
     description:
       'How the gateway itself is doing: configured interfaces, remaining upstream budget, live feeds. Costs upstream nothing.',
-    resolve: (_root, _args, context) => context,
+    resolve: (_root, _args, context) => {
+      context.unify.scope.dependencies?.refuse('the gateway was asked about itself');
+      return context;
+    },
   }),
 );
 

@@ -53,7 +53,10 @@ const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSli
           'it costs an upstream request.',
         // One read of what is there, for all lists of an operation.
         extensions: cost({ requests: () => 1 }),
-        resolve: (slice, _, { unify, feeds }) => feeds.changesCursor(unify, slice),
+        resolve: (slice, _, { unify, feeds }) => {
+          unify.scope.dependencies?.refuse('a feed was asked for its cursor');
+          return feeds.changesCursor(unify, slice);
+        },
       }),
     }),
   },

@@ -27,9 +27,10 @@ export class CatalogueScan implements Scan {
   readonly #reader: CatalogueReader;
   readonly #options: CatalogueScanOptions;
   readonly #sign: 1 | -1;
+  readonly #context: UnifyContext;
   readonly #book: WindowBook;
   /** Where a list that is open at its beginning is thought to begin: now, or else wherever its first event is. */
-  readonly #opening: number;
+  readonly #openingMs: number;
   /** Milliseconds from event to event; null before anything is known of it. */
   #gapMs: number | null;
   #wasEmpty = false;
@@ -39,8 +40,10 @@ export class CatalogueScan implements Scan {
     this.#options = options;
     this.#sign = options.sign;
     this.frontier = options.start;
-    this.#opening = options.sign < 0 ? -context.clock.now() : Number.POSITIVE_INFINITY;
-    this.#book = context.kept(createWindowBook);
+    // The tenant's clock: an answer from windows that are known already does not depend on the time.
+    this.#openingMs = options.sign < 0 ? -context.tenant.clock.now() : Number.POSITIVE_INFINITY;
+    this.#context = context;
+    this.#book = context.tracked(createWindowBook);
     this.#gapMs = this.#book.gapMs(options.name);
   }
 
@@ -93,11 +96,11 @@ export class CatalogueScan implements Scan {
     for (const read of reads) this.records.set(read.value.id, read);
     const places = this.#placesOf(reads);
     const nearEnd = this.#sign < 0 ? -window.toMs : window.fromMs;
-    const start = Number.isFinite(nearEnd) ? nearEnd : Math.min(this.#opening, ...places);
+    const start = Number.isFinite(nearEnd) ? nearEnd : Math.min(this.#openingMs, ...places);
     const end = Number.isFinite(until) ? until : Math.max(...places);
     const isMeasured = Number.isFinite(start) && Number.isFinite(end);
     if (isMeasured) this.#gapMs = Math.max(1, end - start) / Math.max(1, reads.length);
-    if (this.#gapMs !== null) this.#book.note({ ...window, name: this.#options.name, gapMs: this.#gapMs });
+    if (this.#gapMs !== null) this.#book.add({ ...window, name: this.#options.name, gapMs: this.#gapMs });
     this.#wasEmpty = reads.length === 0;
     this.frontier = until >= this.#options.end ? Number.POSITIVE_INFINITY : until;
   }
@@ -106,7 +109,14 @@ export class CatalogueScan implements Scan {
   #known(): Window | null {
     const ms = this.#sign * this.frontier;
     const { name } = this.#options;
-    return this.#sign < 0 ? this.#book.before(name, ms) : this.#book.after(name, ms);
+    const window = this.#sign < 0 ? this.#book.before(name, ms) : this.#book.after(name, ms);
+    const { dependencies } = this.#context.scope;
+    if (!window) dependencies?.refuse('a window was chosen by what is known of the density');
+    else {
+      this.#book.note(this.#context);
+      dependencies?.endsAfter(this.#book.usableUntilMs(window, ms));
+    }
+    return window;
   }
 
   #farEnd({ fromMs, toMs }: Window): number {
@@ -150,7 +160,7 @@ export class CatalogueScan implements Scan {
 
   #start(places: readonly number[]): number {
     if (Number.isFinite(this.frontier)) return this.frontier;
-    return Math.min(this.#opening, ...places);
+    return Math.min(this.#openingMs, ...places);
   }
 
   #window(until: number): Window {

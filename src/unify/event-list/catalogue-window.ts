@@ -50,7 +50,19 @@ export class CatalogueReader {
     this.#client = client;
     this.#narrowing = options.narrowing ?? everything;
     this.mostRequests = options.mostRequests;
-    this.#accepted = context.kept(largestLimit);
+    this.#accepted = context.tracked(largestLimit);
+    this.#noteLimit();
+  }
+
+  /** Pages of another size are other responses. */
+  #noteLimit(): void {
+    const accepted = this.#accepted;
+    const { limit } = accepted;
+    this.#context.scope.dependencies?.add(accepted, () => ({
+      state: () => (accepted.limit === limit ? 'fresh' : 'gone'),
+      freshUntilMs: () => Number.POSITIVE_INFINITY,
+      read: () => {},
+    }));
   }
 
   get left(): number {

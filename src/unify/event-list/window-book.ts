@@ -1,4 +1,4 @@
-import type { Tenant } from '../context.js';
+import type { Tenant, UnifyContext } from '../context.js';
 import type { Window } from './catalogue-window.js';
 
 export interface KnownWindow extends Window {
@@ -16,14 +16,31 @@ export interface KnownWindow extends Window {
 export class WindowBook {
   readonly #windows: KnownWindow[] = [];
   readonly #tenant: Tenant;
+  /** Changes whenever a window becomes known that was not. */
+  #version = 0;
 
   constructor(tenant: Tenant) {
     this.#tenant = tenant;
   }
 
-  note(window: Omit<KnownWindow, 'readAtMs'>): void {
+  add(window: Omit<KnownWindow, 'readAtMs'>): void {
+    const at = this.#windows.findIndex(
+      ({ name, fromMs, toMs }) => name === window.name && fromMs === window.fromMs && toMs === window.toMs,
+    );
+    if (at >= 0) this.#windows.splice(at, 1);
+    else this.#version++;
     this.#windows.unshift({ ...window, readAtMs: this.#tenant.clock.now() });
     this.#windows.length = Math.min(this.#windows.length, mostWindows);
+  }
+
+  /** The answer depends on which windows are known: with another one it may be made of other responses. */
+  note({ scope }: UnifyContext): void {
+    const version = this.#version;
+    scope.dependencies?.add(this, () => ({
+      state: () => (this.#version === version ? 'fresh' : 'gone'),
+      freshUntilMs: () => Number.POSITIVE_INFINITY,
+      read: () => {},
+    }));
   }
 
   /** The gap in the window read last. */
@@ -32,21 +49,25 @@ export class WindowBook {
   }
 
   /** A window that holds what lies before (or after) a time; of several, the one that reaches farthest. */
-  before(name: string, ms: number): Window | null {
+  before(name: string, ms: number): KnownWindow | null {
     const reach = this.#usable(name, ms).filter(({ fromMs, toMs }) => fromMs < ms - worthMs && toMs >= ms);
     return reach.sort((a, b) => a.fromMs - b.fromMs)[0] ?? null;
   }
 
-  after(name: string, ms: number): Window | null {
+  after(name: string, ms: number): KnownWindow | null {
     const reach = this.#usable(name, ms).filter(({ fromMs, toMs }) => fromMs <= ms && toMs > ms + worthMs);
     return reach.sort((a, b) => b.toMs - a.toMs)[0] ?? null;
   }
 
   // The window at an open end moves on with the time: asking for the one of before keeps its answer in use.
   #usable(name: string, ms: number): KnownWindow[] {
-    const age = Number.isFinite(ms) ? freshMs : refreshingMs;
-    const since = this.#tenant.clock.now() - age;
-    return this.#windows.filter((window) => window.name === name && window.readAtMs >= since);
+    const nowMs = this.#tenant.clock.now();
+    return this.#windows.filter((window) => window.name === name && this.usableUntilMs(window, ms) >= nowMs);
+  }
+
+  /** Until when a window is used for what lies before or after this time. */
+  usableUntilMs({ readAtMs }: KnownWindow, ms: number): number {
+    return readAtMs + (Number.isFinite(ms) ? freshMs : refreshingMs);
   }
 }
 

@@ -80,7 +80,8 @@ export async function latestHealthReport(
 ): Promise<HealthReport | null> {
   const read = readerOf(ctx, deviceId);
   if (!read) return null;
-  const nowMs = ctx.clock.now();
+  // The questions below are about the present: they are the same until one of these moments has passed.
+  const nowMs = ctx.tenant.clock.now();
   const lastOf = async (from: Instant | null, to: Instant | null) => {
     const walked = await walkHealthReports({
       read,
@@ -94,11 +95,11 @@ export async function latestHealthReport(
     });
     return walked?.reports.at(-1)?.report ?? null;
   };
-  const quietMs = lastSeenAt ? nowMs - lastSeenAt.ms : 0;
-  if (!lastSeenAt || quietMs < dayMs - hourMs) return lastOf(null, null);
+  const isQuietFor = (ms: number) => lastSeenAt !== null && ctx.hasPassed(lastSeenAt.ms + ms);
+  if (!lastSeenAt || !isQuietFor(dayMs - hourMs)) return lastOf(null, null);
   // Whole hours, so that the question stays the same for as long, and its answer can be kept.
   const from = Instant.fromMs(Math.floor(lastSeenAt.ms / hourMs) * hourMs - dayMs);
-  const inOneWindow = quietMs < 5 * dayMs;
+  const inOneWindow = !isQuietFor(5 * dayMs);
   // Where the record of the sensor was wrong about when it was heard of, there is the last day still.
   return (
     (await lastOf(from, inOneWindow ? null : from.plusMs(2 * dayMs))) ??
