@@ -1,4 +1,6 @@
+import { type GraphQLSchema, isObjectType } from 'graphql';
 import { BadUserInput } from '../errors.js';
+import { type Maybe, whenKnown } from '../maybe.js';
 
 /** Global ids: opaque to clients, the same for a record however it was reached. */
 export function encodeNodeId(typename: string, id: string): string {
@@ -20,6 +22,21 @@ export function decodeNodeId(globalId: string): { typename: string; id: string }
 
 // Pothos takes an id of any other type for a fault of the schema.
 const nodeTypes: ReadonlySet<string> = new Set(['Project', 'Sensor', 'Event', 'Trigger', 'Network']);
+
+/** The `id` option of a node: its key, the part of the global id behind the type. */
+export function nodeKey<T>(keyOf: (record: T) => Maybe<string>) {
+  return { resolve: keyOf, extensions: { nodeKey: keyOf } };
+}
+
+/** The schema with the ids of its nodes given at once where the key is at hand: Pothos makes each of them a promise. */
+export function withGlobalIds(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    const id = isObjectType(type) ? type.getFields().id : undefined;
+    const keyOf = id?.extensions.nodeKey as ((record: unknown) => Maybe<string>) | undefined;
+    if (id && keyOf) id.resolve = (record) => whenKnown(keyOf(record), (key) => encodeNodeId(type.name, key));
+  }
+  return schema;
+}
 
 /** The part of a global id behind its type, for look-ups that take the id of one type alone. */
 export function idOf(typename: string, globalId: string, argument: string): string {

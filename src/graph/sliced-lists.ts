@@ -36,7 +36,7 @@ export function withSlicedLists(schema: GraphQLSchema): GraphQLSchema {
 }
 
 // Of one list in one slice, in values: a slice that is as long as a turn would leave no room for another's.
-const valuesPerSlice = 500;
+const valuesPerSlice = 5_000;
 
 function inSlices(
   list: readonly unknown[],

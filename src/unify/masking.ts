@@ -44,25 +44,27 @@ export function publicPosition(ctx: UnifyContext, sensor: Sensor): Maybe<PublicP
 }
 
 /** Where the project gives no position of its own. */
-async function positionBeside(
+function positionBeside(
   ctx: UnifyContext,
   sensor: Sensor,
   half: Half<ProjectRecord>,
-): Promise<PublicPosition | null> {
+): Maybe<PublicPosition | null> {
   const setting = ctx.tracked(createMaskSetting);
-  const mask = await setting.look(ctx);
-  if (mask === 'unknown') throw withheldBy(setting.failure);
-  if (mask === 'masked' && 'record' in half && half.record) return null;
-  const catalogue = await sensor.catalogue();
-  if (!catalogue) {
-    if ('failure' in half) throw half.failure;
-    return null;
-  }
-  if (mask === 'masked') {
-    if ('failure' in half) throw withheldBy(half.failure);
-    if (!(await isElsewhere(ctx, catalogue))) return null;
-  }
-  return cataloguePosition(ctx, catalogue);
+  return whenKnown(setting.look(ctx), (mask) => {
+    if (mask === 'unknown') throw withheldBy(setting.failure);
+    if (mask === 'masked' && 'record' in half && half.record) return null;
+    return whenKnown(sensor.catalogue(), (catalogue) => {
+      if (!catalogue) {
+        if ('failure' in half) throw half.failure;
+        return null;
+      }
+      if (mask === 'open') return cataloguePosition(ctx, catalogue);
+      if ('failure' in half) throw withheldBy(half.failure);
+      return isElsewhere(ctx, catalogue).then((isOther) =>
+        isOther ? cataloguePosition(ctx, catalogue) : null,
+      );
+    });
+  });
 }
 
 /** True also while it is not known: a position, distance or arrival time of the catalogue may not be shown then. */

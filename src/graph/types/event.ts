@@ -9,7 +9,7 @@ import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { loadEach } from '../load-nodes.js';
 import { shown, shownCount } from '../malformed.js';
-import { idOf } from '../node-id.js';
+import { idOf, nodeKey } from '../node-id.js';
 import { EventRef, NetworkRef } from '../refs.js';
 import { SourceEnum } from './connection.js';
 import { ArrivalRef, EventQualityRef, EventSolutionsRef, OriginRef } from './event-parts.js';
@@ -19,7 +19,7 @@ builder.node(EventRef, {
   description:
     'One earthquake. Where both interfaces know it, one Event carries both: `sources` says which. Origin, magnitude and ' +
     "time come from the catalogue's solution where there is one, else from the project's latest origin.",
-  id: { resolve: (event) => event.key },
+  id: nodeKey((event) => event.key),
   loadManyWithoutCache: (keys, { unify }) => loadEach(keys, (key) => readEvent(unify, { key })),
   fields: (t) => ({
     projectEventId: t.string({

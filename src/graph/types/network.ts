@@ -6,6 +6,7 @@ import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { loadEach } from '../load-nodes.js';
 import { shown, shownCount } from '../malformed.js';
+import { nodeKey } from '../node-id.js';
 import { NetworkRef } from '../refs.js';
 import { inNetwork, SensorConnection, sensorListArgs, sensorListCost } from './sensor-list.js';
 
@@ -37,7 +38,7 @@ const networksOfList = 20;
 
 builder.node(NetworkRef, {
   description: 'A network of the catalogue (catalogue §2).',
-  id: { resolve: (network) => network.networkId },
+  id: nodeKey((network) => network.networkId),
   loadManyWithoutCache: (ids, { unify }) => loadEach(ids, (id) => readNetwork(unify, id)),
   fields: (t) => ({
     networkId: t.exposeString('networkId', { nullable: false, description: "The catalogue's identifier." }),

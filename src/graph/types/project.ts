@@ -2,11 +2,12 @@ import { readProject, sensorCountOf } from '../../unify/project.js';
 import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { loadEach } from '../load-nodes.js';
+import { nodeKey } from '../node-id.js';
 import { ProjectRef } from '../refs.js';
 
 builder.node(ProjectRef, {
   description: 'The project that the key reads (key-scoped §2).',
-  id: { resolve: (project) => project.projectId },
+  id: nodeKey((project) => project.projectId),
   loadManyWithoutCache: (ids, { unify }) =>
     loadEach(ids, async (id) => {
       const project = await readProject(unify);

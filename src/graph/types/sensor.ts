@@ -13,6 +13,7 @@ import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { loadEach } from '../load-nodes.js';
 import { shown } from '../malformed.js';
+import { nodeKey } from '../node-id.js';
 import { NetworkRef, SensorRef, SignalStrengthRef } from '../refs.js';
 import { SourceEnum } from './connection.js';
 import { PointInput } from './geography.js';
@@ -97,7 +98,7 @@ builder.node(SensorRef, {
   description:
     'A sensor, from the records of both interfaces: the same when its serial number is its Device ID, or else when station ' +
     'and network code are both equal. Where both have a value the project holds, and the catalogue fills what is missing.',
-  id: { resolve: (sensor) => sensor.key() },
+  id: nodeKey((sensor) => sensor.key()),
   loadManyWithoutCache: (keys, { unify }) => loadEach(keys, async (key) => readSensor(unify, { key })),
   fields: (t) => ({
     deviceId: t.string({

@@ -10,7 +10,7 @@ import { builder } from '../builder.js';
 import { cost } from '../cost.js';
 import { loadEach } from '../load-nodes.js';
 import { shown } from '../malformed.js';
-import { idOf } from '../node-id.js';
+import { idOf, nodeKey } from '../node-id.js';
 import { EventRef, SensorRef, TriggerRef } from '../refs.js';
 import { AccelerationUnitEnum, IntensityRef, VelocityUnitEnum } from './intensity.js';
 
@@ -26,7 +26,7 @@ export const TriggerStatusEnum = builder.enumType('TriggerStatus', {
 builder.node(TriggerRef, {
   description:
     'A triggered recording of the project. Peaks are measured after filtering to 0.5 to 25 Hz (key-scoped §2).',
-  id: { resolve: (trigger) => trigger.key },
+  id: nodeKey((trigger) => trigger.key),
   loadManyWithoutCache: (keys, { unify }) => loadEach(keys, (key) => readTrigger(unify, key)),
   fields: (t) => ({
     triggerId: t.exposeString('triggerId', {
