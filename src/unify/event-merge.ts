@@ -3,6 +3,7 @@ import type { WireEvent as WireCatalogueEvent } from '../upstream/catalogue/wire
 import { known, MalformedValue, type Num, type Text } from '../upstream/decode.js';
 import type { WireEvent as WireProjectEvent } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
+import { derived } from './derived.js';
 import {
   catalogueSolution,
   issueTime,
@@ -22,8 +23,22 @@ export function mergeEvent(
   catalogue: Read<WireCatalogueEvent> | null,
   failures: Failures = {},
 ): Event {
-  return new Event(project, catalogue, failures);
+  const record = project ?? catalogue;
+  if (!record || failures.project || failures.catalogue) return new Event(project, catalogue, failures);
+  const merged = mergedOf(record);
+  const partner = project ? catalogue : null;
+  if (merged.event?.partner !== partner) merged.event = { partner, whole: new Event(project, catalogue, {}) };
+  return merged.event.whole;
 }
+
+/** The event that a record was last merged into: most have the same partner, or none, for every operation. */
+const mergedOf = derived(
+  (
+    _record: Read<unknown>,
+  ): { event: { readonly partner: Read<unknown> | null; readonly whole: Event } | null } => ({
+    event: null,
+  }),
+);
 
 /** Why a record is missing, where that is not because there is none. */
 export interface Failures {

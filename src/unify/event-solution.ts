@@ -1,6 +1,7 @@
 import type { WireEvent as WireCatalogueEvent } from '../upstream/catalogue/wire.js';
 import { known, MalformedValue, type Num } from '../upstream/decode.js';
 import type { WireEvent as WireProjectEvent } from '../upstream/project/wire.js';
+import { derived } from './derived.js';
 import type { Point } from './geodesy.js';
 import { Instant } from './time.js';
 import { instantOf, type MaybeInstant } from './wire-time.js';
@@ -12,21 +13,25 @@ export interface Solution extends Point {
 
 /** Null when the project has not located the event: there is no origin, or its time or place cannot be read. */
 export function projectSolution({ origin }: Pick<WireProjectEvent, 'origin'>): Solution | null {
-  return origin && solutionOf(unixInstant(origin.origin_time), origin.latitude, origin.longitude);
+  return origin && solutionOfOrigin(origin);
 }
+
+const solutionOfOrigin = derived((origin: NonNullable<WireProjectEvent['origin']>) =>
+  solutionOf(unixInstant(origin.origin_time), origin.latitude, origin.longitude),
+);
 
 /** Null when the catalogue has not located the event. */
-export function catalogueSolution(event: WireCatalogueEvent): Solution | null {
-  return solutionOf(instantOf(event.origin_time), event.latitude, event.longitude);
-}
+export const catalogueSolution = derived((event: WireCatalogueEvent): Solution | null =>
+  solutionOf(instantOf(event.origin_time), event.latitude, event.longitude),
+);
 
 /** When the latest solution was issued: of the event, else of its origin (key-scoped §2 has both). */
-export function issueTime(event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): MaybeInstant {
+export const issueTime = derived((event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): MaybeInstant => {
   const issuedAt = instantOf(event.issued_at);
   if (issuedAt instanceof Instant) return issuedAt;
   const ofOrigin = event.origin ? unixInstant(event.origin.issued_at) : null;
   return ofOrigin instanceof Instant ? ofOrigin : (issuedAt ?? ofOrigin);
-}
+});
 
 /** Unix seconds (key-scoped §2). */
 export function unixInstant(value: Num): MaybeInstant {

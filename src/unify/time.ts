@@ -10,6 +10,7 @@ export class Instant {
   /** True within a leap second, 23:59:60. */
   readonly leap: boolean;
   #text: string | undefined;
+  #ms: number | undefined;
 
   private constructor(unixS: number, digits: string, leap: boolean) {
     this.unixS = unixS;
@@ -58,6 +59,11 @@ export class Instant {
 
   /** Milliseconds since 1970 with a fraction: for distances in time, not for equality. */
   get ms(): number {
+    this.#ms ??= this.#measured();
+    return this.#ms;
+  }
+
+  #measured(): number {
     const fraction = this.digits === '' ? 0 : Number(`0.${this.digits}`);
     return (this.unixS + (this.leap ? 1 : 0) + fraction) * 1000;
   }

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { GatewayError } from '../errors.js';
 import { known } from '../upstream/decode.js';
 import type { UnifyContext } from './context.js';
+import { derived } from './derived.js';
 import { eventsBetween } from './event.js';
 import type { LocatedEvent } from './event-merge.js';
 import { bestExplanation, originsThatMayExplain, type Quake } from './explanation.js';
@@ -26,7 +27,7 @@ export interface EventQuake extends Quake {
 }
 
 /** An event as far as it matters for what it explains. */
-export function quakeOf(event: LocatedEvent): EventQuake {
+export const quakeOf = derived((event: LocatedEvent): EventQuake => {
   return {
     ...event.solution,
     event,
@@ -34,7 +35,7 @@ export function quakeOf(event: LocatedEvent): EventQuake {
     magnitude: known(event.magnitude),
     pickStations: event.pickStations,
   };
-}
+});
 
 export interface Candidates {
   /** Oldest first. */

@@ -3,6 +3,7 @@ import type { CatalogueClient, CataloguePage, EventQuery } from '../../upstream/
 import type { WireEvent } from '../../upstream/catalogue/wire.js';
 import type { Read, ReadScope } from '../../upstream/read.js';
 import type { UnifyContext } from '../context.js';
+import { derived } from '../derived.js';
 import type { Narrowing } from './narrowing.js';
 import { textBound } from './time-bounds.js';
 
@@ -145,9 +146,9 @@ function largestLimit(): { limit: number } {
   return { limit: limits[0] ?? 100 };
 }
 
-function readsOf({ value, readAtMs }: Read<CataloguePage<WireEvent>>): Read<WireEvent>[] {
-  return value.items.map((item) => ({ value: item, readAtMs }));
-}
+const readsOf = derived(({ value, readAtMs }: Read<CataloguePage<WireEvent>>): readonly Read<WireEvent>[] =>
+  value.items.map((item) => ({ value: item, readAtMs })),
+);
 
 function isSteady(pages: readonly Read<CataloguePage<WireEvent>>[]): boolean {
   const ids = pages.flatMap(({ value }) => value.items.map(({ id }) => id));

@@ -1,6 +1,7 @@
 import type { EventQuery } from '../../upstream/project/client.js';
 import type { WireEvent } from '../../upstream/project/wire.js';
 import { isLastPage, type Page, type Read } from '../../upstream/read.js';
+import { derived } from '../derived.js';
 import { issuedMs } from '../event-merge.js';
 import { textBound } from './time-bounds.js';
 
@@ -63,13 +64,14 @@ export class IssueWalk {
     };
     // What has been issued between two pages moves the rest on: of an older page, some would be in neither.
     const notBeforeMs = this.#offset > 0 ? this.readAtMs : Number.NEGATIVE_INFINITY;
-    const { value: page, readAtMs } = await this.#options.read(query, notBeforeMs);
+    const answer = await this.#options.read(query, notBeforeMs);
+    const { value: page, readAtMs } = answer;
     this.pages++;
     if (this.pins.length === 0) this.total = page.total;
     if (this.pins.at(-1) !== pin) this.pins.push(pin);
     this.readAtMs = readAtMs;
     this.#moveOn(page);
-    return page.items.map((value) => ({ value, readAtMs }));
+    return readsOf(answer);
   }
 
   #moveOn(page: Page<WireEvent>): void {
@@ -109,6 +111,10 @@ export class IssueWalk {
     this.#last = last;
   }
 }
+
+const readsOf = derived(({ value, readAtMs }: Read<Page<WireEvent>>): readonly Read<WireEvent>[] =>
+  value.items.map((item) => ({ value: item, readAtMs })),
+);
 
 /** How many events all of them have together; null while one does not say. */
 export function totalOf(walks: readonly IssueWalk[]): number | null {

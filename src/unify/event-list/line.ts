@@ -51,7 +51,7 @@ export class Line {
 
   /** Whether it was delivered just before the cursor, be it elsewhere. */
   isDelivered(event: LocatedEvent): boolean {
-    return marksOf(event).some((mark) => this.#delivered.has(mark));
+    return this.#delivered.size > 0 && marksOf(event).some((mark) => this.#delivered.has(mark));
   }
 
   /** Where a walk goes on behind an event. It does not go back for one that lies before its cursor. */
