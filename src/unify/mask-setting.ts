@@ -1,6 +1,7 @@
 import { GatewayError, type UpstreamTimeout, UpstreamUnavailable } from '../errors.js';
 import type { Maybe } from '../maybe.js';
 import { known } from '../upstream/decode.js';
+import { unchanged } from '../upstream/dependencies.js';
 import type { ProjectClient } from '../upstream/project/client.js';
 import type { WireProject } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
@@ -43,12 +44,7 @@ export class MaskSetting {
 
   /** The answer depends on what is known of the setting at this moment. */
   note({ scope }: UnifyContext): void {
-    const version = this.#version;
-    scope.dependencies?.add(this, () => ({
-      state: () => (this.#version === version ? 'fresh' : 'gone'),
-      freshUntilMs: () => Number.POSITIVE_INFINITY,
-      read: () => {},
-    }));
+    scope.dependencies?.add(this, () => unchanged(() => this.#version));
   }
 
   async #ask(ctx: UnifyContext, project: ProjectClient): Promise<Mask> {

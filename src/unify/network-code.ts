@@ -1,5 +1,6 @@
 import type { WireSensor } from '../upstream/catalogue/wire.js';
 import { known } from '../upstream/decode.js';
+import { unchanged } from '../upstream/dependencies.js';
 import type { Tenant, UnifyContext } from './context.js';
 
 const dayMs = 86_400_000;
@@ -25,12 +26,7 @@ export class NetworkCodes {
 
   /** The answer depends on which codes are known: the order and the pairing of sensors do. */
   note({ scope }: UnifyContext): void {
-    const { version } = this;
-    scope.dependencies?.add(this, () => ({
-      state: () => (this.version === version ? 'fresh' : 'gone'),
-      freshUntilMs: () => Number.POSITIVE_INFINITY,
-      read: () => {},
-    }));
+    scope.dependencies?.add(this, () => unchanged(() => this.version));
   }
 
   /** As `of`, for an operation: its answer holds no longer than what is known of the code. */

@@ -13,6 +13,16 @@ export interface Dependency {
   read(meter: CostMeter, times: number): void;
 }
 
+/** On something that gets another version when it changes, and is fresh as long as it has not. */
+export function unchanged(version: () => unknown): Dependency {
+  const noted = version();
+  return {
+    state: () => (version() === noted ? 'fresh' : 'gone'),
+    freshUntilMs: () => Number.POSITIVE_INFINITY,
+    read: () => {},
+  };
+}
+
 // An answer of more parts takes as long to check as to make.
 const mostDependencies = 256;
 

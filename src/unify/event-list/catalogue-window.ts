@@ -1,6 +1,7 @@
 import { BadUserInput } from '../../errors.js';
 import type { CatalogueClient, CataloguePage, EventQuery } from '../../upstream/catalogue/client.js';
 import type { WireEvent } from '../../upstream/catalogue/wire.js';
+import { unchanged } from '../../upstream/dependencies.js';
 import type { Read, ReadScope } from '../../upstream/read.js';
 import type { UnifyContext } from '../context.js';
 import { derived } from '../derived.js';
@@ -52,18 +53,9 @@ export class CatalogueReader {
     this.#narrowing = options.narrowing ?? everything;
     this.mostRequests = options.mostRequests;
     this.#accepted = context.tracked(largestLimit);
-    this.#noteLimit();
-  }
-
-  /** Pages of another size are other responses. */
-  #noteLimit(): void {
+    // Pages of another size are other responses.
     const accepted = this.#accepted;
-    const { limit } = accepted;
-    this.#context.scope.dependencies?.add(accepted, () => ({
-      state: () => (accepted.limit === limit ? 'fresh' : 'gone'),
-      freshUntilMs: () => Number.POSITIVE_INFINITY,
-      read: () => {},
-    }));
+    context.scope.dependencies?.add(accepted, () => unchanged(() => accepted.limit));
   }
 
   get left(): number {

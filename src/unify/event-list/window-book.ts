@@ -1,3 +1,4 @@
+import { unchanged } from '../../upstream/dependencies.js';
 import type { Tenant, UnifyContext } from '../context.js';
 import type { Window } from './catalogue-window.js';
 
@@ -35,12 +36,7 @@ export class WindowBook {
 
   /** The answer depends on which windows are known: with another one it may be made of other responses. */
   note({ scope }: UnifyContext): void {
-    const version = this.#version;
-    scope.dependencies?.add(this, () => ({
-      state: () => (this.#version === version ? 'fresh' : 'gone'),
-      freshUntilMs: () => Number.POSITIVE_INFINITY,
-      read: () => {},
-    }));
+    scope.dependencies?.add(this, () => unchanged(() => this.#version));
   }
 
   /** The gap in the window read last. */
