@@ -2,7 +2,7 @@ import type { BenchOptions } from './options.js';
 
 /**
  * `npm run bench` runs every benchmark that needs no more than this repository, `npm run bench -- allowance feed` those
- * named; `--quick` shortens `peers`, enough to see that they run. Each prints a table of its own, with the
+ * named; `--quick` shortens `peers` and `profile`, enough to see that they run. Each prints a table of its own, with the
  * baseline that ran beside it: figures of different machines or runs do not compare.
  */
 const benches: Record<string, () => Promise<{ run(options: BenchOptions): Promise<void> }>> = {
@@ -12,10 +12,11 @@ const benches: Record<string, () => Promise<{ run(options: BenchOptions): Promis
   waveform: () => import('./waveform.js'),
   feed: () => import('./feed.js'),
   peers: () => import('./peers.js'),
+  profile: () => import('./profile.js'),
 };
 
-// It installs packages and takes a quarter of an hour.
-const onlyByName = ['peers'];
+// They install packages, take a quarter of an hour, or leave files behind.
+const onlyByName = ['peers', 'profile'];
 
 const options: BenchOptions = { quick: process.argv.includes('--quick') };
 const asked = process.argv.slice(2).filter((argument) => argument !== '--quick');
