@@ -1,7 +1,9 @@
 import type { Sandbox } from '../src/sandbox/server.js';
 
 /** Settings of a gateway in front of this sandbox that never waits for allowance. */
-export function unlimitedIn(sandbox: Sandbox): Record<string, string> {
+export function unlimitedIn(
+  sandbox: Pick<Sandbox, 'projectUrl' | 'projectKey' | 'catalogueUrl' | 'catalogueKey'>,
+): Record<string, string> {
   return {
     PORT: '0',
     PROJECT_API_URL: sandbox.projectUrl,
