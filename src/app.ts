@@ -7,6 +7,7 @@ import { createLog, type Log } from './log.js';
 import { type Sandbox, startSandbox } from './sandbox/server.js';
 import { browserPolicy } from './server/browser-safety.js';
 import { clientRate } from './server/client-rate.js';
+import { createAnswerCache, noAnswerCache } from './server/execution/answer-cache.js';
 import { graphiqlPage } from './server/graphiql.js';
 import { createGraphQLEngine } from './server/graphql.js';
 import { sendHealth, sendReadiness } from './server/health.js';
@@ -94,13 +95,18 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
       tracing,
       log,
     }),
+    answers: config.answerCache ? createAnswerCache(keys.cache, clock) : noAnswerCache,
     access: keys.access,
     policy: browserPolicy({
       corsOrigins: config.corsOrigins,
       loopbackNamesOnly: config.auth.mode === 'none',
     }),
     clientRate: clientRate(config.clientRatePerMinute, clock),
-    onFinished: each([requestLog(log), metrics.operationFinished, tracing?.operationFinished]),
+    onFinished: each([
+      requestLog(log, config.logLevel),
+      metrics.operationFinished,
+      tracing?.operationFinished,
+    ]),
     clock,
     log,
   };
@@ -127,7 +133,6 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
   });
   const sockets = attachWebSockets(server, {
     ...shared,
-    persisted,
     maxBodyBytes: limits.maxBodyBytes,
     socketsPerClient: options.socketsPerClient ?? 12_000,
   });

@@ -24,6 +24,8 @@ export interface Config {
   readonly limits: LimitConfig;
   /** Null: no limit. */
   readonly clientRatePerMinute: number | null;
+  /** Whether whole answers are kept. */
+  readonly answerCache: boolean;
   /** Null: one process by itself. Can hold a password. */
   readonly redisUrl: string | null;
   /** Null: no tracing. */
@@ -108,6 +110,7 @@ export function parseConfig(env: Environment = process.env): Config {
       maxCost: values.MAX_COST,
     },
     clientRatePerMinute: values.CLIENT_RATE_PER_MINUTE,
+    answerCache: values.ANSWER_CACHE,
     redisUrl: values.REDIS_URL,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: values.LOG_LEVEL,

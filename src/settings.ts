@@ -91,6 +91,11 @@ export const settings = {
     null,
     'off',
   ),
+  ANSWER_CACHE: setting(
+    'Keep whole answers, for as long as computing them again would give the same',
+    flag,
+    true,
+  ),
   WORKERS: setting('Processes behind the port: only 1 in this version', integer(1, 1_024), 1),
   DASHBOARD: setting('Dashboard at `/dashboard`: not in this version', flag, false),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(

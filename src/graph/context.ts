@@ -1,5 +1,6 @@
 import type { Feeds } from '../live/feeds.js';
 import type { UnifyContext } from '../unify/context.js';
+import type { Estimate } from './cost.js';
 import type { InGroup } from './resolver-groups.js';
 import type { ResultOutlet } from './result-outlet.js';
 
@@ -14,6 +15,8 @@ export interface GraphContext {
   readonly outlet?: ResultOutlet | undefined;
   /** Left out without tracing. */
   readonly inGroup?: InGroup | undefined;
+  /** What it can cost at worst, as was estimated before it runs. */
+  estimate?: Estimate | undefined;
 }
 
 export interface GatewayFacts {

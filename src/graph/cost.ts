@@ -1,4 +1,7 @@
 import {
+  type ArgumentNode,
+  BREAK,
+  type DirectiveNode,
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
@@ -12,6 +15,7 @@ import {
   Kind,
   type SelectionNode,
   type SelectionSetNode,
+  visit,
 } from 'graphql';
 import { getArgumentValues, getDirectiveValues, getVariableValues } from 'graphql/execution/values.js';
 import type { Plugin } from 'graphql-yoga';
@@ -48,8 +52,16 @@ const mostValues = 1_100_000;
 
 /** Refuses, before it runs, an operation that at worst needs more than `maxCost` upstream requests, or is too large. */
 export function costLimit(maxCost: number): Plugin<GraphContext> {
+  const constant = new ConstantEstimates();
   const refuse = (args: OperationArgs): void => {
-    const { requests, values } = estimateCost(args);
+    const estimate = constant.of(args) ?? estimateCost(args);
+    constant.keep(args, estimate);
+    if (args.contextValue) {
+      args.contextValue.estimate = estimate;
+      if (!estimate.isTimeless)
+        args.contextValue.unify.scope.dependencies?.refuse('its cost grows with time');
+    }
+    const { requests, values } = estimate;
     if (requests > maxCost) {
       throw new QueryTooComplex(
         `At worst this operation needs ${requests} upstream requests; the limit is ${maxCost}. Ask for fewer items, ` +
@@ -74,8 +86,8 @@ interface OperationArgs {
   readonly operationName?: string | null | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: graphql's own type of raw variables
   readonly variableValues?: any;
-  /** The operation's context, whose clock says when now is. */
-  readonly contextValue?: Pick<GraphContext, 'unify'> | undefined;
+  /** The operation's context, whose clock says when now is; it is told the estimate. */
+  readonly contextValue?: Pick<GraphContext, 'unify' | 'estimate'> | undefined;
 }
 
 export interface Estimate {
@@ -83,6 +95,27 @@ export interface Estimate {
   readonly requests: number;
   /** Scalars in the answer. */
   readonly values: number;
+  /** Whether it is the same for whatever variables. */
+  readonly isConstant: boolean;
+  /** Whether it is the same at any time. */
+  readonly isTimeless: boolean;
+  /** Whether `values` is a bound: not where a scalar is a list by itself, or where the schema is asked for. */
+  readonly isBound: boolean;
+}
+
+/** Estimates of operations for which one holds every time, by document and name. */
+class ConstantEstimates {
+  readonly #known = new WeakMap<DocumentNode, Map<string | null, Estimate>>();
+
+  of({ document, operationName }: OperationArgs): Estimate | undefined {
+    return this.#known.get(document)?.get(operationName ?? null);
+  }
+
+  keep({ document, operationName }: OperationArgs, estimate: Estimate): void {
+    if (!estimate.isConstant || !estimate.isTimeless) return;
+    const byName = this.#known.get(document) ?? new Map<string | null, Estimate>();
+    this.#known.set(document, byName.set(operationName ?? null, estimate));
+  }
 }
 
 /** The cost at worst; nothing for what graphql itself will refuse (wrong variables, no such operation). */
@@ -95,17 +128,26 @@ export function estimateCost({
 }: OperationArgs): Estimate {
   const operation = getOperationAST(document, operationName);
   const root = operation && schema.getRootType(operation.operation);
-  if (!operation || !root) return nothing;
+  if (!operation || !root) return unknown;
   const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
-  if (variables.errors) return nothing;
-  const walk = new Walk(schema, document, variables.coerced, contextValue?.unify.clock.now());
-  return walk.selection(operation.selectionSet, root, 1);
+  if (variables.errors) return unknown;
+  // A range up to a time that nobody knows is as long as can be.
+  const nowMs = contextValue?.unify.tenant.clock.now() ?? Number.POSITIVE_INFINITY;
+  return new Walk(schema, document, variables.coerced, nowMs).selection(operation.selectionSet, root, 1);
 }
 
-const nothing: Estimate = { requests: 0, values: 0 };
+const nothing: Estimate = { requests: 0, values: 0, isConstant: true, isTimeless: true, isBound: true };
+// The operation is refused by graphql, this time at least.
+const unknown: Estimate = { ...nothing, isConstant: false };
 
 function sum(one: Estimate, other: Estimate): Estimate {
-  return { requests: one.requests + other.requests, values: one.values + other.values };
+  return {
+    requests: one.requests + other.requests,
+    values: one.values + other.values,
+    isConstant: one.isConstant && other.isConstant,
+    isTimeless: one.isTimeless && other.isTimeless,
+    isBound: one.isBound && other.isBound,
+  };
 }
 
 class Walk {
@@ -118,12 +160,11 @@ class Walk {
     schema: GraphQLSchema,
     document: DocumentNode,
     variables: Record<string, unknown>,
-    nowMs?: number,
+    nowMs: number,
   ) {
     this.#schema = schema;
     this.#variables = variables;
-    // A range up to a time that nobody knows is as long as can be.
-    this.#nowMs = nowMs ?? Number.POSITIVE_INFINITY;
+    this.#nowMs = nowMs;
     for (const definition of document.definitions) {
       if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
       const { name, typeCondition, selectionSet } = definition;
@@ -134,8 +175,10 @@ class Walk {
   /** Fragments on different types are added up: which of them will match is not known before. */
   selection(selectionSet: SelectionSetNode, type: GraphQLObjectType | null, parents: number): Estimate {
     return selectionSet.selections
-      .filter((node) => this.#included(node))
-      .map((node) => this.#selected(node, type, parents))
+      .map((node) => {
+        const estimate = this.#included(node) ? this.#selected(node, type, parents) : nothing;
+        return node.directives?.some(usesVariable) ? { ...estimate, isConstant: false } : estimate;
+      })
       .reduce(sum, nothing);
   }
 
@@ -152,15 +195,24 @@ class Walk {
 
   #field(node: FieldNode, type: GraphQLObjectType, parents: number): Estimate {
     const field = type.getFields()[node.name.value];
-    if (!field) return nothing;
+    if (!field) return node.name.value === '__typename' ? nothing : ofSchema;
+    const named = getNamedType(field.type);
     const hint = hintOf(field);
     const args = hint ? getArgumentValues(field, node, this.#variables) : {};
+    const usesArguments = takes(hint?.requests, 1) || takes(hint?.items, 1);
     const requests = hint?.requests?.(args, parents, this.#nowMs) ?? 0;
-    if (!node.selectionSet) return { requests, values: parents };
+    const own: Estimate = {
+      requests,
+      values: node.selectionSet ? 0 : parents,
+      isConstant: !(usesArguments && node.arguments?.some(usesVariable)),
+      // Time only ever adds to a range that ends now.
+      isTimeless:
+        !takes(hint?.requests, 3) || requests === hint?.requests?.(args, parents, Number.POSITIVE_INFINITY),
+      isBound: named.name !== 'Samples' && named.name !== 'JSON',
+    };
+    if (!node.selectionSet) return own;
     const items = hint?.items?.(args) ?? 1;
-    const named = getNamedType(field.type);
-    const inner = this.selection(node.selectionSet, isObjectType(named) ? named : null, parents * items);
-    return sum({ requests, values: 0 }, inner);
+    return sum(own, this.selection(node.selectionSet, isObjectType(named) ? named : null, parents * items));
   }
 
   #objectType(name: string): GraphQLObjectType | null {
@@ -173,6 +225,25 @@ class Walk {
     const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables);
     return skip?.if !== true && include?.if !== false;
   }
+}
+
+// Introspection: as much as the schema has.
+const ofSchema: Estimate = { ...nothing, isBound: false };
+
+/** Whether a hint looks at so many of its parameters. */
+function takes(hint: { readonly length: number } | undefined, count: number): boolean {
+  return hint !== undefined && hint.length >= count;
+}
+
+function usesVariable(node: ArgumentNode | DirectiveNode): boolean {
+  let isUsed = false;
+  visit(node, {
+    Variable() {
+      isUsed = true;
+      return BREAK;
+    },
+  });
+  return isUsed;
 }
 
 function hintOf(field: GraphQLField<unknown, unknown>): CostHint | undefined {

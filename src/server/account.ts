@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock, Timer } from '../clock.js';
 import { UpstreamUnavailable } from '../errors.js';
 import { newCostMeter, type ReadScope, type UpstreamStatus } from '../upstream/read.js';
@@ -136,4 +136,4 @@ export class Account<Client extends AccountClient> {
   }
 }
 
-export const keyHash = (key: string) => createHash('sha256').update(key).digest('hex');
+export const keyHash = (key: string): string => hash('sha256', key, 'hex');

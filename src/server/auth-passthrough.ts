@@ -5,7 +5,7 @@ import type { Tenants } from './tenants.js';
 /** AUTH_MODE=passthrough: the client's own upstream keys, each pair of which is a tenant of its own. */
 export function passthroughAccess(tenants: Tenants): Access {
   return {
-    authenticate: async ({ authorization, catalogueKey }) => {
+    authenticate: ({ authorization, catalogueKey }) => {
       const project = authorization === null ? null : bearerToken(authorization);
       if (project !== null && !project.startsWith('svc_sk_')) {
         throw new Unauthenticated('The bearer token must be a project key, which starts with svc_sk_');
@@ -16,8 +16,7 @@ export function passthroughAccess(tenants: Tenants): Access {
       if (project === null && catalogueKey === null) {
         throw new Unauthenticated('Send `Authorization: Bearer svc_sk_…`, `X-Catalogue-Key: …`, or both');
       }
-      const lease = tenants.lease({ project, catalogue: catalogueKey });
-      return { ...lease, id: `key ${lease.id}`, whenEnded: lease.whenRefused };
+      return tenants.lease({ project, catalogue: catalogueKey });
     },
     close: () => tenants.close(),
   };

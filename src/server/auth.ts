@@ -1,5 +1,6 @@
 import { Unauthenticated } from '../errors.js';
 import type { Feeds } from '../live/feeds.js';
+import type { Maybe } from '../maybe.js';
 import type { Tenant } from '../unify/context.js';
 
 /** What a request says of who asks, however it arrived: by headers, or in `connection_init`. */
@@ -26,8 +27,8 @@ export interface Client {
 }
 
 export interface Access {
-  /** Throws `Unauthenticated`. */
-  authenticate(credentials: Credentials): Promise<Client>;
+  /** Throws `Unauthenticated`, or rejects with it. A promise only where something has to be waited for. */
+  authenticate(credentials: Credentials): Maybe<Client>;
   close(): void;
 }
 
@@ -40,16 +41,20 @@ export interface Own {
 /** AUTH_MODE=none: anyone who can reach the gateway. */
 export function openAccess(own: Own): Access {
   return {
-    authenticate: async ({ address }) => ({
+    authenticate: ({ address }) => ({
       id: `address ${networkOf(address)}`,
-      ...own,
-      verify: async () => true,
-      whenEnded: () => () => {},
-      release: () => {},
+      tenant: own.tenant,
+      feeds: own.feeds,
+      verify,
+      whenEnded: () => nothing,
+      release: nothing,
     }),
-    close: () => {},
+    close: nothing,
   };
 }
+
+const verify = async () => true;
+const nothing = () => {};
 
 /** The token of an `Authorization: Bearer …` header; throws `Unauthenticated` where it is missing or malformed. */
 export function bearerToken(authorization: string | null): string {

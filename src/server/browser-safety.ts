@@ -1,12 +1,12 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { parseUrl } from './parse-url.js';
 
 /** What browsers may do here (contract 7): nothing from other origins, unless CORS_ORIGINS names them. */
 export interface BrowserPolicy {
   /** Why a request is refused; null when it is not. For requests and WebSocket upgrades alike. */
   refusal(headers: IncomingHttpHeaders): string | null;
-  /** Lets the page of an allowed origin read the answer. */
-  addCorsHeaders(request: IncomingMessage, response: ServerResponse): void;
+  /** Headers, name and value in turn, that let the page of an allowed origin read the answer. */
+  corsHeaders(headers: IncomingHttpHeaders): readonly string[];
 }
 
 export interface BrowserPolicyOptions {
@@ -36,18 +36,21 @@ export function browserPolicy({ corsOrigins, loopbackNamesOnly }: BrowserPolicyO
     return null;
   }
 
-  function addCorsHeaders({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
-    response.setHeader('vary', 'Origin');
-    if (origin === undefined || !allows(origin)) return;
-    // Never with credentials: no cookie means anything here.
-    response.setHeader('access-control-allow-origin', corsOrigins === '*' ? '*' : origin);
-    response.setHeader('access-control-expose-headers', 'retry-after, www-authenticate, x-request-id');
+  function corsHeaders({ origin }: IncomingHttpHeaders): readonly string[] {
+    if (origin === undefined || !allows(origin)) return [];
+    return [
+      // Never with credentials: no cookie means anything here.
+      'access-control-allow-origin',
+      corsOrigins === '*' ? '*' : origin,
+      'access-control-expose-headers',
+      'retry-after, www-authenticate, x-request-id',
+    ];
   }
 
-  return { refusal, addCorsHeaders };
+  return { refusal, corsHeaders };
 }
 
-/** Answers to a preflight, beside those of `addCorsHeaders`. */
+/** Answers to a preflight, beside those of `corsHeaders`. */
 export const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST',
   'access-control-allow-headers':
@@ -55,14 +58,14 @@ export const preflightHeaders = {
   'access-control-max-age': '600',
 };
 
-/** For every answer; the page of GraphiQL has a content security policy of its own. */
-export const securityHeaders = {
+/** For every answer, name and value in turn; the page of GraphiQL has a content security policy of its own. */
+export const securityHeaders: readonly string[] = Object.entries({
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-};
+}).flat();
 
 // Behind a proxy that ends TLS the scheme differs, so hosts are compared.
 function isSameHost(origin: string, host: string): boolean {

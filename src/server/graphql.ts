@@ -1,5 +1,12 @@
-import { type ExecutionResult, GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql';
-import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+} from 'graphql';
+import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { LimitConfig } from '../config.js';
 import type { GatewayFacts, GraphContext } from '../graph/context.js';
@@ -9,10 +16,11 @@ import { inputErrors } from '../graph/input-errors.js';
 import { queryLimits } from '../graph/limits.js';
 import { sharedSubscriptions } from '../graph/shared-subscriptions.js';
 import type { Log } from '../log.js';
+import type { Maybe } from '../maybe.js';
 import { UnifyContext } from '../unify/context.js';
-import { getParameters } from './get-parameters.js';
+import { finishResult } from './execution/finished-result.js';
 import { withoutIntrospection } from './introspection.js';
-import { finishResult, type Operation, withoutJson } from './operation.js';
+import type { Operation } from './operation.js';
 import { type PersistedOperations, persistedOperationsPlugin } from './persisted-operations.js';
 import type { Tracing } from './tracing.js';
 
@@ -27,27 +35,80 @@ export interface GraphQLOptions {
   readonly log: Log;
 }
 
-export interface OperationHolder {
+/**
+ * Yoga with its plugins: the one way an operation is parsed, validated and executed, whatever it came by. Most operations
+ * use the parts of that way directly; what is rare over HTTP goes through the whole of Yoga.
+ */
+export interface GraphQLEngine {
+  readonly yoga: YogaServerInstance<YogaContext, OperationContext>;
+  readonly schema: GraphQLSchema;
+  readonly persisted: PersistedOperations;
+  readonly limits: LimitConfig;
+  readonly log: Log;
+  /** Parsed and validated, once for each text; throws a GraphQLError where it cannot be parsed. */
+  read(text: string): ReadDocument;
+  contextOf(operation: Operation): OperationContext;
+  execute(args: OperationArgs): Maybe<ExecutionResult>;
+  subscribe(args: OperationArgs): Maybe<ExecutionResult | AsyncIterable<ExecutionResult>>;
+}
+
+export interface ReadDocument {
+  readonly document: DocumentNode;
+  /** What validation found; empty for a document that may be run. */
+  readonly errors: readonly GraphQLError[];
+}
+
+/** What resolvers may touch, and plugins besides. */
+export interface OperationContext extends GraphContext {
   readonly operation: Operation;
 }
 
-/** The one way an operation is parsed, checked and run, whatever it came by. */
-export type GraphQLEngine = YogaServerInstance<OperationHolder, GraphContext>;
+export interface OperationArgs extends ExecutionArgs {
+  readonly contextValue: OperationContext;
+}
+
+/** What the server gives Yoga with a request. */
+export interface YogaContext {
+  readonly operation: Operation;
+  /** The request's parameters, which have been read already; throws where they could not be. */
+  readonly parameters: () => object;
+}
 
 export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
   const { schema, limits, introspection, persisted, gateway, tracing, log } = options;
-  return createYoga<OperationHolder, GraphContext>({
-    schema,
-    context: ({ operation }) => ({
-      unify: unifyContext(operation),
+  const documents = smallTexts<ReadDocument>();
+
+  function contextOf(operation: Operation): OperationContext {
+    const { client, meter, dependencies, outlet } = operation;
+    const scope = {
+      get signal() {
+        return operation.signal;
+      },
+      priority: 'query',
+      turn: operation,
+      meter,
+      ...(dependencies && { dependencies }),
+    } as const;
+    return {
+      operation,
+      unify: new UnifyContext(client.tenant, scope),
       gateway,
-      feeds: operation.client.feeds,
-      outlet: operation.outlet,
+      feeds: client.feeds,
+      outlet,
       inGroup: tracing?.inGroup(operation),
-    }),
+    };
+  }
+
+  const yoga = createYoga<YogaContext, OperationContext>({
+    schema,
+    context: ({ operation }) => contextOf(operation),
     maskedErrors: { errorMessage: 'Unexpected fault', maskError: (error) => clientError(error, log) },
-    maxRequestBodySize: limits.maxBodyBytes,
-    parserAndValidationCache: { documentCache: smallTexts(), errorCache: smallTexts() },
+    parserAndValidationCache: {
+      documentCache: { get: (text) => documents.get(text)?.document, set: () => {} },
+      errorCache: smallTexts(),
+    },
+    // The server has read the body by then, within its limit.
+    maxRequestBodySize: false,
     batching: false,
     extraParamNames: ['documentId'],
     logging: false,
@@ -57,7 +118,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
     landingPage: false,
     multipart: false,
     plugins: [
-      getParameters(),
+      givenParameters(),
       persistedOperationsPlugin(persisted),
       queryLimits(limits),
       inputErrors(),
@@ -68,45 +129,70 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       ...(tracing ? [tracing.plugin] : []),
     ],
   });
+  // None of them differs from one operation to the next: what does, comes with the context.
+  const { parse, validate, execute, subscribe } = yoga.getEnveloped({} as YogaContext);
+
+  return {
+    yoga,
+    schema,
+    persisted,
+    limits,
+    log,
+    read(text) {
+      const known = documents.get(text);
+      if (known) return known;
+      const document: DocumentNode = parse(text);
+      const read = { document, errors: validate(schema, document) };
+      documents.set(text, read);
+      return read;
+    },
+    contextOf,
+    execute,
+    subscribe,
+  };
 }
 
-function unifyContext({ client, signal, meter }: Operation): UnifyContext {
-  return new UnifyContext(client.tenant, { signal, priority: 'query', turn: {}, meter });
+function givenParameters(): Plugin<YogaContext, YogaContext> {
+  return {
+    onRequestParse({ serverContext, setRequestParser }) {
+      setRequestParser(() => serverContext.parameters() as GraphQLParams);
+    },
+  };
 }
 
-/** Notes what is run, ends it when the client goes, and finishes what HTTP clients get. */
-function operationRecord(): Plugin<OperationHolder, OperationHolder> {
+/** Notes what is run, refuses a subscription that nobody could be sent, and finishes what Yoga answers. */
+function operationRecord(): Plugin<OperationContext, YogaContext> {
   return {
     onParse:
       () =>
       ({ result, context }) => {
         if (result instanceof GraphQLError) result.extensions.code ??= 'GRAPHQL_PARSE_FAILED';
-        if (!result || result instanceof Error) return;
-        const ast = getOperationAST(result, context.params?.operationName);
-        context.operation.name = ast?.name?.value ?? null;
-        context.operation.kind = ast?.operation ?? null;
+        if (!result || result instanceof Error || !context.operation) return;
+        noteOperation(context.operation, result, context.params?.operationName);
       },
-    onExecute({ args }) {
-      Object.assign(args, { signal: args.contextValue.operation.signal });
-    },
     onSubscribe({ args, setResultAndStopExecution }) {
-      const { request, operation } = args.contextValue;
+      const { request } = args.contextValue;
       // Over a socket there is no request.
       if (request && !takesEvents.test(request.headers.get('accept') ?? '*/*')) {
         setResultAndStopExecution({ errors: [noEvents()] } satisfies ExecutionResult);
-        return;
       }
-      Object.assign(args, { signal: operation.signal });
     },
-    onResultProcess({ request, result, setResult, serverContext: { operation } }) {
+    onResultProcess({ result, setResult, serverContext: { operation } }) {
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;
-      const finished = finishResult(result as ExecutionResult, operation);
-      // Else it is an event of a stream.
-      setResult(
-        takesJson.test(request.headers.get('accept') ?? '*/*') ? withoutJson(finished, operation) : finished,
-      );
+      setResult(finishResult(result as ExecutionResult, operation));
     },
   };
+}
+
+/** Notes name and kind of the operation that will be run, for the log and the metrics. */
+export function noteOperation(
+  operation: Operation,
+  document: DocumentNode,
+  operationName: string | null | undefined,
+): void {
+  const ast = getOperationAST(document, operationName);
+  operation.name = ast?.name?.value ?? null;
+  operation.kind = ast?.operation ?? null;
 }
 
 // Yoga would begin the subscription, and then answer 406 without a word.
@@ -116,7 +202,6 @@ const noEvents = () =>
   });
 
 const takesEvents = /(text\/(event-stream|\*)|\*\/\*)\s*([;,]|$)/i;
-const takesJson = /(application\/(graphql-response\+json|json|\*)|\*\/\*)\s*([;,]|$)/i;
 
 // Every distinct text stays with its document: what is long is rarely sent twice, and many of it would fill the memory.
 function smallTexts<T extends object>() {

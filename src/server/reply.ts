@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 
 /** Answers with a JSON body. */
@@ -32,6 +32,17 @@ export function refuse(
   headers?: OutgoingHttpHeaders,
 ): void {
   sendJson(response, status, bodyOf(message, { code: refusalCodes[status] ?? 'BAD_REQUEST' }), headers);
+}
+
+/** Whether the path answers this method; refuses the request otherwise. */
+export function isMethod(
+  request: IncomingMessage,
+  response: ServerResponse,
+  allowed: readonly string[],
+): boolean {
+  if (allowed.includes(request.method ?? '')) return true;
+  refuse(response, 405, `This path answers ${allowed.join(' and ')}`, { allow: allowed.join(', ') });
+  return false;
 }
 
 const refusalCodes: Readonly<Record<number, string>> = {

@@ -1,11 +1,12 @@
-import type { Log } from '../log.js';
+import type { Log, LogLevel } from '../log.js';
 import type { OnFinished } from './operation.js';
 
 // A client chooses the name: what is longer than any real one is cut.
 const longestName = 100;
 
-/** One line for each operation. */
-export function requestLog(log: Log): OnFinished {
+/** One line for each operation; undefined where the log leaves such lines out. */
+export function requestLog(log: Log, level: LogLevel): OnFinished | undefined {
+  if (level !== 'info' && level !== 'debug') return undefined;
   return ({ id, client, name, kind, meter, errorCodes }, { durationMs, status }) => {
     log.info(
       {

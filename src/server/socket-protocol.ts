@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError, parse } from 'graphql';
 import type { Context, OperationResult, ServerOptions, SubscribePayload } from 'graphql-ws';
 import type { Clock } from '../clock.js';
 import { QueryTooComplex } from '../errors.js';
@@ -8,18 +7,21 @@ import { clientError } from '../graph/error-codes.js';
 import type { Log } from '../log.js';
 import type { Access, Client, Credentials } from './auth.js';
 import type { ClientRate } from './client-rate.js';
-import type { GraphQLEngine } from './graphql.js';
-import { jsonPieces } from './json-pieces.js';
-import { finishResult, newOperation, type OnFinished, type Operation, withoutHttp } from './operation.js';
-import type { PersistedOperations } from './persisted-operations.js';
+import type { AnswerCache } from './execution/answer-cache.js';
+import { finishResult, shownResult, withoutHttp } from './execution/finished-result.js';
+import type { KeptAnswer } from './execution/kept-answer.js';
+import { prepare, run } from './execution/run.js';
+import type { GraphQLEngine, OperationArgs } from './graphql.js';
+import type { Parameters } from './http/parameters.js';
+import { type OnFinished, Operation } from './operation.js';
 import { Places } from './places.js';
 import type { SessionParts, SocketSession } from './socket-session.js';
 
 export interface ProtocolOptions {
   readonly engine: GraphQLEngine;
+  readonly answers: AnswerCache;
   readonly access: Access;
   readonly clientRate: ClientRate;
-  readonly persisted: PersistedOperations;
   readonly onFinished: OnFinished;
   /** Ten thousand screens may share one token, or the address of one proxy. */
   readonly socketsPerClient: number;
@@ -34,9 +36,9 @@ const initTimeoutMs = 5_000;
 export function socketProtocol(
   options: ProtocolOptions,
 ): ServerOptions<Record<string, unknown>, SocketSession> {
-  const { engine, access, clientRate, persisted, onFinished, socketsPerClient, clock, log } = options;
+  const { engine, answers, access, clientRate, onFinished, socketsPerClient, clock, log } = options;
   const places = new Places(socketsPerClient);
-  const executors = new WeakMap<ExecutionArgs, Executor>();
+  const begunBy = new WeakMap<ExecutionArgs, Begun>();
 
   async function connect({ extra: session, connectionParams }: SocketContext): Promise<boolean> {
     let client: Client;
@@ -62,78 +64,80 @@ export function socketProtocol(
     return false;
   }
 
-  async function prepare(
+  async function begin(
     { extra: session }: SocketContext,
     id: string,
     payload: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const { client } = session;
     if (client === null) throw new Error('An operation before its socket was acknowledged');
-    const leave = new AbortController();
     const { wantsCost, outletFor } = session.parts;
-    const operation = newOperation({
-      id: randomUUID(),
-      client,
-      signal: leave.signal,
-      wantsCost,
-      outlet: outletFor(id),
-      traceparent: null,
-    });
-    session.running.set(id, { operation, leave, startedAtMs: clock.now() });
+    const operation = new Operation({ client, wantsCost, outlet: outletFor(id), traceparent: null });
+    session.running.set(id, { operation, startedAtMs: clock.now() });
     try {
       if (session.running.size > operationsPerSocket) {
         throw new QueryTooComplex(`A socket may have ${operationsPerSocket} operations at a time`);
       }
       clientRate.take(client.id);
-      return await parsed(operation, payload, session.parts.close);
+      return begun(operation, payload, session.parts.close);
     } catch (error) {
       return [clientError(error, log)];
     }
   }
 
-  async function parsed(
+  /** Looks for a kept answer, or else reads the document. */
+  function begun(
     operation: Operation,
     payload: SubscribePayload,
     close: SessionParts['close'],
-  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const query = persisted.textFor(payload);
-    if (query === undefined) throw noQuery();
-    const params = { ...payload, query };
-    const { schema, parse, validate, contextFactory, execute, subscribe } = engine.getEnveloped({
-      operation,
-      params,
-    });
-    const document = parse(params.query);
-    const errors: readonly GraphQLError[] = validate(schema, document);
-    if (errors.length > 0) return errors;
-    const args: ExecutionArgs = {
-      schema,
-      document,
-      operationName: payload.operationName,
-      variableValues: payload.variables,
-      contextValue: await contextFactory(),
-    };
-    executors.set(args, { operation, execute, subscribe, close });
+  ): ExecutionArgs | readonly GraphQLError[] {
+    // As the body of a POST has it.
+    const asked = JSON.stringify(payload);
+    const kept = answers.find(asked, operation);
+    if (kept) {
+      const args = { schema: engine.schema, document: anyQuery };
+      begunBy.set(args, { operation, kept });
+      return args;
+    }
+    answers.note(operation);
+    const args = prepare(engine, payload as Parameters, operation);
+    if ('document' in args) begunBy.set(args, { operation, args, asked, close });
     return args;
   }
 
-  async function run(
-    args: ExecutionArgs,
-    kind: 'execute' | 'subscribe',
-  ): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
-    const executor = executors.get(args);
-    if (!executor) throw new Error('An operation that was not prepared');
-    const { operation } = executor;
+  async function execute(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
+    const begun = begunBy.get(args);
+    if (!begun) throw new Error('An operation that was not prepared');
+    if ('kept' in begun) return sentTo(begun.operation, begun.kept.json);
+    const { operation, asked } = begun;
+    const { json } = await run(engine, begun.args);
+    if (typeof json === 'string') {
+      return sentTo(operation, answers.keep(asked, operation, json)?.json ?? Buffer.from(json));
+    }
+    // What is long is written piece by piece, so that others get their turn in between.
+    const written: string[] = [];
+    for (const piece of answers.keeping(asked, operation, json)) {
+      written.push(piece);
+      await nextTurn();
+    }
+    return sentTo(operation, Buffer.from(written.join('')));
+  }
+
+  async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
+    const begun = begunBy.get(args);
+    if (!begun || 'kept' in begun) throw new Error('An operation that was not prepared');
+    const { operation, close } = begun;
+    const shown = (result: ExecutionResult) => shownResult(finishResult(result, operation));
     try {
-      const result = await executor[kind](args);
-      if (!isStream(result)) return await sliced(forSocket(result as ExecutionResult, operation), operation);
+      const result = await engine.subscribe(begun.args);
+      if (!isStream(result)) return shown(result);
       return mapped(result, (one) => {
-        // contract 9.5: so that it connects anew, and resumes from its cursor.
-        if (fellBehind(one)) executor.close(1013, 'A subscription fell behind');
-        return forSocket(one, operation);
+        // So that it connects anew, and resumes from its cursor.
+        if (fellBehind(one)) close(1013, 'A subscription fell behind');
+        return shown(one);
       });
     } catch (error) {
-      return forSocket({ errors: [clientError(error, log)] }, operation);
+      return shown({ errors: [clientError(error, log)] });
     }
   }
 
@@ -147,10 +151,10 @@ export function socketProtocol(
   return {
     connectionInitWaitTimeout: initTimeoutMs,
     onConnect: connect,
-    onSubscribe: prepare,
+    onSubscribe: begin,
     // graphql-ws awaits both, though its types say that they answer at once.
-    execute: (args) => run(args, 'execute') as unknown as OperationResult,
-    subscribe: (args) => run(args, 'subscribe') as unknown as OperationResult,
+    execute: (args) => execute(args) as unknown as OperationResult,
+    subscribe: (args) => subscribe(args) as unknown as OperationResult,
     onComplete: finish,
     onError(context, id, _payload, errors) {
       const operation = context.extra.running.get(id)?.operation;
@@ -163,13 +167,19 @@ export function socketProtocol(
 
 type SocketContext = Context<Record<string, unknown>, SocketSession>;
 
-interface Executor {
-  readonly operation: Operation;
-  readonly execute: (args: ExecutionArgs) => unknown;
-  readonly subscribe: (args: ExecutionArgs) => unknown;
-  /** Closes the socket. */
-  readonly close: SessionParts['close'];
-}
+/** What is to be done when graphql-ws comes to execute it. */
+type Begun =
+  | { readonly operation: Operation; readonly kept: KeptAnswer }
+  | {
+      readonly operation: Operation;
+      readonly args: OperationArgs;
+      readonly asked: string;
+      /** Closes the socket. */
+      readonly close: SessionParts['close'];
+    };
+
+// graphql-ws looks whether it is a query; nobody executes it.
+const anyQuery = parse('{ __typename }');
 
 /** contract 7: in the `connection_init` payload, or else in the upgrade's headers. */
 function credentialsFrom(payload: Record<string, unknown> | undefined, upgrade: Credentials): Credentials {
@@ -189,33 +199,13 @@ function textIn(payload: Record<string, unknown> | undefined, name: string): str
 const fellBehind = ({ errors }: ExecutionResult) =>
   errors?.some(({ extensions }) => extensions.code === 'FELL_BEHIND') === true;
 
-const noQuery = () => new GraphQLError('Must provide query string', { extensions: { code: 'BAD_REQUEST' } });
-
-function forSocket(result: ExecutionResult, operation: Operation): ExecutionResult {
-  const finished = finishResult(result, operation);
-  return finished.errors ? { ...finished, errors: withoutHttp(finished.errors) } : finished;
+/** Hands the one result of a query to the socket by itself: what graphql-ws is left with is its end. */
+function sentTo({ outlet, isAbandoned }: Operation, json: Uint8Array): AsyncIterable<ExecutionResult> {
+  if (!isAbandoned) outlet?.send(json);
+  return noMore();
 }
 
-/**
- * Writes a long result piece by piece, so that others get their turn in between, and hands it to the socket by itself:
- * what graphql-ws is left with is its end.
- */
-async function sliced(
-  result: ExecutionResult,
-  { outlet, signal }: Operation,
-): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
-  const pieces = jsonPieces(result);
-  const first = pieces.next().value ?? '';
-  let piece = pieces.next();
-  if (piece.done || !outlet) return result;
-  const written = [first];
-  for (; !piece.done; piece = pieces.next()) {
-    written.push(piece.value);
-    await nextTurn();
-  }
-  if (!signal.aborted) outlet.send(Buffer.from(written.join('')));
-  return (async function* () {})();
-}
+async function* noMore(): AsyncGenerator<ExecutionResult> {}
 
 function isStream(result: unknown): result is AsyncIterable<ExecutionResult> {
   return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;

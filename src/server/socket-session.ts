@@ -13,7 +13,6 @@ export interface SessionParts {
 
 interface Running {
   readonly operation: Operation;
-  readonly leave: AbortController;
   readonly startedAtMs: number;
 }
 
@@ -55,7 +54,7 @@ export class SocketSession {
       if (typeof message !== 'object' || message === null) return;
       const { type, id } = message as { type?: unknown; id?: unknown };
       if (type === 'complete' && typeof id === 'string') {
-        this.running.get(id)?.leave.abort(new ClientGone('The client no longer wants this'));
+        this.running.get(id)?.operation.abandon(new ClientGone('The client no longer wants this'));
       }
     } catch {
       // What is no JSON is the protocol's to refuse.
@@ -64,7 +63,9 @@ export class SocketSession {
 
   end(): void {
     this.#isOver = true;
-    for (const { leave } of this.running.values()) leave.abort(new ClientGone('The client has gone'));
+    for (const { operation } of this.running.values()) {
+      operation.abandon(new ClientGone('The client has gone'));
+    }
     for (const run of this.#endings.splice(0)) run();
   }
 }

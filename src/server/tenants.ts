@@ -7,6 +7,7 @@ import type { CatalogueClient } from '../upstream/catalogue/client.js';
 import type { ProjectClient } from '../upstream/project/client.js';
 import { type Account, type HeldKey, keyHash } from './account.js';
 import { Accounts } from './accounts.js';
+import type { Client } from './auth.js';
 
 /** The keys that one client sent; null where it sent none, or the interface is not configured. */
 export interface SentKeys {
@@ -16,22 +17,10 @@ export interface SentKeys {
 
 /** What AUTH_MODE=passthrough keeps apart: a tenant for each pair of keys, bounded in number. */
 export interface Tenants {
-  lease(keys: SentKeys): Lease;
+  /** The use of a tenant by one request or socket, until it is released. */
+  lease(keys: SentKeys): Client;
   readonly size: number;
   close(): void;
-}
-
-/** The use of a tenant by one request or socket. */
-export interface Lease {
-  /** Tells tenants apart in limits and in the log. */
-  readonly id: string;
-  readonly tenant: Tenant;
-  readonly feeds: Feeds;
-  /** False when upstream refuses one of the keys. Asks upstream, unless it accepted them a moment ago. */
-  verify(): Promise<boolean>;
-  /** Runs `run` once upstream refuses a key. While someone waits for that, upstream is asked now and then. */
-  whenRefused(run: () => void): () => void;
-  release(): void;
 }
 
 export interface TenantsOptions {
@@ -83,16 +72,19 @@ export function createTenants(options: TenantsOptions): Tenants {
       feeds.close(new Unauthenticated('Upstream refused this key'));
       remove(id, entry);
     };
-    const listening = [project?.whenRefused(refused), catalogue?.whenRefused(refused)];
+    const accounts = [project, catalogue].filter((account) => account !== null);
+    const listening = accounts.map((account) => account.whenRefused(refused));
     const entry: Entry = {
       tenant,
       feeds,
       project,
       catalogue,
+      accounts,
+      name: `key ${accounts.map(({ hash }) => hash.slice(0, 12)).join('+')}`,
       users: 0,
       usedAtMs: clock.now(),
       end() {
-        for (const stopListening of listening) stopListening?.();
+        for (const stopListening of listening) stopListening();
         feeds.close();
         if (project) projects?.leave(project);
         if (catalogue) catalogues?.leave(catalogue);
@@ -132,11 +124,11 @@ export function createTenants(options: TenantsOptions): Tenants {
       return entries.size;
     },
     lease(keys) {
-      const id = [keys.project, keys.catalogue].map((key) => (key === null ? '' : keyHash(key))).join(' ');
+      const id = `${hashOf(keys.project)} ${hashOf(keys.catalogue)}`;
       const entry = entries.get(id) ?? admit(id, keys);
       entries.delete(id);
       entries.set(id, entry);
-      return leaseOf(entry, keys, clock);
+      return new Lease(entry, keys, clock);
     },
     close() {
       sweeper?.cancel();
@@ -153,38 +145,58 @@ interface Entry {
   readonly feeds: Feeds;
   readonly project: Account<ProjectClient> | null;
   readonly catalogue: Account<CatalogueClient> | null;
+  /** Those of the two that are there. */
+  readonly accounts: readonly (Account<ProjectClient> | Account<CatalogueClient>)[];
+  /** Tells tenants apart in limits and in the log. */
+  readonly name: string;
   users: number;
   usedAtMs: number;
   end(): void;
 }
 
-function leaseOf(entry: Entry, keys: SentKeys, clock: Clock): Lease {
-  const { project, catalogue, tenant, feeds } = entry;
-  const accounts = [project, catalogue].filter((account) => account !== null);
-  if (keys.project !== null) project?.hold(keys.project);
-  if (keys.catalogue !== null) catalogue?.hold(keys.catalogue);
-  entry.users += 1;
-  let isReleased = false;
-  return {
-    id: accounts.map(({ hash }) => hash.slice(0, 12)).join('+'),
-    tenant,
-    feeds,
-    async verify() {
-      await Promise.all(accounts.map((account) => account.verify(verifiedForMs)));
-      return !accounts.some(({ isRefused }) => isRefused);
-    },
-    whenRefused(run) {
-      const stops = accounts.map((account) => account.watch(run));
-      return () => {
-        for (const stop of stops) stop();
-      };
-    },
-    release() {
-      if (isReleased) return;
-      isReleased = true;
-      entry.users -= 1;
-      entry.usedAtMs = clock.now();
-      for (const account of accounts) account.drop();
-    },
-  };
+class Lease implements Client {
+  readonly tenant: Tenant;
+  readonly feeds: Feeds;
+  readonly #entry: Entry;
+  readonly #clock: Clock;
+  #isReleased = false;
+
+  constructor(entry: Entry, keys: SentKeys, clock: Clock) {
+    this.tenant = entry.tenant;
+    this.feeds = entry.feeds;
+    this.#entry = entry;
+    this.#clock = clock;
+    if (keys.project !== null) entry.project?.hold(keys.project);
+    if (keys.catalogue !== null) entry.catalogue?.hold(keys.catalogue);
+    entry.users += 1;
+  }
+
+  get id(): string {
+    return this.#entry.name;
+  }
+
+  /** Asks upstream, unless it accepted the keys a moment ago. */
+  async verify(): Promise<boolean> {
+    const { accounts } = this.#entry;
+    await Promise.all(accounts.map((account) => account.verify(verifiedForMs)));
+    return !accounts.some(({ isRefused }) => isRefused);
+  }
+
+  /** While someone waits for upstream to refuse a key, it is asked now and then. */
+  whenEnded(run: () => void): () => void {
+    const stops = this.#entry.accounts.map((account) => account.watch(run));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#entry.users -= 1;
+    this.#entry.usedAtMs = this.#clock.now();
+    for (const account of this.#entry.accounts) account.drop();
+  }
 }
+
+const hashOf = (key: string | null) => (key === null ? '' : keyHash(key));

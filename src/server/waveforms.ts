@@ -27,7 +27,8 @@ export async function sendWaveform(
     const asked = parsePath(request.url ?? '');
     if (asked === null)
       return refuse(response, 404, 'Ask for /waveforms/{catalogueId}/{channel}.mseed?start&end');
-    const { tenant, meter, signal } = { ...operation, tenant: operation.client.tenant };
+    const { meter, signal } = operation;
+    const { tenant } = operation.client;
     if (tenant.catalogue === null) throw notConfigured('CATALOGUE');
     const scope = { signal, priority: 'query', turn: operation, meter } as const;
     const body = await tenant.catalogue.waveformStream(asked.sensorId, asked.query, scope);
@@ -41,7 +42,7 @@ export async function sendWaveform(
     await pipeline(body, response);
   } catch (error) {
     const told = clientError(error, log);
-    operation.errorCodes.add(String(told.extensions.code));
+    operation.addErrorCode(told.extensions.code);
     // Half a body that looks whole would be worse than none: the connection is cut.
     if (response.headersSent || response.destroyed) response.destroy();
     else sendError(response, statusOf(error), told);

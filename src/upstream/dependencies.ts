@@ -40,6 +40,11 @@ export class Dependencies {
     return this.#refusal;
   }
 
+  /** How many cached values it is made of. */
+  get size(): number {
+    return this.#reads.size;
+  }
+
   /** When the answer becomes another one by the clock alone, in milliseconds since 1970. */
   get endMs(): number {
     return this.#endMs;

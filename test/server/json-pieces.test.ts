@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { jsonPieces } from '../../src/server/json-pieces.js';
+import { jsonPieces } from '../../src/server/execution/json-pieces.js';
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ n, text: `row ${n}`, list: [n, null] }));

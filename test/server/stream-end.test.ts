@@ -3,6 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
+import { jsonPieces } from '../../src/server/execution/json-pieces.js';
+import { sendPieces } from '../../src/server/http/send-pieces.js';
 import { sendResponse } from '../../src/server/send-response.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 
@@ -36,7 +38,7 @@ describe('a long answer', () => {
     const body = {
       data: Array.from({ length: 400_000 }, (_, n) => ({ n, text: 'more than lies in between' })),
     };
-    const sent = sendResponse(new Response(''), response, new AbortController().signal, body, clock);
+    const sent = sendPieces(jsonPieces(body), response, clock);
     let written: number | undefined = -1;
     await vi.waitFor(
       () => {
@@ -62,14 +64,14 @@ describe('a stream', () => {
     const { client, response, answer, isCancelled } = await unanswered();
     client.destroy();
     await once(response, 'close');
-    await sendResponse(answer, response, new AbortController().signal, null, new ManualClock());
+    await sendResponse(answer, response, new AbortController().signal);
     expect(isCancelled()).toBe(true);
   });
 
   it('ends at once where the gateway began to leave while it was made', async () => {
     const { client, response, answer, isCancelled } = await unanswered();
     const text = once(client, 'data');
-    await sendResponse(answer, response, AbortSignal.abort(), null, new ManualClock());
+    await sendResponse(answer, response, AbortSignal.abort());
     expect(String((await text)[0])).toContain('text/event-stream');
     expect(isCancelled()).toBe(true);
     expect(response.writableEnded).toBe(true);

@@ -154,6 +154,8 @@ export function environment(
   return {
     PORT: '0',
     LOG_LEVEL: 'debug',
+    // The suite holds with kept answers and without.
+    ...(process.env.ANSWER_CACHE !== undefined && { ANSWER_CACHE: process.env.ANSWER_CACHE }),
     ...(project && { PROJECT_API_URL: sandbox.projectUrl }),
     ...(project && withKeys && { PROJECT_API_KEY: sandbox.projectKey }),
     ...(catalogue && { CATALOGUE_API_URL: sandbox.catalogueUrl }),

@@ -1,7 +1,13 @@
 /**
- * The JSON text of an answer, as `JSON.stringify` has it, in pieces that each take little time to make: thousands of
- * records written at once would hold up everyone else.
+ * The JSON text of an answer: whole, or in pieces that each take little time to make. Thousands of records written at once
+ * would hold up everyone else.
+ * @param isShort nobody has to look how long it is
  */
+export function jsonOf(value: object, isShort: boolean): string | Iterable<string> {
+  return isShort || countOf(value) <= mostAtOnce ? JSON.stringify(value) : jsonPieces(value);
+}
+
+/** The text that `JSON.stringify` would give, in pieces. */
 export function* jsonPieces(value: unknown): Generator<string> {
   let text = '';
   for (const part of partsOf(value)) {
@@ -15,7 +21,7 @@ export function* jsonPieces(value: unknown): Generator<string> {
 
 // Characters of a piece, and values that are written in one go.
 const enough = 32_768;
-const mostAtOnce = 1_000;
+export const mostAtOnce = 1_000;
 
 function* partsOf(value: unknown): Generator<string> {
   if (countOf(value) <= mostAtOnce) yield JSON.stringify(value);

@@ -1,0 +1,54 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import { clientError } from '../../graph/error-codes.js';
+import type { Maybe } from '../../maybe.js';
+import { type GraphQLEngine, noteOperation, type OperationArgs } from '../graphql.js';
+import type { Parameters } from '../http/parameters.js';
+import type { Operation } from '../operation.js';
+import type { Answer } from './answer.js';
+import { finishResult, shownResult } from './finished-result.js';
+import { jsonOf, mostAtOnce } from './json-pieces.js';
+
+/**
+ * Parse → validate: what is to be executed, or the errors for which it is not. The document of a text is kept. Throws a
+ * GraphQLError where there is no text, or none that can be parsed.
+ */
+export function prepare(
+  engine: GraphQLEngine,
+  parameters: Parameters,
+  operation: Operation,
+): OperationArgs | readonly GraphQLError[] {
+  const query = engine.persisted.textFor(parameters);
+  if (query === undefined) throw noQuery();
+  const { document, errors } = engine.read(query);
+  noteOperation(operation, document, parameters.operationName);
+  if (errors.length > 0) return errors;
+  return {
+    schema: engine.schema,
+    document,
+    operationName: parameters.operationName ?? null,
+    variableValues: parameters.variables,
+    contextValue: engine.contextOf(operation),
+  };
+}
+
+/** Cost → execute → serialise. A fault is an answer, too. */
+export function run(engine: GraphQLEngine, args: OperationArgs): Maybe<Answer> {
+  const failed = (error: unknown) => serialise({ errors: [clientError(error, engine.log)] }, args);
+  try {
+    // The estimate of the cost is Yoga's last plugin before the execution.
+    const result = engine.execute(args);
+    if (!(result instanceof Promise)) return serialise(result, args);
+    return result.then((settled) => serialise(settled, args), failed);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function serialise(executed: ExecutionResult, { contextValue }: OperationArgs): Answer {
+  const { operation, estimate } = contextValue;
+  const result = finishResult(executed, operation);
+  const isShort = estimate?.isBound === true && estimate.values <= mostAtOnce && !result.errors;
+  return { result, json: jsonOf(shownResult(result), isShort) };
+}
+
+const noQuery = () => new GraphQLError('Must provide query string', { extensions: { code: 'BAD_REQUEST' } });

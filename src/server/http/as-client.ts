@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../clock.js';
+import { ClientGone } from '../../errors.js';
+import { clientError } from '../../graph/error-codes.js';
+import type { Log } from '../../log.js';
+import type { Maybe } from '../../maybe.js';
+import type { Access, Client, Credentials } from '../auth.js';
+import type { ClientRate } from '../client-rate.js';
+import { type OnFinished, Operation } from '../operation.js';
+import { sendError } from '../reply.js';
+import { type Head, setHead, textOf } from './head.js';
+
+export interface ClientRouteOptions {
+  readonly access: Access;
+  readonly clientRate: ClientRate;
+  readonly onFinished: OnFinished;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Runs `answer` for whom the request proves to be from, within that client's rate. The request's id is added to `head`,
+ * which `answer` has to send. Nothing is waited for where access is told at once.
+ */
+export function asClient(
+  { access, clientRate, onFinished, clock, log }: ClientRouteOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  head: Head,
+  answer: (operation: Operation) => Maybe<void>,
+): Maybe<void> {
+  const startedAtMs = clock.now();
+  const id = randomUUID();
+  head.push('x-request-id', id);
+
+  function refused(error: unknown): void {
+    setHead(response, head);
+    sendError(response, 500, clientError(error, log));
+  }
+
+  function admitted(client: Client): Maybe<void> {
+    const { headers } = request;
+    const wantsCost = headers['x-upstream-cost'] === '1';
+    const operation = new Operation({ client, wantsCost, traceparent: textOf(headers.traceparent) }, id);
+    response.once('close', () => {
+      if (!response.writableFinished) operation.abandon(new ClientGone('The client has gone'));
+      client.release();
+      onFinished(operation, { durationMs: clock.now() - startedAtMs, status: response.statusCode });
+    });
+    try {
+      clientRate.take(client.id);
+    } catch (error) {
+      return refused(error);
+    }
+    return answer(operation);
+  }
+
+  let client: Maybe<Client>;
+  try {
+    client = access.authenticate(credentialsOf(request));
+  } catch (error) {
+    return refused(error);
+  }
+  return client instanceof Promise ? client.then(admitted, refused) : admitted(client);
+}
+
+export function credentialsOf({ headers, socket }: IncomingMessage): Credentials {
+  return {
+    authorization: headers.authorization ?? null,
+    catalogueKey: textOf(headers['x-catalogue-key']),
+    address: socket.remoteAddress ?? '',
+  };
+}

@@ -1,0 +1,12 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Operation } from '../operation.js';
+import type { Head } from './head.js';
+
+/** One request of a client that may ask, and its response. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** To be sent with the response. */
+  readonly head: Head;
+  readonly operation: Operation;
+}

@@ -1,0 +1,142 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GraphQLError, OperationTypeNode } from 'graphql';
+import { type Maybe, whenKnown } from '../../maybe.js';
+import type { AnswerCache } from '../execution/answer-cache.js';
+import { prepare, run } from '../execution/run.js';
+import type { GraphiQLPage } from '../graphiql.js';
+import type { GraphQLEngine, OperationArgs } from '../graphql.js';
+import type { Operation } from '../operation.js';
+import { isMethod, refuse, sendError } from '../reply.js';
+import { isStream, sendResponse } from '../send-response.js';
+import { asClient, type ClientRouteOptions } from './as-client.js';
+import type { Exchange } from './exchange.js';
+import { type Head, setHead } from './head.js';
+import { mediaTypeFor } from './media-type.js';
+import { areWellFormed, bodyParameters, type Parameters, searchParameters } from './parameters.js';
+import { readBody } from './read-body.js';
+import { sendAnswer, sendKept } from './send-answer.js';
+
+export interface GraphQLRouteOptions extends ClientRouteOptions {
+  readonly engine: GraphQLEngine;
+  readonly answers: AnswerCache;
+  /** Null with GRAPHIQL=false. */
+  readonly graphiql: GraphiQLPage | null;
+  /** Aborted when the gateway is leaving: open streams end. */
+  readonly leaving: AbortSignal;
+}
+
+type Route = (request: IncomingMessage, response: ServerResponse, head: Head) => Maybe<void>;
+
+/**
+ * `/graphql` over HTTP: the way from a request to the bytes of its answer. Queries take it at once; subscriptions, what is
+ * refused before it runs and multipart answers are handed to Yoga, with the parameters that were read.
+ */
+export function graphqlRoute(options: GraphQLRouteOptions): Route {
+  const { engine, answers, graphiql, leaving, clock } = options;
+
+  /** @param request what is asked for: the body of a POST, or the query of a GET with its `?` */
+  function answer(exchange: Exchange, asked: string): Maybe<void> {
+    const { request, operation } = exchange;
+    const type = mediaTypeFor(request.headers.accept);
+    const kept = type && answers.find(asked, operation);
+    if (kept) return sendKept(kept, exchange, { type, clock });
+    const read = parametersOf(asked);
+    answers.note(operation);
+    const args = read.parameters && queryIn(read.parameters, operation);
+    if (!type || !args) return answerByYoga(exchange, read.orFail);
+    const sending = { asked, type, answers, clock };
+    return whenKnown(run(engine, args), (made) => sendAnswer(made, exchange, sending));
+  }
+
+  /** What to execute; null where Yoga has to answer: for anything but a query that may be run. */
+  function queryIn(parameters: Parameters, operation: Operation): OperationArgs | null {
+    try {
+      const args = prepare(engine, parameters, operation);
+      return 'document' in args && operation.kind === OperationTypeNode.QUERY ? args : null;
+    } catch {
+      // Yoga meets the same fault, and tells it.
+      return null;
+    }
+  }
+
+  async function answerByYoga(exchange: Exchange, parameters: () => object): Promise<void> {
+    const { request, response, head, operation } = exchange;
+    const { method = '', headers, url } = request;
+    operation.dependencies = null;
+    setHead(response, head);
+    const address = new URL(url ?? '', `http://${headers.host ?? 'localhost'}`);
+    const init = { method, headers: headers.accept === undefined ? {} : { accept: headers.accept } };
+    const answer = await engine.yoga.fetch(address, init, { operation, parameters });
+    if (answer.status === 406 && answer.body === null) return refuse(response, 406, notAcceptable);
+    // A stream can outlive the access that it was opened with: then it ends.
+    if (isStream(answer) && !response.destroyed) {
+      response.once(
+        'close',
+        operation.client.whenEnded(() => response.destroy()),
+      );
+    }
+    await sendResponse(answer, response, leaving);
+  }
+
+  function tooLarge({ response, head, operation }: Exchange): void {
+    const error = new GraphQLError('Request body too large', { extensions: { code: 'QUERY_TOO_COMPLEX' } });
+    operation.addErrorCode(error.extensions.code);
+    setHead(response, head);
+    sendError(response, 413, error);
+  }
+
+  return (request, response, head) => {
+    const { method, url = '', headers } = request;
+    const isPost = method === 'POST' && isJson.test(headers['content-type'] ?? '');
+    const isGet = method === 'GET' && !asksForPage(request);
+    if (!isPost && !isGet) {
+      setHead(response, head);
+      if (!isMethod(request, response, ['GET', 'POST'])) return;
+      // What a form can send, a page of another origin can send without being asked.
+      if (method === 'POST') return refuse(response, 415, 'Send the operation as application/json');
+      if (graphiql) return graphiql.send(request, response);
+      return refuse(response, 406, 'GraphiQL is switched off here: ask for application/json');
+    }
+    return asClient(options, request, response, head, (operation) => {
+      const exchange = { request, response, head, operation };
+      if (isGet) return answer(exchange, searchOf(url));
+      return new Promise((resolve, reject) => {
+        readBody(request, engine.limits.maxBodyBytes, (body) => {
+          try {
+            resolve(body === null ? tooLarge(exchange) : answer(exchange, body));
+          } catch (error) {
+            reject(error);
+          }
+        });
+      });
+    });
+  };
+}
+
+const isJson = /^application\/(graphql\+)?json\s*(;|$)/i;
+
+const notAcceptable =
+  'Accept application/json or application/graphql-response+json, and text/event-stream for a subscription';
+
+function asksForPage({ headers }: IncomingMessage): boolean {
+  return /\btext\/html\b/.test(headers.accept ?? '');
+}
+
+/** With its `?`, which no JSON begins with. */
+function searchOf(url: string): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '?' : url.slice(at).replace(/#.*$/s, '');
+}
+
+/** The parameters as the usual way takes them, and as Yoga gets them. */
+function parametersOf(asked: string): { parameters: Parameters | null; orFail: () => object } {
+  try {
+    const given = asked.startsWith('?') ? searchParameters(asked.slice(1)) : bodyParameters(asked);
+    return { parameters: areWellFormed(given) ? given : null, orFail: () => given };
+  } catch (error) {
+    const orFail = () => {
+      throw error;
+    };
+    return { parameters: null, orFail };
+  }
+}

@@ -1,0 +1,45 @@
+import { LRUCache } from 'lru-cache';
+
+/** What the result of a query is sent as. */
+export type MediaType = 'application/json' | 'application/graphql-response+json' | 'text/event-stream';
+
+// Browsers and clients send the same few headers again and again.
+const known = new LRUCache<string, { readonly type: MediaType | null }>({ max: 100 });
+
+/**
+ * The media type that an Accept header asks for, as Yoga chooses it: JSON where the client takes any, or else a stream of
+ * events. Null for what Yoga itself has to answer: parts of a multipart answer, or 406.
+ */
+export function mediaTypeFor(accept: string | undefined): MediaType | null {
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'application/json';
+  let found = known.get(accept);
+  if (!found) {
+    found = { type: chosen(accept) };
+    known.set(accept, found);
+  }
+  return found.type;
+}
+
+function chosen(accept: string): MediaType | null {
+  const taken = accept.replace(/\s/g, '').toLowerCase().split(',').flatMap(typeOf);
+  for (const type of taken) {
+    if (matches(type, 'application/json')) return 'application/json';
+    if (matches(type, 'application/graphql-response+json')) return 'application/graphql-response+json';
+  }
+  const isEvents = taken.some((type) => matches(type, 'text/event-stream'));
+  const isMultipart = taken.some((type) => matches(type, 'multipart/mixed'));
+  return isEvents && !isMultipart ? 'text/event-stream' : null;
+}
+
+/** Without its parameters; nothing where another charset than UTF-8 is asked for. */
+function typeOf(item: string): string[] {
+  const [type = '', ...parameters] = item.split(';');
+  const charset = parameters.find((parameter) => parameter.includes('charset='));
+  return charset === undefined || charset === 'charset=utf-8' ? [type] : [];
+}
+
+function matches(asked: string, type: string): boolean {
+  const [range, subtype] = asked.split('/');
+  const [ownRange, ownSubtype] = type.split('/');
+  return (range === '*' || range === ownRange) && (subtype === '*' || subtype === ownSubtype);
+}

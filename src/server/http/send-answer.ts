@@ -1,0 +1,96 @@
+import type { Clock } from '../../clock.js';
+import type { Maybe } from '../../maybe.js';
+import { type Answer, statusOf } from '../execution/answer.js';
+import type { AnswerCache } from '../execution/answer-cache.js';
+import type { Coding, KeptAnswer } from '../execution/kept-answer.js';
+import { cacheControl, entityTag, isKnownTo } from './caching.js';
+import { codingsFor } from './content-coding.js';
+import type { Exchange } from './exchange.js';
+import type { MediaType } from './media-type.js';
+import { sendPieces } from './send-pieces.js';
+
+export interface Sending {
+  /** What the request asks for. */
+  readonly asked: string;
+  readonly type: MediaType;
+  readonly answers: AnswerCache;
+  readonly clock: Clock;
+}
+
+/** Sends what was computed, and keeps it where that is allowed. */
+export function sendAnswer(answer: Answer, exchange: Exchange, sending: Sending): Maybe<void> {
+  const { response, head, operation } = exchange;
+  const { asked, type, answers, clock } = sending;
+  if (response.destroyed) return;
+  const { json } = answer;
+  if (typeof json === 'string') {
+    const kept = answers.keep(asked, operation, json);
+    if (kept) return sendKept(kept, exchange, sending, []);
+  }
+  const { status, headers } = statusOf(answer.result, type);
+  head.push(...headers, 'content-type', contentTypes[type]);
+  const pieces = typeof json === 'string' ? [json] : answers.keeping(asked, operation, json);
+  if (type === 'text/event-stream') {
+    response.writeHead(status, [...head, ...headersOfStream]);
+    return sendPieces(asEvent(pieces), response, clock);
+  }
+  const { dependencies } = operation;
+  const isKnown = dependencies !== null && answers.mayKeep(operation);
+  head.push('cache-control', isKnown ? cacheControl(dependencies, clock.now()) : 'no-store');
+  if (typeof json !== 'string') {
+    response.writeHead(status, head);
+    return sendPieces(pieces, response, clock);
+  }
+  head.push('content-length', String(Buffer.byteLength(json)));
+  response.writeHead(status, head);
+  response.end(json);
+}
+
+/** Sends an answer that is kept: as it is, encoded, or not at all where the client has it. */
+export function sendKept(
+  kept: KeptAnswer,
+  { request, response, head }: Exchange,
+  { type, clock }: Pick<Sending, 'type' | 'clock'>,
+  codings = codingsFor(request.headers['accept-encoding']),
+): void {
+  if (type === 'text/event-stream') {
+    head.push('content-type', type, ...headersOfStream);
+    response.writeHead(200, head);
+    for (const part of asEvent([kept.json])) response.write(part);
+    response.end();
+    return;
+  }
+  head.push('cache-control', cacheControl(kept.dependencies, clock.now()));
+  const isGet = request.method === 'GET';
+  const known = isGet ? isKnownTo(request.headers['if-none-match'], kept, type, codings) : null;
+  if (known !== null) {
+    head.push('etag', known);
+    response.writeHead(304, head).end();
+    return;
+  }
+  const [coding] = codings;
+  const encoded = coding === undefined ? null : kept.encoded(coding);
+  const used: Coding | null = encoded && coding ? coding : null;
+  const bytes = encoded ?? kept.json;
+  if (isGet) head.push('etag', entityTag(kept, type, used));
+  if (used) head.push('content-encoding', used);
+  head.push('content-type', contentTypes[type], 'content-length', String(bytes.length));
+  response.writeHead(200, head);
+  response.end(bytes);
+}
+
+const contentTypes: Readonly<Record<MediaType, string>> = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+  'text/event-stream': 'text/event-stream',
+};
+
+// As Yoga sends a stream, for subscriptions and queries alike.
+const headersOfStream = ['connection', 'keep-alive', 'cache-control', 'no-cache', 'content-encoding', 'none'];
+
+/** One result as a stream of server-sent events: it, and that there is no more. */
+function* asEvent<Piece>(pieces: Iterable<Piece>): Generator<Piece | string> {
+  yield ':\n\nevent: next\ndata: ';
+  yield* pieces;
+  yield '\n\nevent: complete\ndata:\n\n';
+}
