@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisBodies } from '../../src/store/redis-bodies.js';
+import { redisBodies } from '../../src/store/redis-bodies.js';
 import type { RedisLink } from '../../src/store/redis-link.js';
-import type { SharedBody } from '../../src/store/store.js';
+import type { SharedBodies, SharedBody } from '../../src/store/store.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
 import { linkTo } from './links.js';
 
@@ -28,18 +28,18 @@ describe.skipIf(noRedis)(`bodies in Redis${noRedis ? ` (${noRedis})` : ''}`, () 
   async function two() {
     const name = `bodies ${names++}`;
     const links = [await linkTo(redis), await linkTo(redis)] as const;
-    const [one, other] = links.map((link) => new RedisBodies(link, name)) as [RedisBodies, RedisBodies];
+    const [one, other] = links.map((link) => redisBodies(link, name)) as [SharedBodies, SharedBodies];
     return { name, links, one, other };
   }
 
   /** As another instance sees it; asks for nothing. */
-  async function seen(bodies: RedisBodies, of = id) {
+  async function seen(bodies: SharedBodies, of = id) {
     const place = await bodies.open(of, query);
     place.leave();
     return place.kept;
   }
 
-  async function keep(bodies: RedisBodies, body: SharedBody, of = id) {
+  async function keep(bodies: SharedBodies, body: SharedBody, of = id) {
     const place = await bodies.open(of, query);
     place.keep(body);
     place.leave();
@@ -74,8 +74,8 @@ describe.skipIf(noRedis)(`bodies in Redis${noRedis ? ` (${noRedis})` : ''}`, () 
 
   it('have the time of their reading on the clock of who sees them, and never too late', async () => {
     const hourMs = 3_600_000;
-    const behind = new RedisBodies(await linkTo(redis, -hourMs), 'clocks');
-    const ahead = new RedisBodies(await linkTo(redis, hourMs), 'clocks');
+    const behind = redisBodies(await linkTo(redis, -hourMs), 'clocks');
+    const ahead = redisBodies(await linkTo(redis, hourMs), 'clocks');
     const readAtMs = Date.now() - 10_000;
     await keep(behind, bodyOf('{}', readAtMs - hourMs));
     await expect.poll(() => seen(ahead)).not.toBeNull();
@@ -180,7 +180,7 @@ describe.skipIf(noRedis)(`bodies in Redis${noRedis ? ` (${noRedis})` : ''}`, () 
 
   it("are nobody else's while Redis is away", async () => {
     await using own = await startRedis();
-    const bodies = new RedisBodies(await linkTo(own), 'away');
+    const bodies = redisBodies(await linkTo(own), 'away');
     await own.kill();
     const place = await bodies.open(id, query);
     expect(place).toMatchObject({ kept: null, isOurs: true });

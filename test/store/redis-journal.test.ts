@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisJournal } from '../../src/store/redis-journal.js';
+import { redisJournal } from '../../src/store/redis-journal.js';
 import type { RedisLink } from '../../src/store/redis-link.js';
 import type { JournalCount, JournalEntry } from '../../src/store/store.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
@@ -9,7 +9,7 @@ if (noRedis) console.warn(`The journal in Redis: ${noRedis}`);
 
 /** A journal and what was heard of it. */
 function journalOn(link: RedisLink, name: string) {
-  const journal = new RedisJournal(link, name);
+  const journal = redisJournal(link, name);
   const entries: JournalEntry[] = [];
   const counts: JournalCount[][] = [];
   journal.onEntry((entry) => entries.push(entry));
