@@ -136,7 +136,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
       options.onFinished(operation, { durationMs: clock.now() - startedAtMs, status: response.statusCode });
     });
     try {
-      clientRate.take(client.id);
+      const taken = clientRate.take(client.id);
+      if (taken) await taken;
     } catch (error) {
       return sendError(response, 500, clientError(error, log));
     }

@@ -12,7 +12,7 @@ import type { GraphQLEngine } from './graphql.js';
 import { jsonPieces } from './json-pieces.js';
 import { finishResult, newOperation, type OnFinished, type Operation, withoutHttp } from './operation.js';
 import type { PersistedOperations } from './persisted-operations.js';
-import { Places } from './places.js';
+import type { ClientPlaces } from './places.js';
 import type { SessionParts, SocketSession } from './socket-session.js';
 
 export interface ProtocolOptions {
@@ -21,8 +21,8 @@ export interface ProtocolOptions {
   readonly clientRate: ClientRate;
   readonly persisted: PersistedOperations;
   readonly onFinished: OnFinished;
-  /** Ten thousand screens may share one token, or the address of one proxy. */
-  readonly socketsPerClient: number;
+  /** For sockets. */
+  readonly places: ClientPlaces;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,8 +34,7 @@ const initTimeoutMs = 5_000;
 export function socketProtocol(
   options: ProtocolOptions,
 ): ServerOptions<Record<string, unknown>, SocketSession> {
-  const { engine, access, clientRate, persisted, onFinished, socketsPerClient, clock, log } = options;
-  const places = new Places(socketsPerClient);
+  const { engine, access, clientRate, persisted, onFinished, places, clock, log } = options;
   const executors = new WeakMap<ExecutionArgs, Executor>();
 
   async function connect({ extra: session, connectionParams }: SocketContext): Promise<boolean> {
@@ -46,7 +45,7 @@ export function socketProtocol(
       session.parts.close(4403, clientError(error, log).message.slice(0, 100));
       return false;
     }
-    const leavePlace = places.take(client.id);
+    const leavePlace = await places.take(client.id);
     if (leavePlace === null) {
       client.release();
       session.parts.close(1013, 'Too many sockets of one client');
@@ -84,7 +83,8 @@ export function socketProtocol(
       if (session.running.size > operationsPerSocket) {
         throw new QueryTooComplex(`A socket may have ${operationsPerSocket} operations at a time`);
       }
-      clientRate.take(client.id);
+      const taken = clientRate.take(client.id);
+      if (taken) await taken;
       return await parsed(operation, payload, session.parts.close);
     } catch (error) {
       return [clientError(error, log)];
