@@ -1,31 +1,36 @@
 import { setMaxListeners } from 'node:events';
+import type { Server } from 'node:http';
 import { type Clock, realClock } from './clock.js';
 import { type Config, secretsOf } from './config.js';
 import { schema } from './graph/schema.js';
-import { type KeysOptions, openKeys } from './keys.js';
+import { type KeysOptions, openKeys, type SandboxAddress } from './keys.js';
 import { createLog, type Log } from './log.js';
-import { type Sandbox, startSandbox } from './sandbox/server.js';
+import { startSandbox } from './sandbox/server.js';
 import { browserPolicy } from './server/browser-safety.js';
-import { clientRate } from './server/client-rate.js';
+import { type ClientRate, clientRate, type OperationBudget, RateBuckets } from './server/client-rate.js';
 import { createAnswerCache, noAnswerCache } from './server/execution/answer-cache.js';
 import { graphiqlPage } from './server/graphiql.js';
 import { createGraphQLEngine } from './server/graphql.js';
 import { sendHealth, sendReadiness } from './server/health.js';
 import { createHttpServer } from './server/http.js';
-import { listen } from './server/listen.js';
-import { createMetrics, sendMetrics } from './server/metrics.js';
+import { type Listener, listen } from './server/listen.js';
+import { createMetrics, type MetricSources, sendMetrics } from './server/metrics.js';
 import type { OnFinished } from './server/operation.js';
 import { operationNames, readOperationFiles } from './server/operation-files.js';
 import { createSpanExporter } from './server/otlp.js';
+import { noPeers, type OwnReports, type Peers } from './server/peers.js';
 import { persistedOperations } from './server/persisted-operations.js';
+import { type ClientPlaces, Places, socketsPerClient } from './server/places.js';
 import { InterfaceWatch } from './server/readiness.js';
 import { requestLog } from './server/request-log.js';
 import { drain } from './server/shutdown.js';
 import { createTracing } from './server/tracing.js';
 import { sendWaveform } from './server/waveforms.js';
 import { attachWebSockets } from './server/websocket.js';
+import { ownSandbox, startFacts } from './start-log.js';
 import { aloneStore } from './store/memory.js';
 import { openRedisStore } from './store/redis.js';
+import type { Store } from './store/store.js';
 import { version } from './version.js';
 
 /** A running gateway. */
@@ -44,6 +49,21 @@ export interface GatewayOptions {
   /** From 0 to 1, for jitter. */
   readonly random?: () => number;
   readonly socketsPerClient?: number;
+  /** Of one of several processes behind a port; left out for one by itself. */
+  readonly shared?: Shared;
+  /** Takes connections; on HOST and PORT when left out. */
+  readonly listen?: (server: Server) => Promise<Listener>;
+}
+
+/** What several processes behind one port have in common: see `workers/`. */
+export interface Shared {
+  /** Null where each opens Redis by itself. */
+  readonly store: Store | null;
+  /** The one sandbox of all; null without one. */
+  readonly sandbox: SandboxAddress | null;
+  readonly operationBudget: OperationBudget;
+  readonly places: ClientPlaces;
+  readonly peers: Peers;
 }
 
 // contract 3.
@@ -51,18 +71,26 @@ const usualGraceMs = 10_000;
 
 /** The composition root: the only place that puts the parts together. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, clock = realClock } = options;
+  const { config, clock = realClock, shared } = options;
+  if (shared) return startBefore(shared.sandbox, options);
   const sandbox = config.sandbox ? await startSandbox({ clock }) : null;
   try {
-    return await startBefore(sandbox, options);
+    const gateway = await startBefore(sandbox, options);
+    return sandbox ? closingAfter(gateway, sandbox) : gateway;
   } catch (error) {
     await sandbox?.close();
     throw error;
   }
 }
 
-async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Promise<Gateway> {
-  const { config, clock = realClock, random = Math.random } = options;
+/** What it stands before goes last. */
+function closingAfter(gateway: Gateway, sandbox: AsyncDisposable): Gateway {
+  const close = (graceMs?: number) => gateway.close(graceMs).finally(() => sandbox[Symbol.asyncDispose]());
+  return { ...gateway, close, [Symbol.asyncDispose]: () => close() };
+}
+
+async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptions): Promise<Gateway> {
+  const { config, clock = realClock, random = Math.random, shared: common } = options;
   const log = options.log ?? createLog({ level: config.logLevel, secrets: secretsOf(config) });
   const files = readOperationFiles();
   const metrics = createMetrics(operationNames(files), clock);
@@ -74,7 +102,10 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
   const onRequest = tracing
     ? bothEnds(metrics.upstreamRequest, tracing.upstreamRequest)
     : metrics.upstreamRequest;
-  const store = config.redisUrl === null ? aloneStore : openRedisStore({ url: config.redisUrl, clock, log });
+  const store =
+    common?.store ??
+    (config.redisUrl === null ? aloneStore : openRedisStore({ url: config.redisUrl, clock, log }));
+  const redis = config.redisUrl === null ? null : store.connection;
   const keys = openKeys({ config, sandbox, store, clock, log, random, onRequest });
   const leaving = new AbortController();
   // Every open stream listens to it.
@@ -101,7 +132,7 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
       corsOrigins: config.corsOrigins,
       loopbackNamesOnly: config.auth.mode === 'none',
     }),
-    clientRate: clientRate(config.clientRatePerMinute, clock),
+    clientRate: rateOf(options),
     onFinished: each([
       requestLog(log, config.logLevel),
       metrics.operationFinished,
@@ -116,17 +147,13 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
     graphiql: config.graphiql ? graphiqlPage(files) : null,
     openRoutes: {
       '/health': (_request, response) => sendHealth(response),
-      '/ready': (_request, response) => sendReadiness(response, watches, keys.feeds(), store.connection),
+      '/ready': async (_request, response) =>
+        sendReadiness(response, watches, own.health(), await peers.health(), redis),
       '/metrics': (_request, response) =>
-        sendMetrics(response, metrics, {
-          interfaces: keys.interfaces(),
-          cache: keys.cache,
-          feeds: keys.feeds(),
-          redis: store.connection,
-          instances: store.instances,
-          sockets: sockets.count,
-          tenants: keys.tenantCount(),
-        }),
+        sendMetrics(
+          response,
+          Promise.all([own.metrics(), peers.metrics()]).then((reports) => reports.flat()),
+        ),
     },
     waveforms: (request, response, operation) => sendWaveform(request, response, operation, log),
     leaving: leaving.signal,
@@ -134,8 +161,23 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
   const sockets = attachWebSockets(server, {
     ...shared,
     maxBodyBytes: limits.maxBodyBytes,
-    socketsPerClient: options.socketsPerClient ?? 12_000,
+    places: common?.places ?? new Places(options.socketsPerClient ?? socketsPerClient),
   });
+  const own: OwnReports = {
+    health: () => ({ feeds: keys.feeds(), sightings: watches.map((watch) => watch.sighting()) }),
+    metrics: () => metrics.report(sources()),
+  };
+  const sources = (): MetricSources => ({
+    interfaces: keys.interfaces(),
+    cache: keys.cache,
+    feeds: keys.feeds(),
+    redis,
+    instances: store.instances,
+    sockets: sockets.count,
+    tenants: keys.tenantCount(),
+  });
+  const peers = common?.peers ?? noPeers;
+  peers.serve(own);
 
   async function release(): Promise<void> {
     sockets.close();
@@ -143,26 +185,30 @@ async function startBefore(sandbox: Sandbox | null, options: GatewayOptions): Pr
     await keys.close();
     await store.close();
     await exporter?.close();
-    await sandbox?.close();
   }
-  if (sandbox && store.connection)
-    log.warn(
-      {},
-      'REDIS_URL is set on the sandbox, of which each instance has its own: there is nothing to share',
-    );
+  if (sandbox && redis && !common) log.warn({}, ownSandbox);
   await store.settled;
-  const { port, url } = await listen(server, config.port, config.host).catch(async (error) => {
+  const startListening = options.listen ?? (() => listen(server, config.port, config.host));
+  const listener = await startListening(server).catch(async (error) => {
     await release();
     throw error;
   });
-  log.info({ url, version, sandbox: sandbox !== null, auth: config.auth.mode }, 'Listening');
+  const { port, url } = listener;
+  // Several processes say so as one.
+  if (!common) log.info(startFacts(config, url), 'Listening');
 
   let closing: Promise<void> | null = null;
   function close(graceMs = usualGraceMs): Promise<void> {
-    closing ??= drain({ server, sockets, leaving, graceMs }).finally(release);
+    closing ??= drain({ server, listener, sockets, leaving, graceMs }).finally(release);
     return closing;
   }
   return { url, port, close, [Symbol.asyncDispose]: () => close() };
+}
+
+function rateOf({ config, clock = realClock, shared }: GatewayOptions): ClientRate {
+  const perMinute = config.clientRatePerMinute;
+  if (perMinute === null) return clientRate(null, null);
+  return clientRate(perMinute, shared?.operationBudget ?? new RateBuckets(perMinute, clock));
 }
 
 function each(told: readonly (OnFinished | undefined)[]): OnFinished {

@@ -26,6 +26,8 @@ export interface Config {
   readonly clientRatePerMinute: number | null;
   /** Whether whole answers are kept. */
   readonly answerCache: boolean;
+  /** Processes behind the port. */
+  readonly workers: number;
   /** Null: one process by itself. Can hold a password. */
   readonly redisUrl: string | null;
   /** Null: no tracing. */
@@ -111,6 +113,7 @@ export function parseConfig(env: Environment = process.env): Config {
     },
     clientRatePerMinute: values.CLIENT_RATE_PER_MINUTE,
     answerCache: values.ANSWER_CACHE,
+    workers: values.WORKERS,
     redisUrl: values.REDIS_URL,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: values.LOG_LEVEL,
@@ -173,7 +176,6 @@ function contentOf(variable: string, file: string): string {
 }
 
 function refuseUnbuilt(values: Settings): void {
-  if (values.WORKERS !== 1) throw new ConfigError('WORKERS', 'must be 1: more are not in this version');
   if (values.DASHBOARD) throw new ConfigError('DASHBOARD', 'must be false: it is not in this version');
 }
 

@@ -38,10 +38,13 @@ export interface Keys {
   close(): Promise<void>;
 }
 
+/** Where a sandbox is, and the keys that it takes. */
+export type SandboxAddress = Pick<Sandbox, 'projectUrl' | 'projectKey' | 'catalogueUrl' | 'catalogueKey'>;
+
 export interface KeysOptions {
   readonly config: Config;
   /** Used in place of what is configured. */
-  readonly sandbox: Sandbox | null;
+  readonly sandbox: SandboxAddress | null;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;

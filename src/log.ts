@@ -17,16 +17,18 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Texts that must never be written: keys and tokens of the configuration. */
   readonly secrets: readonly string[];
+  /** Of several workers, which one: every line says so. */
+  readonly worker?: number;
   /** Takes each line; standard output when left out. */
   readonly write?: (line: string) => void;
 }
 
-export function createLog({ level, secrets, write }: LogOptions): Log {
+export function createLog({ level, secrets, worker, write }: LogOptions): Log {
   const scrub = scrubber(secrets);
   return pino(
     {
       level,
-      base: null,
+      base: worker === undefined ? null : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       // The finished line is scrubbed, so that no serializer, message or cause can carry a secret past it.

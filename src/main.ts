@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import type { Gateway } from './app.js';
 import { type Config, ConfigError, misspeltSettings, parseConfig, secretsOf } from './config.js';
+import { endInOrder } from './ending.js';
 import { createLog } from './log.js';
 import { renderHelp } from './settings-text.js';
 import { version } from './version.js';
@@ -23,38 +24,24 @@ async function run(): Promise<void> {
   for (const { variable, setting } of misspeltSettings()) {
     log.warn({ variable, setting }, `${variable} sets nothing: is ${setting} meant?`);
   }
-  let gateway: Gateway | null = null;
-  let isLeaving = false;
-
-  async function leave(code: number): Promise<void> {
-    // Asked twice: whoever asks does not want to wait.
-    if (isLeaving) process.exit(code);
-    isLeaving = true;
-    await gateway?.close().catch((error) => log.error({ error: String(error) }, 'Closing failed'));
-    process.exit(code);
-  }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      log.info({ signal }, 'Leaving');
-      void leave(0);
-    });
-  }
-  // A fault that nobody foresaw: what is in flight is finished, and something else starts the process afresh.
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(event, (fault: unknown) => {
-      log.error(
-        { event, fault: fault instanceof Error ? fault.stack : String(fault) },
-        'Uncaught fault: leaving',
-      );
-      void leave(1);
-    });
-  }
+  let gateway: Pick<Gateway, 'close'> | null = null;
+  let atEnd = () => {};
+  endInOrder({ log, close: async () => gateway?.close(), atEnd: () => atEnd() });
   try {
     // Only now: everything else here is said without waiting for the whole of it.
-    const { startGateway } = await import('./app.js');
-    gateway = await startGateway({ config, log });
+    if (config.workers > 1) {
+      const { Primary } = await import('./workers/primary.js');
+      const primary = new Primary({ config, log });
+      gateway = primary;
+      atEnd = () => primary.kill();
+      await primary.start();
+    } else {
+      const { startGateway } = await import('./app.js');
+      gateway = await startGateway({ config, log });
+    }
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
+    atEnd();
     // Whatever had been started before would go on.
     process.exit();
   }

@@ -96,7 +96,7 @@ export const settings = {
     flag,
     true,
   ),
-  WORKERS: setting('Processes behind the port: only 1 in this version', integer(1, 1_024), 1),
+  WORKERS: setting('Processes behind the port, which share cache, allowance and feeds', integer(1, 64), 1),
   DASHBOARD: setting('Dashboard at `/dashboard`: not in this version', flag, false),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     'Where traces go (OTLP over HTTP); no tracing when unset',

@@ -108,7 +108,9 @@ describe('configuration', () => {
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
     ['REDIS_URL', { REDIS_URL: 'localhost:6379' }],
     ['REDIS_URL', { REDIS_URL: 'http://localhost' }],
-    ['WORKERS', { WORKERS: '2' }],
+    ['WORKERS', { WORKERS: '0' }],
+    ['WORKERS', { WORKERS: '65' }],
+    ['WORKERS', { WORKERS: 'all' }],
     ['DASHBOARD', { DASHBOARD: 'true' }],
   ])('stops at a wrong %s with one line that names it: %o', (variable, env) => {
     const { message } = refusal(env);

@@ -3,37 +3,61 @@ import { ClientRateLimited } from '../errors.js';
 
 /** CLIENT_RATE_PER_MINUTE: how many operations each client may run. */
 export interface ClientRate {
-  /** Takes one operation from the client's allowance; throws `ClientRateLimited` when there is none. */
-  take(clientId: string): void;
+  /**
+   * Takes one operation from the client's budget; throws `ClientRateLimited` when there is none. A promise only where
+   * another process has to be asked.
+   */
+  take(clientId: string): void | Promise<void>;
+}
+
+/** What each client has left. */
+export interface OperationBudget {
+  /** Takes one operation, or says in how many seconds there will be one. */
+  take(clientId: string): number | null | Promise<number | null>;
 }
 
 // A client at rest has a full bucket, which is no different from none: those are forgotten when there are this many.
 const mostBuckets = 10_000;
 
-export function clientRate(perMinute: number | null, clock: Clock): ClientRate {
-  if (perMinute === null) return { take: () => {} };
-  const msPerOperation = 60_000 / perMinute;
+/** The budgets as one process counts them. */
+export class RateBuckets implements OperationBudget {
+  readonly #clock: Clock;
+  readonly #msPerOperation: number;
   /** When the client's bucket will be full again. */
-  const fullAtMs = new Map<string, number>();
+  readonly #fullAtMs = new Map<string, number>();
 
-  function forgetFull(): void {
-    const nowMs = clock.now();
-    for (const [id, atMs] of fullAtMs) if (atMs <= nowMs) fullAtMs.delete(id);
+  constructor(perMinute: number, clock: Clock) {
+    this.#clock = clock;
+    this.#msPerOperation = 60_000 / perMinute;
   }
 
+  take(clientId: string): number | null {
+    const nowMs = this.#clock.now();
+    const nextFullMs = Math.max(nowMs, this.#fullAtMs.get(clientId) ?? 0) + this.#msPerOperation;
+    // Rounding must not take the last of the minute's operations away.
+    const overMs = nextFullMs - nowMs - 60_000;
+    if (overMs > 1e-3) return Math.ceil(overMs / 1000);
+    this.#fullAtMs.set(clientId, nextFullMs);
+    if (this.#fullAtMs.size > mostBuckets) this.#forgetFull(nowMs);
+    return null;
+  }
+
+  #forgetFull(nowMs: number): void {
+    for (const [id, atMs] of this.#fullAtMs) if (atMs <= nowMs) this.#fullAtMs.delete(id);
+  }
+}
+
+/** Without a limit where `perMinute` is null. */
+export function clientRate(perMinute: number | null, budget: OperationBudget | null): ClientRate {
+  if (perMinute === null || budget === null) return { take: () => {} };
+  const refuse = (retryAfterS: number | null) => {
+    if (retryAfterS === null) return;
+    throw new ClientRateLimited(`A client may run ${perMinute} operations a minute`, { retryAfterS });
+  };
   return {
     take(clientId) {
-      const nowMs = clock.now();
-      const nextFullMs = Math.max(nowMs, fullAtMs.get(clientId) ?? 0) + msPerOperation;
-      // Rounding must not take the last of the minute's operations away.
-      const overMs = nextFullMs - nowMs - 60_000;
-      if (overMs > 1e-3) {
-        throw new ClientRateLimited(`A client may run ${perMinute} operations a minute`, {
-          retryAfterS: Math.ceil(overMs / 1000),
-        });
-      }
-      fullAtMs.set(clientId, nextFullMs);
-      if (fullAtMs.size > mostBuckets) forgetFull();
+      const taken = budget.take(clientId);
+      return taken instanceof Promise ? taken.then(refuse) : refuse(taken);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { FeedStatus } from '../live/feed.js';
 import type { Connection } from '../store/store.js';
+import { type HealthReport, mergeFeeds } from './peers.js';
 import type { InterfaceState, InterfaceWatch } from './readiness.js';
 import { sendJson } from './reply.js';
 
@@ -13,18 +13,25 @@ export function sendHealth(response: ServerResponse): void {
 export async function sendReadiness(
   response: ServerResponse,
   watches: readonly InterfaceWatch[],
-  feeds: readonly FeedStatus[],
+  own: HealthReport,
+  others: readonly HealthReport[],
   redis: Pick<Connection, 'isUp'> | null,
 ): Promise<void> {
+  const sightings = others.flatMap((other) => other.sightings);
   const interfaces = await Promise.all(
-    watches.map(async (watch) => ({ source: watch.source, state: await watch.look() })),
+    watches.map(async (watch) => {
+      const state = await watch.look(sightings.filter(({ source }) => source === watch.source));
+      return { source: watch.source, state };
+    }),
   );
-  const shownFeeds = feeds.map(({ name, isActive, isFailing, lagMs }) => ({
-    name,
-    active: isActive,
-    ok: !isFailing,
-    lagS: lagMs === null ? null : lagMs / 1000,
-  }));
+  const shownFeeds = mergeFeeds([own, ...others].flatMap(({ feeds }) => feeds)).map(
+    ({ name, isActive, isFailing, lagMs }) => ({
+      name,
+      active: isActive,
+      ok: !isFailing,
+      lagS: lagMs === null ? null : lagMs / 1000,
+    }),
+  );
   const status = statusOf(
     interfaces.map(({ state }) => state),
     shownFeeds.every(({ ok }) => ok) && (redis?.isUp ?? true),

@@ -1,18 +1,31 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** Where a server takes connections from. */
+export interface Listener {
+  readonly port: number;
+  /** Without a path. */
+  readonly url: string;
+  /** Takes no more of them, and resolves when all that were taken are closed. */
+  close(): Promise<void>;
+}
+
 /**
  * Listens and tells where; port 0 takes a free one and keeps it. Rejects when the address cannot be had, naming the
  * setting that would mend it.
  */
-export function listen(server: Server, port: number, host: string): Promise<{ port: number; url: string }> {
+export function listen(server: Server, port: number, host: string): Promise<Listener> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => reject(new Error(reasonOf(error, port, host)));
     server.once('error', fail);
     server.listen(port, host, () => {
       server.off('error', fail);
       const { port: taken } = server.address() as AddressInfo;
-      resolve({ port: taken, url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}` });
+      resolve({
+        port: taken,
+        url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
+        close: () => new Promise((closed) => server.close(() => closed())),
+      });
     });
   });
 }

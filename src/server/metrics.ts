@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, type CounterConfiguration, Gauge, Histogram, Registry } from 'prom-client';
+import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../clock.js';
 import type { FeedStatus } from '../live/feed.js';
 import type { Connection } from '../store/store.js';
 import type { UpstreamStatus } from '../upstream/read.js';
 import type { RequestEnd, SentRequest } from '../upstream/request.js';
+import { type MetricsReport, mergedContentType, mergedText } from './merged-metrics.js';
 import type { OnFinished } from './operation.js';
 
 /** What is counted as it happens. */
 export interface Metrics {
   readonly operationFinished: OnFinished;
   readonly upstreamRequest: (request: SentRequest) => (end: RequestEnd) => void;
-  /** Prometheus text, with what `sources` says at this moment. */
-  text(sources: MetricSources): Promise<string>;
-  readonly contentType: string;
+  /** All of it, with what `sources` says at this moment. */
+  report(sources: MetricSources): Promise<MetricsReport>;
   close(): void;
 }
 
@@ -68,16 +68,12 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
     buckets: secondsBuckets,
     registers,
   });
-  const gauge = metricsIn(registry, Gauge, (metric, labels, value) => metric.set(labels, value));
-  // Counted elsewhere since the start, and looked at here.
-  const counter = metricsIn(registry, Counter, (metric, labels, value) => {
-    metric.remove(labels);
-    metric.inc(labels, value);
-  });
+  const gauge = gaugesIn(registry);
+  const counter = countersIn(registry);
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
 
-  function nameOf(name: string | null): string {
+  function operationName(name: string | null): string {
     if (name === null) return 'anonymous';
     return knownOperations.has(name) ? name : 'other';
   }
@@ -94,67 +90,68 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
       leftAloneUntilMs,
     } of interfaces) {
       const labels = { interface: source };
-      if (reachable !== null)
-        gauge('interface_up', 'Whether an interface answered when last asked.', labels, reachable);
-      counter('cache_hits_total', 'Reads answered from the cache.', labels, cacheHitCount);
-      gauge('allowance_remaining', 'Requests that could be sent at once now.', labels, rateLimit.remaining);
-      if (rateLimit.remainingToday !== null) {
-        gauge(
-          'allowance_remaining_today',
-          "Requests left of the day's allowance.",
-          labels,
-          rateLimit.remainingToday,
-        );
+      if (reachable !== null) {
+        gauge('interface_up', 'Whether an interface answered when last asked.', labels, reachable, 'max');
       }
-      gauge(
-        'held_seconds',
-        'For how long upstream asked not to be asked.',
-        labels,
-        secondsUntil(heldUntilMs, nowMs),
-      );
+      counter('cache_hits_total', 'Reads answered from the cache.', labels, cacheHitCount);
+      // Of what is shared, a process that sends nothing hears late.
+      const { remaining, remainingToday } = rateLimit;
+      gauge('allowance_remaining', 'Requests that could be sent at once now.', labels, remaining, 'min');
+      if (remainingToday !== null) {
+        const help = "Requests left of the day's allowance.";
+        gauge('allowance_remaining_today', help, labels, remainingToday, 'min');
+      }
+      const heldS = secondsUntil(heldUntilMs, nowMs);
+      gauge('held_seconds', 'For how long upstream asked not to be asked.', labels, heldS, 'max');
+      const leftAloneS = secondsUntil(leftAloneUntilMs, nowMs);
       gauge(
         'left_alone_seconds',
         'For how long a failing interface is left alone.',
         labels,
-        secondsUntil(leftAloneUntilMs, nowMs),
+        leftAloneS,
+        'max',
       );
       for (const [priority, count] of Object.entries(waiting)) {
-        gauge('waiting_reads', 'Reads in the waiting line.', { ...labels, priority }, count);
+        gauge('waiting_reads', 'Reads in the waiting line.', { ...labels, priority }, count, 'sum');
       }
     }
-    gauge('cache_bytes', 'Bytes of what is cached, as estimated.', {}, cache.bytes);
-    gauge('cache_entries', 'Answers that are cached.', {}, cache.entries);
+    gauge('cache_bytes', 'Bytes of what is cached, as estimated.', {}, cache.bytes, 'sum');
+    gauge('cache_entries', 'Answers that are cached.', {}, cache.entries, 'sum');
     for (const { name: feed, isActive, subscriberCount, lagMs, polls, failures } of feeds) {
-      gauge('feed_active', 'Whether upstream is polled for a feed.', { feed }, isActive);
-      gauge('feed_subscribers', 'Subscriptions that listen to a feed.', { feed }, subscriberCount);
-      gauge('feed_lag_seconds', 'Since upstream was last read to the end.', { feed }, (lagMs ?? 0) / 1000);
+      const lagS = (lagMs ?? 0) / 1000;
+      gauge('feed_active', 'Whether upstream is polled for a feed.', { feed }, isActive, 'max');
+      gauge('feed_subscribers', 'Subscriptions that listen to a feed.', { feed }, subscriberCount, 'sum');
+      gauge('feed_lag_seconds', 'Since upstream was last read to the end.', { feed }, lagS, 'max');
       counter('feed_polls_total', 'Polls of a feed.', { feed }, polls);
       counter('feed_poll_failures_total', 'Polls that failed.', { feed }, failures);
     }
     if (redis) {
-      gauge('redis_up', 'Whether Redis can be reached.', {}, redis.isUp);
-      gauge('instances', 'Instances that share Redis, as last seen.', {}, instances);
+      gauge('redis_up', 'Whether Redis can be reached.', {}, redis.isUp, 'min');
+      gauge('instances', 'Instances that share Redis, as last seen.', {}, instances, 'max');
     }
-    gauge('websockets', 'Open WebSockets.', {}, sockets);
-    gauge('tenants', 'Pairs of keys that are kept apart.', {}, tenants);
+    gauge('processes', 'Processes that serve requests.', {}, 1, 'sum');
+    gauge('websockets', 'Open WebSockets.', {}, sockets, 'sum');
+    gauge('tenants', 'Pairs of keys that are kept apart.', {}, tenants, 'max');
     for (const quantile of [50, 99] as const) {
       const labels = { quantile: `0.${quantile}` };
+      const delayS = delay.percentile(quantile) / 1e9;
       gauge(
         'event_loop_delay_seconds',
         'Delay of the event loop since the last look.',
         labels,
-        delay.percentile(quantile) / 1e9,
+        delayS,
+        'max',
       );
     }
     delay.reset();
     for (const [kind, bytes] of Object.entries(process.memoryUsage())) {
-      gauge('memory_bytes', 'Memory of the process.', { kind }, bytes);
+      gauge('memory_bytes', 'Memory of the gateway.', { kind }, bytes, 'sum');
     }
   }
 
   return {
     operationFinished({ name, kind, errorCodes }, { durationMs }) {
-      const operation = nameOf(name);
+      const operation = operationName(name);
       const [outcome = 'ok'] = [...errorCodes].sort();
       operations.inc({ operation, kind: kind ?? 'none', outcome });
       if (kind !== 'subscription') operationSeconds.observe({ operation }, durationMs / 1000);
@@ -166,43 +163,69 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
         upstreamSeconds.observe({ interface: source, endpoint }, (clock.now() - startedAtMs) / 1000);
       };
     },
-    text(sources) {
+    async report(sources) {
       look(sources);
-      return registry.metrics();
+      const askedAtMs = Object.fromEntries(
+        sources.interfaces.map(({ source, reachableAsOfMs }) => [source, reachableAsOfMs ?? 0]),
+      );
+      return { metrics: await registry.getMetricsAsJSON(), askedAtMs };
     },
-    contentType: registry.contentType,
     close: () => delay.disable(),
   };
 }
 
-/** `GET /metrics`. */
+/** `GET /metrics`: of this process, and of the others behind the same port. */
 export async function sendMetrics(
   response: ServerResponse,
-  metrics: Metrics,
-  sources: MetricSources,
+  reports: Promise<readonly MetricsReport[]>,
 ): Promise<void> {
-  const text = await metrics.text(sources);
-  response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' });
+  const text = await mergedText(await reports);
+  response.writeHead(200, { 'content-type': mergedContentType, 'cache-control': 'no-store' });
   response.end(text);
 }
 
-/** Sets what is looked at, made on first use. */
-function metricsIn<Metric extends Gauge | Counter>(
-  registry: Registry,
-  Kind: new (configuration: CounterConfiguration<string>) => Metric,
-  set: (metric: Metric, labels: Record<string, string>, value: number) => void,
-) {
-  const made = new Map<string, Metric>();
-  return (name: string, help: string, labels: Record<string, string>, value: number | boolean): void => {
-    let metric = made.get(name);
-    if (!metric) {
+type Labels = Readonly<Record<string, string>>;
+
+/** Sets what is looked at, made on first use; `aggregator` says what it is of several processes together. */
+function gaugesIn(registry: Registry) {
+  const made = new Map<string, Gauge>();
+  return (
+    name: string,
+    help: string,
+    labels: Labels,
+    value: number | boolean,
+    aggregator: Aggregator,
+  ): void => {
+    let gauge = made.get(name);
+    if (!gauge) {
       const labelNames = Object.keys(labels);
-      metric = new Kind({ name: `seisgraph_${name}`, help, labelNames, registers: [registry] });
-      made.set(name, metric);
+      gauge = new Gauge({ name: nameOf(name), help, labelNames, aggregator, registers: [registry] });
+      made.set(name, gauge);
     }
-    set(metric, labels, Number(value));
+    gauge.set(labels, Number(value));
   };
 }
+
+/** The same for what is counted elsewhere since the start. */
+function countersIn(registry: Registry) {
+  const made = new Map<string, Counter>();
+  return (name: string, help: string, labels: Labels, value: number): void => {
+    let counter = made.get(name);
+    if (!counter) {
+      counter = new Counter({
+        name: nameOf(name),
+        help,
+        labelNames: Object.keys(labels),
+        registers: [registry],
+      });
+      made.set(name, counter);
+    }
+    counter.remove(labels);
+    counter.inc(labels, value);
+  };
+}
+
+const nameOf = (name: string) => `seisgraph_${name}`;
 
 const secondsUntil = (atMs: number | null, nowMs: number) =>
   atMs === null ? 0 : Math.max(0, atMs - nowMs) / 1000;

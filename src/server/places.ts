@@ -1,5 +1,16 @@
 /** So many at a time for each client, and no more. */
-export class Places {
+export interface ClientPlaces {
+  /** Takes a place; the returned function, called once, gives it back. Null when the client has all of its places. */
+  take(clientId: string): LeavePlace | null | Promise<LeavePlace | null>;
+}
+
+export type LeavePlace = () => void;
+
+/** Ten thousand screens may share one token, or the address of one proxy. */
+export const socketsPerClient = 12_000;
+
+/** The places as one process counts them. */
+export class Places implements ClientPlaces {
   readonly #most: number;
   readonly #taken = new Map<string, number>();
 
@@ -7,8 +18,7 @@ export class Places {
     this.#most = most;
   }
 
-  /** Takes a place; the returned function, called once, gives it back. Null when the client has all of its places. */
-  take(clientId: string): (() => void) | null {
+  take(clientId: string): LeavePlace | null {
     const taken = this.#taken.get(clientId) ?? 0;
     if (taken >= this.#most) return null;
     this.#taken.set(clientId, taken + 1);

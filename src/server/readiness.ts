@@ -27,6 +27,16 @@ const probeAgainAfterMs = 2_000;
 // An allowance of a minute is whole again before that: what takes longer is a day that is spent, or upstream's wish.
 const spentFromMs = 120_000;
 
+/** What one process knows of an interface. It survives a structured clone. */
+export interface Sighting {
+  readonly source: Source;
+  /** Null where clients bring the keys. */
+  readonly status: InterfaceStatus | null;
+  readonly state: InterfaceState;
+  readonly asOfMs: number;
+  readonly probedAtMs: number;
+}
+
 /** Whether one interface can answer: from what is being read of it anyway, and by asking when that says nothing. */
 export class InterfaceWatch {
   readonly source: Source;
@@ -46,8 +56,17 @@ export class InterfaceWatch {
     this.#signal = signal;
   }
 
-  async look(): Promise<InterfaceState> {
-    this.#learn();
+  /** What this process has seen. */
+  sighting(): Sighting {
+    const { source, probedAtMs } = { source: this.source, probedAtMs: this.#probedAtMs };
+    return { source, status: this.#watched.status(), state: this.#state, asOfMs: this.#asOfMs, probedAtMs };
+  }
+
+  /** @param others what other processes have seen of this interface: what one has just asked, none has to ask again */
+  async look(others: readonly Sighting[] = []): Promise<InterfaceState> {
+    for (const other of others) this.#adopt(other);
+    const status = statusOfAll([this.#watched.status(), ...others.map((other) => other.status)]);
+    this.#learn(status);
     if (this.#isDue()) {
       this.#probing ??= this.#probe().finally(() => {
         this.#probing = null;
@@ -57,18 +76,24 @@ export class InterfaceWatch {
         after(this.#state === 'unknown' ? firstAnswerWithinMs : answerWithinMs),
       ]);
     }
-    return this.#state === 'ok' && this.#isSpent() ? 'spent' : this.#state;
+    return this.#state === 'ok' && this.#isSpent(status) ? 'spent' : this.#state;
   }
 
-  #isSpent(): boolean {
-    const rateLimit = this.#watched.status()?.rateLimit;
+  #adopt({ state, asOfMs, probedAtMs }: Sighting): void {
+    this.#probedAtMs = Math.max(this.#probedAtMs, probedAtMs);
+    if (asOfMs <= this.#asOfMs) return;
+    this.#state = state;
+    this.#asOfMs = asOfMs;
+  }
+
+  #isSpent(status: InterfaceStatus | null): boolean {
+    const rateLimit = status?.rateLimit;
     if (!rateLimit || rateLimit.remaining >= 1 || rateLimit.resetAtMs === null) return false;
     return rateLimit.resetAtMs - this.#clock.now() > spentFromMs;
   }
 
   /** What other reads have shown since the last look. */
-  #learn(): void {
-    const status = this.#watched.status();
+  #learn(status: InterfaceStatus | null): void {
     if (!status || status.requestCount === this.#requestCount) return;
     this.#requestCount = status.requestCount;
     const failedAtMs = status.lastErrorAtMs ?? Number.NEGATIVE_INFINITY;
@@ -90,6 +115,7 @@ export class InterfaceWatch {
 
   async #probe(): Promise<void> {
     this.#probedAtMs = this.#clock.now();
+    const countBefore = this.#watched.status()?.requestCount ?? 0;
     try {
       await this.#watched.probe(this.#signal);
       this.#state = 'ok';
@@ -97,7 +123,7 @@ export class InterfaceWatch {
       this.#state = stateAfter(error);
     }
     this.#asOfMs = this.#clock.now();
-    this.#requestCount = this.#watched.status()?.requestCount ?? 0;
+    this.#requestCount += (this.#watched.status()?.requestCount ?? 0) - countBefore;
   }
 }
 
@@ -106,6 +132,26 @@ function stateAfter(error: unknown): InterfaceState {
   // It is there and answers, only not this, or not so soon.
   if (error instanceof Forbidden || error instanceof UpstreamRateLimited) return 'ok';
   return 'away';
+}
+
+/** Of several processes: the last to ask knows whether it answers, and the one that knows of least what is left. */
+function statusOfAll(statuses: readonly (InterfaceStatus | null)[]): InterfaceStatus | null {
+  return statuses.reduce((one, other) => (one && other ? statusOfBoth(one, other) : (one ?? other)), null);
+}
+
+function statusOfBoth(one: InterfaceStatus, other: InterfaceStatus): InterfaceStatus {
+  const isLater = (other.reachableAsOfMs ?? 0) > (one.reachableAsOfMs ?? 0);
+  const hasLess = other.rateLimit.remaining < one.rateLimit.remaining;
+  const failedLater = (other.lastErrorAtMs ?? 0) > (one.lastErrorAtMs ?? 0);
+  const { lastErrorCode, lastErrorAtMs } = failedLater ? other : one;
+  return {
+    ...(isLater ? other : one),
+    rateLimit: hasLess ? other.rateLimit : one.rateLimit,
+    lastErrorCode,
+    lastErrorAtMs,
+    requestCount: one.requestCount + other.requestCount,
+    cacheHitCount: one.cacheHitCount + other.cacheHitCount,
+  };
 }
 
 function after(ms: number): Promise<void> {

@@ -1,8 +1,10 @@
 import type { Server } from 'node:http';
+import type { Listener } from './listen.js';
 import type { Sockets } from './websocket.js';
 
 export interface DrainOptions {
   readonly server: Server;
+  readonly listener: Listener;
   readonly sockets: Sockets;
   /** Aborted here: from then on open streams end and new operations are refused. */
   readonly leaving: AbortController;
@@ -14,8 +16,8 @@ export interface DrainOptions {
  * The order of leaving (contract 3): nothing new is taken on, sockets are told to come back, streams end, and what is in
  * flight is finished, as far as that takes no longer than the grace.
  */
-export async function drain({ server, sockets, leaving, graceMs }: DrainOptions): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+export async function drain({ server, listener, sockets, leaving, graceMs }: DrainOptions): Promise<void> {
+  const closed = listener.close();
   leaving.abort();
   sockets.restart();
   // Node keeps a connection open for the next request even when its server takes none.

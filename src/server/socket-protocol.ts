@@ -14,7 +14,7 @@ import { prepare, run } from './execution/run.js';
 import type { GraphQLEngine, OperationArgs } from './graphql.js';
 import type { Parameters } from './http/parameters.js';
 import { type OnFinished, Operation } from './operation.js';
-import { Places } from './places.js';
+import type { ClientPlaces } from './places.js';
 import type { SessionParts, SocketSession } from './socket-session.js';
 
 export interface ProtocolOptions {
@@ -23,8 +23,8 @@ export interface ProtocolOptions {
   readonly access: Access;
   readonly clientRate: ClientRate;
   readonly onFinished: OnFinished;
-  /** Ten thousand screens may share one token, or the address of one proxy. */
-  readonly socketsPerClient: number;
+  /** For sockets. */
+  readonly places: ClientPlaces;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,8 +36,7 @@ const initTimeoutMs = 5_000;
 export function socketProtocol(
   options: ProtocolOptions,
 ): ServerOptions<Record<string, unknown>, SocketSession> {
-  const { engine, answers, access, clientRate, onFinished, socketsPerClient, clock, log } = options;
-  const places = new Places(socketsPerClient);
+  const { engine, answers, access, clientRate, onFinished, places, clock, log } = options;
   const begunBy = new WeakMap<ExecutionArgs, Begun>();
 
   async function connect({ extra: session, connectionParams }: SocketContext): Promise<boolean> {
@@ -48,7 +47,7 @@ export function socketProtocol(
       session.parts.close(4403, clientError(error, log).message.slice(0, 100));
       return false;
     }
-    const leavePlace = places.take(client.id);
+    const leavePlace = await places.take(client.id);
     if (leavePlace === null) {
       client.release();
       session.parts.close(1013, 'Too many sockets of one client');
@@ -78,7 +77,8 @@ export function socketProtocol(
       if (session.running.size > operationsPerSocket) {
         throw new QueryTooComplex(`A socket may have ${operationsPerSocket} operations at a time`);
       }
-      clientRate.take(client.id);
+      const taken = clientRate.take(client.id);
+      if (taken) await taken;
       return begun(operation, payload, session.parts.close);
     } catch (error) {
       return [clientError(error, log)];

@@ -1,6 +1,6 @@
-import { RedisBodies } from './redis-bodies.js';
+import { redisBodies } from './redis-bodies.js';
 import { RedisChanges } from './redis-changes.js';
-import { RedisJournal } from './redis-journal.js';
+import { redisJournal } from './redis-journal.js';
 import { RedisLink, type RedisLinkOptions } from './redis-link.js';
 import { RedisMembers } from './redis-members.js';
 import type { Store } from './store.js';
@@ -15,8 +15,8 @@ export function openRedisStore(options: RedisLinkOptions): Store {
     get instances() {
       return members.count;
     },
-    bodies: (name) => new RedisBodies(link, name),
-    journal: (name) => new RedisJournal(link, name),
+    bodies: (name) => redisBodies(link, name),
+    journal: (name) => redisJournal(link, name),
     changes: (name) => new RedisChanges(link, name),
     async close() {
       await members.close();

@@ -36,6 +36,7 @@ export function isDefinite(error: unknown): boolean {
 export class Condition {
   /** Whether the last request was answered by an interface at work; null before the first. */
   reachable: boolean | null = null;
+  reachableAsOfMs: number | null = null;
   /** The last request had no answer at all. */
   silent = false;
   /** When upstream last answered with what was asked for, and so accepted the key; never, since it refused a client's. */
@@ -45,6 +46,7 @@ export class Condition {
 
   succeeded(nowMs: number): void {
     this.reachable = true;
+    this.reachableAsOfMs = nowMs;
     this.silent = false;
     this.acceptedAtMs = nowMs;
   }
@@ -52,6 +54,7 @@ export class Condition {
   failed(error: unknown, nowMs: number): void {
     if (!(error instanceof GatewayError) || !error.upstream) return;
     this.reachable = outcomeOf(error) !== 'failed';
+    this.reachableAsOfMs = nowMs;
     this.silent = error.upstream.status === null;
     // A client's wrong argument is not the interface's trouble.
     if (error instanceof BadUserInput) return;

@@ -107,6 +107,7 @@ export class Pipeline {
     return {
       source: this.#source,
       reachable: condition.reachable,
+      reachableAsOfMs: condition.reachableAsOfMs,
       lastErrorCode: condition.lastErrorCode,
       lastErrorAtMs: condition.lastErrorAtMs,
       requestCount,

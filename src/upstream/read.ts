@@ -88,6 +88,8 @@ export interface InterfaceStatus {
   readonly source: Source;
   /** Null before the first request. */
   readonly reachable: boolean | null;
+  /** When the last request that says so was over; null before the first. */
+  readonly reachableAsOfMs: number | null;
   readonly lastErrorCode: string | null;
   readonly lastErrorAtMs: number | null;
   readonly requestCount: number;

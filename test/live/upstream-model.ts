@@ -67,6 +67,7 @@ export class UpstreamModel {
       status: () => ({
         source: 'PROJECT',
         reachable: true,
+        reachableAsOfMs: null,
         lastErrorCode: null,
         lastErrorAtMs: null,
         requestCount: this.reads,

@@ -1,13 +1,11 @@
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisChanges } from '../../src/store/redis-changes.js';
-import { StoreAway } from '../../src/store/store.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
 import { linkTo } from './links.js';
 
-if (noRedis) console.warn(`The changes of a feed in Redis: ${noRedis}`);
-
-describe.skipIf(noRedis)(`the changes of a feed in Redis${noRedis ? ` (${noRedis})` : ''}`, () => {
+// What all stores promise of changes is in shared-changes.test.ts.
+describe.skipIf(noRedis)(`the changes of a feed in Redis alone${noRedis ? ` (${noRedis})` : ''}`, () => {
   let redis: TestRedis;
   let names = 0;
   beforeAll(async () => {
@@ -21,81 +19,11 @@ describe.skipIf(noRedis)(`the changes of a feed in Redis${noRedis ? ` (${noRedis
     return links.map((link) => new RedisChanges(link, name));
   }
 
-  it('begin with a base, and are numbered from 1 whoever publishes', async () => {
+  it('can be lost without anybody taking new ones for old ones', async () => {
     const [a, b] = (await instances(2)) as [RedisChanges, RedisChanges];
-    expect(await a.attach(null)).toBeNull();
-    expect(await b.attach(null)).toBeNull();
-    expect(await a.begin(7, 'base')).toBe(true);
-    expect(await b.begin(8, 'another')).toBe(false);
-    expect(await a.publish(7, ['one', 'two'])).toBe(2);
-    expect(await b.publish(7, ['three'])).toBe(3);
-    expect(await a.readAfter({ run: 7, seq: 1 })).toEqual([
-      { seq: 2, text: 'two' },
-      { seq: 3, text: 'three' },
-    ]);
-    const all = [1, 2, 3].map((seq) => ({ seq, text: ['one', 'two', 'three'][seq - 1] }));
-    expect(await b.attach(null)).toEqual({ run: 7, base: { seq: 0, text: 'base' }, changes: all });
-    // Who has some of it gets the rest; who has a run that is over, all.
-    expect(await b.attach({ run: 7, seq: 2 })).toEqual({ run: 7, base: null, changes: all.slice(2) });
-    expect((await b.attach({ run: 6, seq: 9 }))?.changes).toEqual(all);
-  });
-
-  it('are told to whoever attaches from a later state on, once there is one', async () => {
-    const [a, b] = (await instances(2)) as [RedisChanges, RedisChanges];
-    await a.attach(null);
-    await a.begin(7, 'base');
-    await a.publish(7, ['one', 'two', 'three']);
-    await a.rebase({ run: 7, seq: 2 }, 'later');
-    await a.rebase({ run: 6, seq: 3 }, 'of a run that is over');
-    expect(await b.attach(null)).toEqual({
-      run: 7,
-      base: { seq: 2, text: 'later' },
-      changes: [{ seq: 3, text: 'three' }],
-    });
-  });
-
-  it('are over when the last listener has left, and nothing can be added to them', async () => {
-    const [a, b] = (await instances(2)) as [RedisChanges, RedisChanges];
-    await a.attach(null);
-    await a.begin(7, 'base');
-    await a.leave();
-    expect(await b.attach(null)).toBeNull();
-    expect(await a.publish(7, ['one'])).toBeNull();
-    expect(await a.readAfter({ run: 7, seq: 0 })).toBeNull();
-    expect((await b.beat(null)).last).toBeNull();
-  });
-
-  it('do not begin anew for an instance that has been away, and comes back to its own run', async () => {
-    const [a] = (await instances(1)) as [RedisChanges];
     await a.attach(null);
     await a.begin(7, 'base');
     await a.publish(7, ['one']);
-    expect(await a.attach({ run: 7, seq: 1 })).toEqual({ run: 7, base: null, changes: [] });
-  });
-
-  it('have one instance that polls: the next when it leaves, and when it is not heard of any more', async () => {
-    const [a, b, c] = (await instances(3)) as [RedisChanges, RedisChanges, RedisChanges];
-    for (const one of [a, b, c]) await one.attach(null);
-    expect((await a.beat('pulse')).isPolling).toBe(true);
-    expect(await b.beat('not its own')).toEqual({ isPolling: false, last: null, pulse: 'pulse' });
-    await a.leave();
-    expect((await b.beat(null)).isPolling).toBe(true);
-    // Its process was killed: the lease runs out.
-    const expired = vi.waitFor(async () => expect((await c.beat(null)).isPolling).toBe(true), 20_000);
-    await expired;
-    expect((await b.beat(null)).isPolling).toBe(false);
-  }, 30_000);
-
-  it('ring at the others, and can be lost without anybody taking new ones for old ones', async () => {
-    const [a, b] = (await instances(2)) as [RedisChanges, RedisChanges];
-    const ring = vi.fn();
-    b.onBell(ring);
-    await a.attach(null);
-    await a.begin(7, 'base');
-    await vi.waitFor(async () => {
-      await a.publish(7, ['one']);
-      expect(ring).toHaveBeenCalled();
-    });
     const raw = new Redis(redis.url);
     await raw.flushall();
     await raw.quit();
@@ -117,15 +45,5 @@ describe.skipIf(noRedis)(`the changes of a feed in Redis${noRedis ? ` (${noRedis
     expect(await a.readAfter({ run: 7, seq: 2 })).toEqual([{ seq: 3, text: 'three' }]);
     // Not even the base helps: the run has to begin anew.
     expect(await b.attach(null)).toBeNull();
-  });
-
-  it('throw StoreAway while Redis is away', async () => {
-    await using gone = await startRedis();
-    const changes = new RedisChanges(await linkTo(gone), 'feed');
-    await changes.attach(null);
-    await gone.kill();
-    await expect(changes.begin(7, 'base')).rejects.toBeInstanceOf(StoreAway);
-    await expect(changes.beat(null)).rejects.toBeInstanceOf(StoreAway);
-    await changes.leave();
   });
 });

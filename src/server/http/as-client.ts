@@ -48,12 +48,13 @@ export function asClient(
       client.release();
       onFinished(operation, { durationMs: clock.now() - startedAtMs, status: response.statusCode });
     });
+    let taken: void | Promise<void>;
     try {
-      clientRate.take(client.id);
+      taken = clientRate.take(client.id);
     } catch (error) {
       return refused(error);
     }
-    return answer(operation);
+    return taken ? taken.then(() => answer(operation), refused) : answer(operation);
   }
 
   let client: Maybe<Client>;

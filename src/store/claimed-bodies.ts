@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock, Timer } from '../clock.js';
+import { mostBodyBytes, packBody, unpackBody } from './packed-body.js';
+import type { SharedTime } from './shared-time.js';
+import type { BodyPlace, SharedBodies, SharedBody } from './store.js';
+
+// contract 5.6: for a day an answer is better than none.
+export const keptForMs = 24 * 3_600_000;
+// One that was killed on its way holds up the others for no longer.
+export const claimMs = 3_000;
+const claimAgainEveryMs = 1_000;
+
+/**
+ * Where the bodies of one key lie, and the claims to ask upstream for one: in Redis, or with the primary of several
+ * workers. Bodies belong to a generation: with the next one none is seen any more. All methods can throw `StoreAway`.
+ */
+export interface BodiesBackend {
+  readonly clock: Clock;
+  readonly time: Pick<SharedTime, 'toShared' | 'toLocal'>;
+  /** The body that is there. The claim holds for `claimMs`, unless there is one at least as urgent. */
+  open(id: string, claim: Claim): Promise<OpenedBody>;
+  /** Whether there is a claim at least as urgent. */
+  isClaimed(id: string, rank: number): Promise<boolean>;
+  /** Stores the body for `keptForMs`, or deletes what is there for null; nothing when the generation is over. */
+  put(id: string, generation: string, packed: Buffer | null): Promise<void>;
+  /** The claim, if it still holds, does so for `claimMs` from now. */
+  extend(id: string, claim: Claim): Promise<void>;
+  release(id: string, claimName: string): Promise<void>;
+  /** Ends the generation. */
+  clear(): Promise<void>;
+}
+
+/** That an instance asks for it. */
+export interface Claim {
+  /** How urgently: lower is more. */
+  readonly rank: number;
+  readonly name: string;
+}
+
+export interface OpenedBody {
+  readonly generation: string;
+  /** The claim holds. */
+  readonly isOurs: boolean;
+  readonly packed: Buffer | null;
+}
+
+export class ClaimedBodies implements SharedBodies {
+  readonly #backend: BodiesBackend;
+
+  constructor(backend: BodiesBackend) {
+    this.#backend = backend;
+  }
+
+  async open(id: string, rank: number): Promise<BodyPlace> {
+    const claim = { rank, name: randomUUID() };
+    try {
+      const { generation, isOurs, packed } = await this.#backend.open(id, claim);
+      const place = new ClaimedPlace(this.#backend, id, { generation, claim: isOurs ? claim : null });
+      place.kept = packed && (await unpackBody(packed, this.#backend.time).catch(() => null));
+      return place;
+    } catch {
+      return nowhere;
+    }
+  }
+
+  isAsked(id: string, rank: number): Promise<boolean> {
+    return this.#backend.isClaimed(id, rank).catch(() => false);
+  }
+
+  clear(): void {
+    this.#backend.clear().catch(() => undefined);
+  }
+}
+
+class ClaimedPlace implements BodyPlace {
+  kept: SharedBody | null = null;
+  readonly #backend: BodiesBackend;
+  readonly #id: string;
+  readonly #generation: string;
+  #claim: Claim | null;
+  #again: Timer | undefined;
+  #done: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    backend: BodiesBackend,
+    id: string,
+    { generation, claim }: { readonly generation: string; readonly claim: Claim | null },
+  ) {
+    this.#backend = backend;
+    this.#id = id;
+    this.#generation = generation;
+    this.#claim = claim;
+    this.#claimAgain();
+  }
+
+  get isOurs(): boolean {
+    return this.#claim !== null;
+  }
+
+  keep(body: SharedBody): void {
+    if ((body.body?.length ?? 0) > mostBodyBytes) return;
+    this.#after(async () =>
+      this.#backend.put(this.#id, this.#generation, await packBody(body, this.#backend.time)),
+    );
+  }
+
+  forget(): void {
+    this.#after(() => this.#backend.put(this.#id, this.#generation, null));
+  }
+
+  leave(): void {
+    this.#again?.cancel();
+    const claim = this.#claim;
+    if (claim) this.#after(() => this.#backend.release(this.#id, claim.name));
+  }
+
+  sending(): void {
+    if (!this.#claim) return;
+    this.#claim = { ...this.#claim, rank: mostUrgent };
+    this.#extend(this.#claim);
+  }
+
+  /** In order, so that who waits for the end finds what was kept. */
+  #after(run: () => Promise<unknown>): void {
+    this.#done = this.#done.then(run).catch(() => undefined);
+  }
+
+  #claimAgain(): void {
+    if (!this.#claim) return;
+    this.#again = this.#backend.clock.timer(claimAgainEveryMs, () => {
+      if (this.#claim) this.#extend(this.#claim);
+      this.#claimAgain();
+    });
+  }
+
+  #extend(claim: Claim): void {
+    this.#after(() => this.#backend.extend(this.#id, claim));
+  }
+}
+
+const mostUrgent = 0;
+
+/** While what instances share is away. */
+const nowhere: BodyPlace = { kept: null, isOurs: true, sending() {}, keep() {}, forget() {}, leave() {} };

@@ -1,0 +1,113 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../clock.js';
+import { type Claim, claimMs, keptForMs, type OpenedBody } from '../claimed-bodies.js';
+
+/** Stored bodies have a name and an id; both together are never parts of one another. */
+const keyOf = (name: string, id: string) => `${name}\n${id}`;
+
+// What a stored body costs besides its bytes and its key, as estimated.
+const overheadBytes = 200;
+// Names of refused keys: with the oldest of them goes whatever was stored before it was refused.
+const mostCleared = 10_000;
+
+/** Bodies of answers and the claims to ask for them, for all workers. The least recently used bodies go first. */
+export class HubBodies {
+  readonly #clock: Clock;
+  readonly #bodies: LRUCache<string, StoredBody>;
+  readonly #claims = new Map<string, HeldClaim>();
+  /** A place that was opened before this number, or before that of its name, stores nothing any more. */
+  readonly #clearedAt = new Map<string, number>();
+  #allClearedAt = 0;
+  #epoch = 0;
+
+  constructor({ clock, maxBytes }: { readonly clock: Clock; readonly maxBytes: number }) {
+    this.#clock = clock;
+    this.#bodies = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ packed }, key) => packed.length + 2 * key.length + overheadBytes,
+    });
+  }
+
+  /** Bytes of the bodies, as estimated. */
+  get bytes(): number {
+    return this.#bodies.calculatedSize;
+  }
+
+  /** @param owner whose claim it is: it goes with its owner */
+  open(owner: object, name: string, id: string, { rank, name: claim }: Claim): OpenedBody {
+    const key = keyOf(name, id);
+    const held = this.#heldClaim(key);
+    const isOurs = held === undefined || held.rank > rank;
+    if (isOurs) this.#claims.set(key, { owner, name: claim, rank, untilMs: this.#clock.now() + claimMs });
+    const stored = this.#bodies.get(key);
+    const isValid = stored && this.#isCurrent(name, stored.epoch) && stored.untilMs > this.#clock.now();
+    return {
+      generation: String(this.#epoch),
+      isOurs,
+      packed: isValid ? stored.packed : null,
+    };
+  }
+
+  isClaimed(name: string, id: string, rank: number): boolean {
+    const held = this.#heldClaim(keyOf(name, id));
+    return held !== undefined && held.rank <= rank;
+  }
+
+  put(name: string, id: string, generation: string, packed: Buffer | null): void {
+    const epoch = Number(generation);
+    if (!this.#isCurrent(name, epoch)) return;
+    const key = keyOf(name, id);
+    if (packed) this.#bodies.set(key, { epoch, packed, untilMs: this.#clock.now() + keptForMs });
+    else this.#bodies.delete(key);
+  }
+
+  extend(name: string, id: string, { rank, name: claim }: Claim): void {
+    const held = this.#heldClaim(keyOf(name, id));
+    if (held?.name !== claim) return;
+    held.rank = rank;
+    held.untilMs = this.#clock.now() + claimMs;
+  }
+
+  release(name: string, id: string, claim: string): void {
+    const key = keyOf(name, id);
+    if (this.#claims.get(key)?.name === claim) this.#claims.delete(key);
+  }
+
+  clear(name: string): void {
+    this.#clearedAt.delete(name);
+    this.#clearedAt.set(name, ++this.#epoch);
+    const [oldest] = this.#clearedAt;
+    if (this.#clearedAt.size <= mostCleared || !oldest) return;
+    this.#clearedAt.delete(oldest[0]);
+    this.#allClearedAt = oldest[1];
+  }
+
+  /** The owner has gone: what it was about to ask for is another's to ask. */
+  leave(owner: object): void {
+    for (const [key, claim] of this.#claims) if (claim.owner === owner) this.#claims.delete(key);
+  }
+
+  #heldClaim(key: string): HeldClaim | undefined {
+    const held = this.#claims.get(key);
+    if (held && held.untilMs > this.#clock.now()) return held;
+    this.#claims.delete(key);
+    return undefined;
+  }
+
+  #isCurrent(name: string, epoch: number): boolean {
+    return epoch >= Math.max(this.#allClearedAt, this.#clearedAt.get(name) ?? 0);
+  }
+}
+
+interface StoredBody {
+  readonly epoch: number;
+  readonly packed: Buffer;
+  readonly untilMs: number;
+}
+
+interface HeldClaim {
+  readonly owner: object;
+  readonly name: string;
+  rank: number;
+  untilMs: number;
+}

@@ -1,0 +1,119 @@
+import type { Clock } from '../../clock.js';
+import type { Appended, Heard, NewEntry } from '../batched-journal.js';
+import type { Claim, OpenedBody } from '../claimed-bodies.js';
+import type { Attached, Beat, Place, SharedChange } from '../store.js';
+import { HubBodies } from './bodies.js';
+import { HubChanges } from './changes.js';
+import type { Channel } from './channel.js';
+import { HubJournals } from './journal.js';
+
+/** What an instance asks of the hub; `name` as in `Store`. */
+export interface HubCalls {
+  openBody(name: string, id: string, claim: Claim): OpenedBody;
+  isBodyClaimed(name: string, id: string, rank: number): boolean;
+  putBody(name: string, id: string, generation: string, packed: Uint8Array | null): void;
+  extendClaim(name: string, id: string, claim: Claim): void;
+  releaseClaim(name: string, id: string, claimName: string): void;
+  clearBodies(name: string): void;
+  append(name: string, writer: string, heard: Heard, entries: readonly NewEntry[]): Appended;
+  attach(name: string, own: Place | null): Attached | null;
+  begin(name: string, run: number, base: string): boolean;
+  publish(name: string, run: number, changes: readonly string[]): number | null;
+  readAfter(name: string, place: Place): readonly SharedChange[] | null;
+  rebase(name: string, place: Place, base: string): void;
+  beat(name: string, pulse: string | null): Beat;
+  leaveFeed(name: string): void;
+  /** Whether it is rung at when something is added to the feed. */
+  hearBell(name: string, isHeard: boolean): void;
+}
+
+/** What the hub tells an instance. */
+export interface HubNews {
+  ring(name: string): void;
+  /** How many there are. */
+  instances(count: number): void;
+}
+
+/**
+ * What Redis is to instances on many machines, the hub is to workers of one: it holds in memory what they share. It stands
+ * in the primary process, so that it ends with all of them and never before.
+ */
+export class Hub {
+  readonly #bodies: HubBodies;
+  readonly #journals: HubJournals;
+  readonly #changes: HubChanges;
+  readonly #members = new Set<HubMember>();
+
+  constructor({ clock, maxBytes }: { readonly clock: Clock; readonly maxBytes: number }) {
+    this.#bodies = new HubBodies({ clock, maxBytes });
+    this.#journals = new HubJournals(clock);
+    this.#changes = new HubChanges(clock);
+  }
+
+  /** Bytes of the bodies that lie here, as estimated. */
+  get cachedBytes(): number {
+    return this.#bodies.bytes;
+  }
+
+  /** Answers one instance for as long as its channel is open. */
+  serve(channel: Channel<HubNews>): void {
+    const member: HubMember = { channel, bells: new Set() };
+    this.#members.add(member);
+    channel.answer(this.#callsOf(member));
+    channel.onClose(() => {
+      this.#members.delete(member);
+      this.#bodies.leave(member);
+      this.#changes.lose(member);
+      this.#tellCount();
+    });
+    this.#tellCount();
+  }
+
+  #callsOf(member: HubMember): HubCalls {
+    const bodies = this.#bodies;
+    const changes = this.#changes;
+    const ring = (name: string) => this.#ring(name);
+    return {
+      openBody: (name, id, claim) => bodies.open(member, name, id, claim),
+      isBodyClaimed: (name, id, rank) => bodies.isClaimed(name, id, rank),
+      putBody: (name, id, generation, packed) =>
+        bodies.put(name, id, generation, packed && Buffer.from(packed)),
+      extendClaim: (name, id, claim) => bodies.extend(name, id, claim),
+      releaseClaim: (name, id, claimName) => bodies.release(name, id, claimName),
+      clearBodies: (name) => bodies.clear(name),
+      append: (name, writer, heard, entries) => this.#journals.append(name, writer, heard, entries),
+      attach: (name, own) => changes.attach(member, name, own),
+      begin: (name, run, base) => changes.begin(name, run, base),
+      publish(name, run, texts) {
+        const last = changes.publish(member, name, run, texts);
+        if (last !== null) ring(name);
+        return last;
+      },
+      readAfter: (name, place) => changes.readAfter(name, place),
+      rebase: (name, place, base) => changes.rebase(name, place, base),
+      beat: (name, pulse) => changes.beat(member, name, pulse),
+      leaveFeed(name) {
+        changes.leave(member, name);
+        ring(name);
+      },
+      hearBell(name, isHeard) {
+        if (isHeard) member.bells.add(name);
+        else member.bells.delete(name);
+      },
+    };
+  }
+
+  #ring(name: string): void {
+    for (const { channel, bells } of this.#members) if (bells.has(name)) channel.tell('ring', name);
+  }
+
+  #tellCount(): void {
+    for (const { channel } of this.#members) channel.tell('instances', this.#members.size);
+  }
+}
+
+interface HubMember {
+  readonly channel: Channel<HubNews>;
+  /** Of the feeds that it hears of. */
+  readonly bells: Set<string>;
+}

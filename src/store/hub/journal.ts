@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../clock.js';
+import { type Appended, type Heard, type NewEntry, type SharedEntry, slotMs } from '../batched-journal.js';
+
+// As far as entries are told one by one: a rate limit's minute, and what clocks and ways may add to it.
+const reachMs = 65_000;
+const mostEntries = 5_000;
+// A day in slots of ten minutes, and one more: the first of them is not over yet.
+const slotsOfDay = 145;
+// Each of a key. What the least recently used one has sent today is forgotten.
+const mostJournals = 10_000;
+
+/** What was sent with each key, in one order, for all workers. */
+export class HubJournals {
+  readonly #clock: Clock;
+  readonly #journals = new LRUCache<string, HubJournal>({ max: mostJournals });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  append(name: string, writer: string, heard: Heard, entries: readonly NewEntry[]): Appended {
+    let journal = this.#journals.get(name);
+    if (!journal) {
+      journal = new HubJournal();
+      this.#journals.set(name, journal);
+    }
+    return journal.append(writer, heard, entries, this.#clock.now());
+  }
+}
+
+interface LoggedEntry extends SharedEntry {
+  readonly offset: number;
+  readonly writer: string;
+}
+
+class HubJournal {
+  #entries: LoggedEntry[] = [];
+  #lastOffset = 0;
+  readonly #counts = new Map<number, number>();
+  #standing: (SharedEntry & { readonly untilMs: number }) | null = null;
+
+  append(writer: string, heard: Heard, newEntries: readonly NewEntry[], nowMs: number): Appended {
+    this.#forget(nowMs);
+    const heardAtMs = Number(heard.upToDateAtMs);
+    const isNew = heard.offset === '' || nowMs - heardAtMs > reachMs || nowMs < heardAtMs;
+    const from = isNew ? 0 : Number(heard.offset);
+    const entries = this.#entries
+      .filter((entry) => entry.offset > from && entry.writer !== writer)
+      .map(({ atMs, text }) => ({ atMs, text }));
+    const isUpToDate = !isNew && entries.length === 0;
+    for (const entry of newEntries) if (isUpToDate || entry.isForced) this.#add(writer, entry, nowMs);
+    // As they are after what was added: nothing of it is told again.
+    const { standing, counts } = isNew ? this.#summary() : nothing;
+    return {
+      isUpToDate,
+      heard: { offset: String(this.#lastOffset), upToDateAtMs: String(nowMs) },
+      entries,
+      counts,
+      standing,
+    };
+  }
+
+  #add(writer: string, { text, counts, standsMs }: NewEntry, nowMs: number): void {
+    this.#entries.push({ offset: ++this.#lastOffset, writer, text, atMs: nowMs });
+    if (counts > 0) {
+      const slot = Math.floor(nowMs / slotMs);
+      this.#counts.set(slot, (this.#counts.get(slot) ?? 0) + counts);
+    }
+    const untilMs = nowMs + standsMs;
+    if (standsMs > 0 && (this.#standing?.untilMs ?? 0) < untilMs) {
+      this.#standing = { atMs: nowMs, text, untilMs };
+    }
+  }
+
+  #summary(): Pick<Appended, 'standing' | 'counts'> {
+    const standing = this.#standing && { atMs: this.#standing.atMs, text: this.#standing.text };
+    return { standing, counts: Array.from(this.#counts, ([slot, count]) => ({ slot, count })) };
+  }
+
+  #forget(nowMs: number): void {
+    const tooMany = this.#entries.length - mostEntries;
+    const recent = this.#entries.findIndex(({ atMs }) => atMs >= nowMs - reachMs);
+    const gone = Math.max(tooMany, recent === -1 ? this.#entries.length : recent);
+    if (gone > 0) this.#entries = this.#entries.slice(gone);
+    for (const slot of this.#counts.keys()) {
+      if (slot < Math.floor(nowMs / slotMs) - slotsOfDay) this.#counts.delete(slot);
+    }
+    if (this.#standing && this.#standing.untilMs <= nowMs) this.#standing = null;
+  }
+}
+
+const nothing: Pick<Appended, 'standing' | 'counts'> = { standing: null, counts: [] };

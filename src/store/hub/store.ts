@@ -1,0 +1,110 @@
+import type { Clock } from '../../clock.js';
+import { type Appended, BatchedJournal, type Heard, type NewEntry } from '../batched-journal.js';
+import { type BodiesBackend, type Claim, ClaimedBodies, type OpenedBody } from '../claimed-bodies.js';
+import type { Connection, Place, SharedChanges, Store } from '../store.js';
+import type { Channel } from './channel.js';
+import type { HubCalls, HubNews } from './hub.js';
+
+/** One instance's way to what the hub holds. It is up until the hub is gone for good. */
+export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
+  const bells = new Map<string, () => void>();
+  let instances = 1;
+  const news: HubNews = {
+    ring: (name) => bells.get(name)?.(),
+    instances: (count) => {
+      instances = count;
+    },
+  };
+  channel.answer(news);
+  const connection = connectionOf(channel);
+  return {
+    connection,
+    settled: Promise.resolve(),
+    get instances() {
+      return instances;
+    },
+    bodies: (name) => new ClaimedBodies(bodiesIn(channel, clock, name)),
+    journal: (name) =>
+      new BatchedJournal({
+        get isUp() {
+          return channel.isOpen;
+        },
+        time: sameClock,
+        append: (writer: string, heard: Heard, entries: readonly NewEntry[]): Promise<Appended> =>
+          channel.call('append', name, writer, heard, entries),
+      }),
+    changes: (name) => changesIn(channel, connection, bells, name),
+    close: async () => {},
+  };
+}
+
+/** Instances and hub are on one machine: there is one clock. */
+const sameClock = {
+  toShared: (localMs: number) => localMs,
+  toLocal: (sharedMs: number) => sharedMs,
+  toLocalAtLatest: (sharedMs: number) => sharedMs,
+};
+
+function connectionOf(channel: Channel<HubCalls>): Connection {
+  const listeners = new Set<() => void>();
+  channel.onClose(() => {
+    for (const listener of [...listeners]) listener();
+  });
+  return {
+    get isUp() {
+      return channel.isOpen;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function bodiesIn(channel: Channel<HubCalls>, clock: Clock, name: string): BodiesBackend {
+  return {
+    clock,
+    time: sameClock,
+    async open(id: string, claim: Claim): Promise<OpenedBody> {
+      const { packed, ...opened } = await channel.call('openBody', name, id, claim);
+      // A structured clone makes plain bytes of a buffer.
+      return { ...opened, packed: packed && asBuffer(packed) };
+    },
+    isClaimed: (id, rank) => channel.call('isBodyClaimed', name, id, rank),
+    put: (id, generation, packed) => channel.call('putBody', name, id, generation, packed),
+    extend: (id, claim) => channel.call('extendClaim', name, id, claim),
+    release: (id, claimName) => channel.call('releaseClaim', name, id, claimName),
+    clear: () => channel.call('clearBodies', name),
+  };
+}
+
+function changesIn(
+  channel: Channel<HubCalls>,
+  connection: Connection,
+  bells: Map<string, () => void>,
+  name: string,
+): SharedChanges {
+  return {
+    connection,
+    time: sameClock,
+    attach: (own) => channel.call('attach', name, own),
+    begin: (run, base) => channel.call('begin', name, run, base),
+    publish: (run, changes) => channel.call('publish', name, run, changes),
+    readAfter: (place: Place) => channel.call('readAfter', name, place),
+    rebase: (place, base) => channel.call('rebase', name, place, base),
+    beat: (pulse) => channel.call('beat', name, pulse),
+    leave: () => channel.call('leaveFeed', name).catch(() => {}),
+    onBell(ring) {
+      bells.set(name, ring);
+      channel.tell('hearBell', name, true);
+      return () => {
+        bells.delete(name);
+        channel.tell('hearBell', name, false);
+      };
+    },
+  };
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}

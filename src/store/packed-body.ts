@@ -1,0 +1,48 @@
+import { promisify } from 'node:util';
+import { constants, deflateRaw, inflateRaw } from 'node:zlib';
+import type { SharedTime } from './shared-time.js';
+import type { SharedBody } from './store.js';
+
+// What is larger would hold up whoever stores it for all others, and is rare: lists come in pages.
+export const mostBodyBytes = 4 * 1024 * 1024;
+// JSON shrinks to a tenth; what is shorter hardly gains.
+const compressedFromBytes = 1_024;
+
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+
+/** What stands before a body. */
+interface Head {
+  /** On the shared clock. */
+  readonly readAtMs: number;
+  readonly version: string | null;
+  readonly isAbsent: boolean;
+  readonly isDeflated: boolean;
+}
+
+/** A body with what is known of it, as instances leave it to each other. */
+export async function packBody(
+  { body, readAtMs, version }: SharedBody,
+  time: Pick<SharedTime, 'toShared'>,
+): Promise<Buffer> {
+  const isDeflated = body !== null && body.length >= compressedFromBytes;
+  const head: Head = { readAtMs: time.toShared(readAtMs), version, isAbsent: body === null, isDeflated };
+  const rest = isDeflated ? await deflate(body, { level: constants.Z_BEST_SPEED }) : (body ?? '');
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), Buffer.from(rest)]);
+}
+
+/** Rejects for what `packBody` has not made. */
+export async function unpackBody(packed: Buffer, time: Pick<SharedTime, 'toLocal'>): Promise<SharedBody> {
+  const headEnd = packed.indexOf('\n');
+  const head: Head = JSON.parse(packed.toString('utf8', 0, headEnd));
+  const rest = packed.subarray(headEnd + 1);
+  return {
+    body: head.isAbsent
+      ? null
+      : head.isDeflated
+        ? await inflate(rest, { maxOutputLength: mostBodyBytes })
+        : rest,
+    readAtMs: time.toLocal(head.readAtMs),
+    version: head.version,
+  };
+}

@@ -1,0 +1,25 @@
+import type { SandboxAddress } from '../keys.js';
+
+/** What a worker says of itself to the primary. */
+export interface LifecycleCalls {
+  /** At its start: who it is. */
+  welcome(): Welcome;
+  /** It takes connections. */
+  listening(url: string, port: number): void;
+  /** It cannot start: in one line, why. */
+  failed(reason: string): void;
+  /** It takes no more connections, and ends when what is in flight is finished. */
+  leaving(): void;
+}
+
+export interface Welcome {
+  /** From 1. */
+  readonly number: number;
+  readonly port: number;
+  readonly sandbox: SandboxAddress | null;
+}
+
+/** What the primary tells a worker. */
+export interface LifecycleOrders {
+  leave(): void;
+}

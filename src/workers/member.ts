@@ -1,0 +1,48 @@
+import type { Shared } from '../app.js';
+import type { Clock } from '../clock.js';
+import type { SandboxAddress } from '../keys.js';
+import type { OwnReports } from '../server/peers.js';
+import type { Channel } from '../store/hub/channel.js';
+import type { HubCalls } from '../store/hub/hub.js';
+import { openHubStore } from '../store/hub/store.js';
+import type { CommonCalls, WorkerCalls } from './commons.js';
+import { withinMs } from './within.js';
+
+export interface MemberOptions {
+  readonly clock: Clock;
+  readonly sandbox: SandboxAddress | null;
+  /** Then what instances share lies there, and not with the primary. */
+  readonly usesRedis: boolean;
+}
+
+// Longer than the primary waits for the others.
+const answerWithinMs = 2_500;
+
+/** A worker's side of what all workers have in common. */
+export function joinCommons(
+  channel: Channel<HubCalls & CommonCalls>,
+  { clock, sandbox, usesRedis }: MemberOptions,
+): Shared {
+  return {
+    store: usesRedis ? null : openHubStore(channel, clock),
+    sandbox,
+    operationBudget: { take: (clientId) => channel.call('takeOperation', clientId) },
+    places: {
+      async take(clientId) {
+        const isTaken = await channel.call('takePlace', clientId);
+        return isTaken ? () => channel.tell('leavePlace', clientId) : null;
+      },
+    },
+    peers: {
+      serve({ health, metrics }: OwnReports) {
+        const reports: Pick<WorkerCalls, 'ownHealth' | 'ownMetrics'> = {
+          ownHealth: health,
+          ownMetrics: metrics,
+        };
+        channel.answer(reports);
+      },
+      health: () => withinMs(answerWithinMs, channel.call('health')).catch(() => []),
+      metrics: () => withinMs(answerWithinMs, channel.call('metrics')).catch(() => []),
+    },
+  };
+}

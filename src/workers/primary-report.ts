@@ -1,0 +1,23 @@
+import { Gauge, Registry } from 'prom-client';
+import type { MetricsReport } from '../server/merged-metrics.js';
+import type { Hub } from '../store/hub/hub.js';
+
+/** What the primary adds to the metrics of its workers: its memory, and the bodies that lie with it. */
+export async function primaryReport(hub: Pick<Hub, 'cachedBytes'> | null): Promise<MetricsReport> {
+  const registry = new Registry();
+  const registers = [registry];
+  const memory = new Gauge({
+    name: 'seisgraph_memory_bytes',
+    help: 'Memory of the gateway.',
+    labelNames: ['kind'],
+    registers,
+  });
+  for (const [kind, bytes] of Object.entries(process.memoryUsage())) memory.set({ kind }, bytes);
+  const cached = new Gauge({
+    name: 'seisgraph_cache_bytes',
+    help: 'Bytes of what is cached, as estimated.',
+    registers,
+  });
+  cached.set(hub?.cachedBytes ?? 0);
+  return { metrics: await registry.getMetricsAsJSON(), askedAtMs: {} };
+}

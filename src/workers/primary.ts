@@ -1,0 +1,152 @@
+import cluster, { type Worker } from 'node:cluster';
+import { fileURLToPath } from 'node:url';
+import { realClock } from '../clock.js';
+import type { Config } from '../config.js';
+import type { Log } from '../log.js';
+import { type Sandbox, startSandbox } from '../sandbox/server.js';
+import { ownSandbox, startFacts } from '../start-log.js';
+import { Channel } from '../store/hub/channel.js';
+import { Commons, type WorkerCalls } from './commons.js';
+import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
+import { processPort } from './process-port.js';
+import { SharedPort } from './shared-port.js';
+
+// One that ends sooner has not been of use: something is wrong with the start.
+const earlyWithinMs = 10_000;
+const longestBackOffMs = 10_000;
+// Each worker cuts what is in flight after 10 s (contract 3); one that hangs is ended then.
+const endedWithinMs = 13_000;
+
+/** The process that listens for its workers, replaces those that end, and holds what they have in common. */
+export class Primary {
+  readonly #config: Config;
+  readonly #log: Log;
+  readonly #commons: Commons;
+  readonly #port: SharedPort;
+  readonly #running = new Set<Running>();
+  readonly #backOffs = new Set<NodeJS.Timeout>();
+  /** Numbers of those that could not start with the first. */
+  readonly #missing: number[] = [];
+  #isStarted = false;
+  #sandbox: Sandbox | null = null;
+  #isLeaving = false;
+
+  constructor({ config, log }: { readonly config: Config; readonly log: Log }) {
+    this.#config = config;
+    this.#log = log;
+    this.#commons = new Commons({ config, clock: realClock });
+    this.#port = new SharedPort(config.port);
+  }
+
+  /** Over when the workers listen; rejects when none of them can, with the reason. */
+  async start(): Promise<void> {
+    const config = this.#config;
+    if (config.sandbox) this.#sandbox = await startSandbox();
+    if (config.sandbox && config.redisUrl !== null) this.#log.warn({}, ownSandbox);
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    cluster.setupPrimary({ exec: workerProgram, args: [], serialization: 'advanced' });
+    const numbers = Array.from({ length: config.workers }, (_, index) => index + 1);
+    const started = await Promise.allSettled(numbers.map((number) => this.#run(number, 0)));
+    if (this.#isLeaving) return;
+    const urls = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const failed = started.find((one) => one.status === 'rejected');
+    if (urls[0] === undefined) throw failed?.reason;
+    this.#log.info({ ...startFacts(config, urls[0]), workers: config.workers }, 'Listening');
+    this.#isStarted = true;
+    for (const number of this.#missing.splice(0)) this.#replaceSoon(number, 1);
+  }
+
+  /** All workers finish what is in flight, and end. */
+  async close(): Promise<void> {
+    this.#isLeaving = true;
+    for (const backOff of this.#backOffs) clearTimeout(backOff);
+    for (const { orders } of this.#running) orders.tell('leave');
+    const cutting = realClock.timer(endedWithinMs, () => this.kill());
+    await Promise.all([...this.#running].map(({ ended }) => ended));
+    cutting.cancel();
+    await this.#sandbox?.close();
+  }
+
+  /** Ends all workers at once. */
+  kill(): void {
+    this.#isLeaving = true;
+    for (const { worker } of this.#running) worker.process.kill('SIGKILL');
+  }
+
+  /** Starts a worker, and others in its place for as long as the gateway runs. Gives the address that it listens at. */
+  #run(number: number, earlyEnds: number): Promise<string> {
+    const startedAtMs = realClock.now();
+    const worker = cluster.fork();
+    const channel = new Channel<WorkerCalls & LifecycleOrders>(processPort(worker.process));
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    const running: Running = { worker, orders: channel, ended };
+    this.#running.add(running);
+    this.#commons.serve(channel);
+    let isReplaced = false;
+    let failure: string | null = null;
+    return new Promise((resolve, reject) => {
+      const replace = () => {
+        if (isReplaced || this.#isLeaving) return;
+        isReplaced = true;
+        const isEarly = realClock.now() - startedAtMs < earlyWithinMs;
+        if (this.#isStarted) this.#replaceSoon(number, isEarly ? earlyEnds + 1 : 0);
+        else this.#missing.push(number);
+      };
+      const lifecycle: LifecycleCalls = {
+        welcome: () => ({
+          number,
+          port: this.#port.next(),
+          sandbox: this.#sandbox && addressOf(this.#sandbox),
+        }),
+        listening: (url, port) => {
+          // It came as the last of the others went, and found another free port: it is of no use there.
+          if (!this.#port.joined(worker, port)) return void worker.process.kill('SIGKILL');
+          this.#log.debug({ worker: number, pid: worker.process.pid }, 'A worker takes connections');
+          resolve(url);
+        },
+        failed: (reason) => {
+          failure = reason;
+        },
+        leaving: replace,
+      };
+      channel.answer(lifecycle);
+      worker.once('exit', (code, signal) => {
+        this.#running.delete(running);
+        this.#port.left(worker);
+        const reason = failure ?? `The worker ended with ${signal ?? code}`;
+        if (this.#isStarted && !this.#isLeaving && code !== 0) {
+          this.#log.error({ worker: number, pid: worker.process.pid, reason }, 'A worker has ended');
+        }
+        reject(new Error(reason));
+        replace();
+      });
+    });
+  }
+
+  #replaceSoon(number: number, earlyEnds: number): void {
+    const delayMs = earlyEnds < 2 ? 0 : Math.min(longestBackOffMs, 250 * 2 ** (earlyEnds - 2));
+    // It keeps the process alive, when there is no worker.
+    const backOff = setTimeout(() => {
+      this.#backOffs.delete(backOff);
+      this.#run(number, earlyEnds).then(
+        () => this.#log.info({ worker: number }, 'Another worker has taken its place'),
+        // It has been logged, and is replaced in turn.
+        () => {},
+      );
+    }, delayMs);
+    this.#backOffs.add(backOff);
+  }
+}
+
+interface Running {
+  readonly worker: Worker;
+  readonly orders: Pick<Channel<LifecycleOrders>, 'tell'>;
+  readonly ended: Promise<void>;
+}
+
+function addressOf({ projectUrl, projectKey, catalogueUrl, catalogueKey }: Sandbox) {
+  return { projectUrl, projectKey, catalogueUrl, catalogueKey };
+}
+
+// Run from its source, this file ends in `.ts`, and so does that of the worker.
+const workerProgram = fileURLToPath(import.meta.url).replace(/primary(\.[jt]s)$/, 'worker$1');

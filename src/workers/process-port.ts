@@ -1,0 +1,16 @@
+import type { EventEmitter } from 'node:events';
+import type { MessagePort } from '../store/hub/channel.js';
+
+/** A process that was forked, or in that process the way to the one that has forked it. */
+type ProcessEnd = Pick<EventEmitter, 'on'> & Pick<NodeJS.Process, 'connected' | 'send'>;
+
+export function processPort(end: ProcessEnd): MessagePort {
+  return {
+    post(message) {
+      // What cannot be sent any more is nobody's: its sender hears that the port is closed.
+      if (end.connected) end.send?.(message, undefined, undefined, () => {});
+    },
+    onMessage: (listener) => void end.on('message', listener),
+    onClose: (listener) => void end.on('disconnect', () => listener()),
+  };
+}

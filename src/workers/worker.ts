@@ -1,0 +1,46 @@
+import { startGateway } from '../app.js';
+import { realClock } from '../clock.js';
+import { parseConfig, secretsOf } from '../config.js';
+import { endInOrder } from '../ending.js';
+import { createLog } from '../log.js';
+import { Channel } from '../store/hub/channel.js';
+import type { HubCalls } from '../store/hub/hub.js';
+import { type CommonCalls, cacheShares } from './commons.js';
+import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
+import { joinCommons } from './member.js';
+import { processPort } from './process-port.js';
+
+/*
+ * The program of a worker process: a gateway that shares with the others what the primary holds. When the primary is gone
+ * without a goodbye it ends at once, as node:cluster sees to: nobody would hand it connections any more.
+ */
+const channel = new Channel<HubCalls & CommonCalls & LifecycleCalls>(processPort(process));
+// Until there is something to finish.
+let leave: (code: number) => void = (code) => process.exit(code);
+const orders: LifecycleOrders = { leave: () => leave(0) };
+channel.answer(orders);
+const { number, port, sandbox } = await channel.call('welcome');
+try {
+  await serve();
+} catch (error) {
+  await channel.call('failed', error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
+
+async function serve(): Promise<void> {
+  const config = parseConfig();
+  const log = createLog({ level: config.logLevel, secrets: secretsOf(config), worker: number });
+  const gateway = await startGateway({
+    config: { ...config, port, cacheMaxBytes: cacheShares(config).workerBytes },
+    log,
+    shared: joinCommons(channel, { clock: realClock, sandbox, usesRedis: config.redisUrl !== null }),
+  });
+  leave = endInOrder({
+    log,
+    close() {
+      channel.tell('leaving');
+      return gateway.close();
+    },
+  });
+  channel.tell('listening', gateway.url, gateway.port);
+}

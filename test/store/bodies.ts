@@ -1,0 +1,23 @@
+import type { SharedBodies, SharedBody } from '../../src/store/store.js';
+
+const usualId = '/v1/sensors?limit=500';
+const query = 0;
+
+export const bodyOf = (text: string, readAtMs = Date.now()): SharedBody => ({
+  body: Buffer.from(text),
+  readAtMs,
+  version: null,
+});
+
+/** As another instance sees it; asks for nothing. */
+export async function seen(bodies: SharedBodies, id = usualId): Promise<SharedBody | null> {
+  const place = await bodies.open(id, query);
+  place.leave();
+  return place.kept;
+}
+
+export async function keep(bodies: SharedBodies, body: SharedBody, id = usualId): Promise<void> {
+  const place = await bodies.open(id, query);
+  place.keep(body);
+  place.leave();
+}

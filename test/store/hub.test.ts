@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
+import { Channel } from '../../src/store/hub/channel.js';
+import { type SharedBodies, type SharedChanges, type Store, StoreAway } from '../../src/store/store.js';
+import { instantPorts, messagePorts } from '../support/ports.js';
+import { startHubStore } from '../support/shared-store.js';
+import { bodyOf, keep, seen } from './bodies.js';
+import { listening } from './journals.js';
+
+const id = '/v1/sensors?limit=500';
+const query = 0;
+const second = 1_000;
+const hour = 3_600 * second;
+
+// What all stores promise is in shared-*.test.ts; here is what takes time, and what only a hub can do.
+function begin({ maxBytes = 64 * 1024 * 1024 } = {}) {
+  const clock = new ManualClock();
+  return { clock, shared: startHubStore(clock, maxBytes) };
+}
+
+describe('bodies at the hub', () => {
+  const bodiesOf = (store: Store, name = 'key') => store.bodies(name) as SharedBodies;
+
+  it('are asked for by one for as long as it takes, and by another at once when it was killed', async () => {
+    const { clock, shared } = begin();
+    const [a, b] = [await shared.open(), await shared.open()];
+    await bodiesOf(a).open(id, query);
+    for (let waitedS = 0; waitedS < 10; waitedS++) {
+      await clock.advance(second);
+      expect(await bodiesOf(b).isAsked(id, query)).toBe(true);
+    }
+    shared.kill(a);
+    expect((await bodiesOf(b).open(id, query)).isOurs).toBe(true);
+  });
+
+  it('are kept for a day', async () => {
+    const { clock, shared } = begin();
+    const bodies = bodiesOf(await shared.open());
+    await keep(bodies, bodyOf('{}', clock.now()));
+    await clock.advance(24 * hour - 1);
+    expect(await seen(bodies)).toMatchObject({ readAtMs: clock.now() - 24 * hour + 1 });
+    await clock.advance(1);
+    expect(await seen(bodies)).toBeNull();
+  });
+
+  it('take no more room than there is: those that were not wanted for longest go first', async () => {
+    const { shared } = begin({ maxBytes: 2_000 });
+    const bodies = bodiesOf(await shared.open());
+    // Random text does not shrink.
+    const texts = ['/a', '/b', '/c'].map((path) => [path, path.repeat(300)] as const);
+    for (const [path, text] of texts) await keep(bodies, bodyOf(text), path);
+    await keep(bodies, bodyOf('x'.repeat(900)), '/d');
+    expect(await seen(bodies, '/a')).toBeNull();
+    expect(await seen(bodies, '/d')).not.toBeNull();
+  });
+
+  it('of many refused keys are gone, of all others they stay', async () => {
+    const { shared } = begin();
+    const store = await shared.open();
+    await keep(bodiesOf(store, 'good'), bodyOf('{}'));
+    for (let key = 0; key < 200; key++) {
+      const bodies = bodiesOf(store, `bad ${key}`);
+      await keep(bodies, bodyOf('{}'));
+      bodies.clear();
+      expect(await seen(bodies)).toBeNull();
+    }
+    expect(await seen(bodiesOf(store, 'good'))).not.toBeNull();
+  });
+});
+
+describe('a journal at the hub', () => {
+  const journalOf = (store: Store) => listening(store.journal('key'));
+
+  it('is told one by one as far as a rate limit reaches back, and counted for a day', async () => {
+    const { clock, shared } = begin();
+    const [a, b, c] = [await shared.open(), await shared.open(), await shared.open()];
+    const one = journalOf(a);
+    await one.enter('old');
+    await clock.advance(66 * second);
+    // Away for longer than that, it is told the count first.
+    expect(await one.enter('new')).toBe('unheard');
+    expect(await one.enter('new')).toBe('entered');
+    const late = journalOf(b);
+    expect(await late.enter('late')).toBe('unheard');
+    expect([late.heard(), late.counted()]).toEqual([['new'], 2]);
+    await clock.advance(25 * hour);
+    const last = journalOf(c);
+    expect(await last.enter('last')).toBe('entered');
+    expect([last.heard(), last.counted()]).toEqual([[], undefined]);
+  });
+
+  it('tells one that comes later what stands, and of several that which stands for longest', async () => {
+    const { clock, shared } = begin();
+    const [a, b, c] = [await shared.open(), await shared.open(), await shared.open()];
+    const one = journalOf(a);
+    await one.journal.tell('long', { standsMs: 120_000 });
+    await one.journal.tell('short', { standsMs: 90_000 });
+    await clock.advance(70 * second);
+    const late = journalOf(b);
+    expect(await late.enter('x')).toBe('unheard');
+    expect(late.heard()).toEqual(['long']);
+    await clock.advance(60 * second);
+    const later = journalOf(c);
+    expect(await later.enter('y')).toBe('entered');
+  });
+});
+
+describe('changes at the hub', () => {
+  const changesOf = (store: Store) => store.changes('feed') as SharedChanges;
+
+  it('are polled for by another at once when the leader is killed, in the same run', async () => {
+    const { shared } = begin();
+    const [a, b, c] = [await shared.open(), await shared.open(), await shared.open()];
+    await changesOf(a).attach(null);
+    await changesOf(a).begin(7, 'base');
+    await changesOf(a).publish(7, ['one']);
+    expect((await changesOf(a).beat(null)).isPolling).toBe(true);
+    shared.kill(a);
+    // Its subscribers come back to another, which finds the run that they were told of.
+    const attached = await changesOf(b).attach(null);
+    expect(attached).toMatchObject({ run: 7, changes: [{ seq: 1, text: 'one' }] });
+    expect((await changesOf(b).beat(null)).isPolling).toBe(true);
+    expect((await changesOf(c).beat(null)).isPolling).toBe(false);
+  });
+
+  it('begin anew when nobody has listened for ten seconds', async () => {
+    const { clock, shared } = begin();
+    const [a, b] = [await shared.open(), await shared.open()];
+    await changesOf(a).attach(null);
+    await changesOf(a).begin(7, 'base');
+    shared.kill(a);
+    await clock.advance(11 * second);
+    expect(await changesOf(b).attach(null)).toBeNull();
+  });
+
+  it('give up the oldest when there are very many: who needs those starts from the base, or anew', async () => {
+    const { shared } = begin();
+    const [a, b] = [await shared.open(), await shared.open()];
+    const changes = changesOf(a);
+    await changes.attach(null);
+    await changes.begin(7, 'base');
+    const batch = Array.from({ length: 10_000 }, () => 'change');
+    for (let count = 0; count < 6; count++) await changes.publish(7, batch);
+    expect(await changes.readAfter({ run: 7, seq: 0 })).toBeNull();
+    expect(await changes.readAfter({ run: 7, seq: 59_999 })).toHaveLength(1);
+    await changes.rebase({ run: 7, seq: 59_990 }, 'later');
+    const attached = await changesOf(b).attach(null);
+    expect(attached).toMatchObject({ base: { seq: 59_990, text: 'later' } });
+    expect(attached?.changes).toHaveLength(10);
+  });
+
+  it('say how many instances there are', async () => {
+    const { clock, shared } = begin();
+    const stores = [await shared.open(), await shared.open()] as const;
+    await clock.advance(0);
+    expect(stores.map(({ instances }) => instances)).toEqual([2, 2]);
+    shared.kill(stores[0]);
+    await clock.advance(0);
+    expect(stores[1].instances).toBe(1);
+  });
+});
+
+describe('a channel', () => {
+  interface Calls {
+    add(one: number, other: number): number;
+    later(): Promise<string>;
+    fail(): void;
+  }
+
+  for (const ports of [messagePorts, instantPorts]) {
+    it(`brings answers and failures back, and ends what waits when the other side goes (${ports.name})`, async () => {
+      const { ends, close } = ports();
+      let answerLater = (_: string) => {};
+      const calls: Calls = {
+        add: (one, other) => one + other,
+        later: () => new Promise((resolve) => (answerLater = resolve)),
+        fail: () => {
+          throw new Error('no');
+        },
+      };
+      const server = new Channel<object>(ends[0]);
+      server.answer(calls);
+      const client = new Channel<Calls>(ends[1]);
+      const later = client.call('later');
+      expect(await client.call('add', 1, 2)).toBe(3);
+      answerLater('now');
+      expect(await later).toBe('now');
+      await expect(client.call('fail')).rejects.toThrow('no');
+      const never = client.call('later');
+      close();
+      await expect(never).rejects.toBeInstanceOf(StoreAway);
+      await expect(client.call('add', 1, 2)).rejects.toBeInstanceOf(StoreAway);
+      expect(client.isOpen).toBe(false);
+    });
+  }
+});

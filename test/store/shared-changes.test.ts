@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type SharedChanges, StoreAway } from '../../src/store/store.js';
+import { isUp, type SharedStore, sharedStores } from '../support/shared-store.js';
+
+for (const { title, leftOut, start } of sharedStores) {
+  if (leftOut) console.warn(`The changes of a feed ${title}: ${leftOut}`);
+  describe.skipIf(leftOut)(`the changes of a feed ${title}${leftOut ? ` (${leftOut})` : ''}`, () => {
+    let shared: SharedStore;
+    let names = 0;
+    beforeAll(async () => {
+      shared = await start();
+    });
+    afterAll(() => shared.close());
+
+    async function instances(count: number): Promise<SharedChanges[]> {
+      const name = `feed ${names++}`;
+      const stores = await Promise.all(Array.from({ length: count }, () => shared.open()));
+      return stores.map((store) => store.changes(name) as SharedChanges);
+    }
+
+    it('begin with a base, and are numbered from 1 whoever publishes', async () => {
+      const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
+      expect(await a.attach(null)).toBeNull();
+      expect(await b.attach(null)).toBeNull();
+      expect(await a.begin(7, 'base')).toBe(true);
+      expect(await b.begin(8, 'another')).toBe(false);
+      expect(await a.publish(7, ['one', 'two'])).toBe(2);
+      expect(await b.publish(7, ['three'])).toBe(3);
+      expect(await a.readAfter({ run: 7, seq: 1 })).toEqual([
+        { seq: 2, text: 'two' },
+        { seq: 3, text: 'three' },
+      ]);
+      const all = [1, 2, 3].map((seq) => ({ seq, text: ['one', 'two', 'three'][seq - 1] }));
+      expect(await b.attach(null)).toEqual({ run: 7, base: { seq: 0, text: 'base' }, changes: all });
+      // Who has some of it gets the rest; who has a run that is over, all.
+      expect(await b.attach({ run: 7, seq: 2 })).toEqual({ run: 7, base: null, changes: all.slice(2) });
+      expect((await b.attach({ run: 6, seq: 9 }))?.changes).toEqual(all);
+    });
+
+    it('are told to whoever attaches from a later state on, once there is one', async () => {
+      const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
+      await a.attach(null);
+      await a.begin(7, 'base');
+      await a.publish(7, ['one', 'two', 'three']);
+      await a.rebase({ run: 7, seq: 2 }, 'later');
+      await a.rebase({ run: 6, seq: 3 }, 'of a run that is over');
+      expect(await b.attach(null)).toEqual({
+        run: 7,
+        base: { seq: 2, text: 'later' },
+        changes: [{ seq: 3, text: 'three' }],
+      });
+    });
+
+    it('are over when the last listener has left, and nothing can be added to them', async () => {
+      const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
+      await a.attach(null);
+      await a.begin(7, 'base');
+      await a.leave();
+      expect(await b.attach(null)).toBeNull();
+      expect(await a.publish(7, ['one'])).toBeNull();
+      expect(await a.readAfter({ run: 7, seq: 0 })).toBeNull();
+      expect((await b.beat(null)).last).toBeNull();
+    });
+
+    it('do not begin anew for an instance that has been away, and comes back to its own run', async () => {
+      const [a] = (await instances(1)) as [SharedChanges];
+      await a.attach(null);
+      await a.begin(7, 'base');
+      await a.publish(7, ['one']);
+      expect(await a.attach({ run: 7, seq: 1 })).toEqual({ run: 7, base: null, changes: [] });
+    });
+
+    it('have one instance that polls: the next when it leaves, and when it is not heard of any more', async () => {
+      const [a, b, c] = (await instances(3)) as [SharedChanges, SharedChanges, SharedChanges];
+      for (const one of [a, b, c]) await one.attach(null);
+      expect((await a.beat('pulse')).isPolling).toBe(true);
+      expect(await b.beat('not its own')).toEqual({ isPolling: false, last: null, pulse: 'pulse' });
+      await a.leave();
+      expect((await b.beat(null)).isPolling).toBe(true);
+      // Its process was killed: the lease runs out.
+      const expired = vi.waitFor(async () => expect((await c.beat(null)).isPolling).toBe(true), 20_000);
+      await expired;
+      expect((await b.beat(null)).isPolling).toBe(false);
+    }, 30_000);
+
+    it('ring at the others', async () => {
+      const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
+      const ring = vi.fn();
+      const unheard = vi.fn();
+      b.onBell(unheard)();
+      b.onBell(ring);
+      await a.attach(null);
+      await a.begin(7, 'base');
+      await vi.waitFor(async () => {
+        await a.publish(7, ['one']);
+        expect(ring).toHaveBeenCalled();
+      });
+      expect(unheard).not.toHaveBeenCalled();
+    });
+
+    it('throw StoreAway when what is shared is gone', async () => {
+      await using own = await start();
+      const store = await own.open();
+      const changes = store.changes('feed') as SharedChanges;
+      await changes.attach(null);
+      await own.close();
+      await isUp(store, false);
+      await expect(changes.begin(7, 'base')).rejects.toBeInstanceOf(StoreAway);
+      await expect(changes.beat(null)).rejects.toBeInstanceOf(StoreAway);
+      await changes.leave();
+    });
+  });
+}

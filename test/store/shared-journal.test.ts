@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/store/store.js';
+import { type SharedStore, sharedStores } from '../support/shared-store.js';
+import { listening } from './journals.js';
+
+const journalOn = (store: Store, name: string) => listening(store.journal(name));
+
+for (const { title, leftOut, start } of sharedStores) {
+  if (leftOut) console.warn(`The journal ${title}: ${leftOut}`);
+  describe.skipIf(leftOut)(`the journal ${title}${leftOut ? ` (${leftOut})` : ''}`, () => {
+    let shared: SharedStore;
+    let names = 0;
+    const newName = () => `journal ${names++}`;
+    beforeAll(async () => {
+      shared = await start();
+    });
+    afterAll(() => shared.close());
+
+    async function two() {
+      const name = newName();
+      const stores = [await shared.open(), await shared.open()] as const;
+      return { name, stores, one: journalOn(stores[0], name), other: journalOn(stores[1], name) };
+    }
+
+    it('takes an entry from whoever has heard all others, and tells the rest first', async () => {
+      const { one, other } = await two();
+      expect(await one.enter('a')).toBe('entered');
+      expect(await other.enter('b')).toBe('unheard');
+      expect(other.heard()).toEqual(['a']);
+      expect(await other.enter('b')).toBe('entered');
+      expect(await one.enter('c')).toBe('unheard');
+      expect(await one.enter('c')).toBe('entered');
+      expect(one.heard()).toEqual(['b']);
+      expect(await other.enter('d')).toBe('unheard');
+      expect(other.heard()).toEqual(['a', 'c']);
+    });
+
+    it('takes a burst of one instance whole, in the order it was asked for', async () => {
+      const { one, other } = await two();
+      const texts = Array.from({ length: 20 }, (_, index) => `${index}`);
+      const entered = await Promise.all(texts.map((text) => one.enter(text)));
+      expect(new Set(entered)).toEqual(new Set(['entered']));
+      expect(await other.enter('late')).toBe('unheard');
+      expect(other.heard()).toEqual(texts);
+    });
+
+    it('takes nothing that was asked for before the entries of others were heard', async () => {
+      const { one, other } = await two();
+      await one.enter('a');
+      await other.enter('b');
+      await one.enter('c');
+      const first = other.enter('d');
+      // The first is on its way, and hears of `c`; the second was decided on without it.
+      for (let turn = 0; turn < 3; turn++) await null;
+      const second = other.enter('e');
+      expect(await Promise.all([first, second])).toEqual(['unheard', 'unheard']);
+      expect(await other.enter('d')).toBe('entered');
+    });
+
+    it('is heard in the same order by all, however many enter at the same time', async () => {
+      const name = newName();
+      const all = await Promise.all(
+        Array.from({ length: 5 }, async () => journalOn(await shared.open(), name)),
+      );
+      await Promise.all(
+        all.map(async (one, index) => {
+          for (let left = 20; left > 0; ) if ((await one.enter(`${index} ${left}`)) === 'entered') left--;
+        }),
+      );
+      const late = journalOn(await shared.open(), name);
+      await late.enter('last');
+      expect(late.heard()).toHaveLength(100);
+      for (const [index, one] of all.entries()) {
+        await one.enter('last');
+        const others = late.heard().filter((text) => !text.startsWith(`${index} `));
+        expect(one.heard().filter((text) => text !== 'last')).toEqual(others);
+      }
+    });
+
+    it('takes what is told in any case, and tells what was not heard at the same time', async () => {
+      const { one, other } = await two();
+      await one.enter('a');
+      other.journal.tell('b');
+      await expect.poll(() => other.heard()).toEqual(['a']);
+      expect(await one.enter('c')).toBe('unheard');
+      expect(one.heard()).toEqual(['b']);
+    });
+
+    it('tells one that comes later how many were sent in all, but only the last minute one by one', async () => {
+      const { name, stores, one } = await two();
+      await one.enter('a');
+      one.journal.tell('many', { counts: 500 });
+      one.journal.tell('none');
+      await one.enter('b');
+      const late = journalOn(stores[1], name);
+      expect(await late.enter('c')).toBe('unheard');
+      expect(late.counted()).toBe(502);
+      // What the one before it had written at the same instance is news to the next.
+      const again = journalOn(stores[0], name);
+      await again.enter('d');
+      expect(again.heard()).toEqual(['a', 'many', 'none', 'b']);
+    });
+  });
+}
