@@ -1,6 +1,5 @@
 import type { Feeds } from '../live/feeds.js';
 import type { UnifyContext } from '../unify/context.js';
-import type { Estimate } from './cost.js';
 import type { InGroup } from './resolver-groups.js';
 import type { ResultOutlet } from './result-outlet.js';
 
@@ -23,4 +22,18 @@ export interface GatewayFacts {
   readonly version: string;
   /** True when the interfaces behind are the embedded sandbox. */
   readonly sandbox: boolean;
+}
+
+/** What an operation can cost at worst, estimated before it runs: see `cost.ts`. */
+export interface Estimate {
+  /** Of upstream. */
+  readonly requests: number;
+  /** Scalars in the answer. */
+  readonly values: number;
+  /** Whether it is the same for whatever variables. */
+  readonly isConstant: boolean;
+  /** Whether it is the same at any time. */
+  readonly isTimeless: boolean;
+  /** Whether `values` is a bound: not where a scalar is a list by itself, or where the schema is asked for. */
+  readonly isBound: boolean;
 }

@@ -20,7 +20,7 @@ import {
 import { getArgumentValues, getDirectiveValues, getVariableValues } from 'graphql/execution/values.js';
 import type { Plugin } from 'graphql-yoga';
 import { QueryTooComplex } from '../errors.js';
-import type { GraphContext } from './context.js';
+import type { Estimate, GraphContext } from './context.js';
 
 /**
  * What an operation can cost at worst, estimated before it runs: upstream (contract 5.7), and in values to answer. A field that makes requests
@@ -88,19 +88,6 @@ interface OperationArgs {
   readonly variableValues?: any;
   /** The operation's context, whose clock says when now is; it is told the estimate. */
   readonly contextValue?: Pick<GraphContext, 'unify' | 'estimate'> | undefined;
-}
-
-export interface Estimate {
-  /** Of upstream. */
-  readonly requests: number;
-  /** Scalars in the answer. */
-  readonly values: number;
-  /** Whether it is the same for whatever variables. */
-  readonly isConstant: boolean;
-  /** Whether it is the same at any time. */
-  readonly isTimeless: boolean;
-  /** Whether `values` is a bound: not where a scalar is a list by itself, or where the schema is asked for. */
-  readonly isBound: boolean;
 }
 
 /** Estimates of operations for which one holds every time, by document and name. */

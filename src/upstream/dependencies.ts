@@ -1,7 +1,13 @@
-import type { CostMeter } from './read.js';
-
 /** What a cached value is to a read at one moment; `gone`: the read would find another value, or ask upstream. */
 export type CacheState = 'fresh' | 'stale' | 'gone';
+
+/** What reads of cached values count up in an operation's cost. */
+export interface ReadCounts {
+  cacheHits: number;
+  staleHits: number;
+  /** Age of the oldest value used, in seconds. */
+  oldestAgeS: number;
+}
 
 /** A value that an answer was made of: a cached response, a list of several, a setting. */
 export interface Dependency {
@@ -10,7 +16,7 @@ export interface Dependency {
   /** Until when it is fresh unless something changes, in milliseconds since 1970. */
   freshUntilMs(): number;
   /** Does what `times` reads of it would do besides: counts them, and revalidates it where it is stale. */
-  read(meter: CostMeter, times: number): void;
+  read(meter: ReadCounts, times: number): void;
 }
 
 /** On something that gets another version when it changes, and is fresh as long as it has not. */
@@ -88,7 +94,7 @@ export class Dependencies {
   }
 
   /** Does what making the answer again would do besides: the reads are counted, and what is stale is revalidated. */
-  readAgain(meter: CostMeter): void {
+  readAgain(meter: ReadCounts): void {
     for (const { dependency, times } of this.#reads.values()) dependency.read(meter, times);
   }
 }

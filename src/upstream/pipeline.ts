@@ -6,6 +6,7 @@ import { freshUntilMs, type Use, useOf } from './ages.js';
 import { notFound, requestIdOf } from './answer.js';
 import { AnswerReader } from './answer-reader.js';
 import type { CachePart, Kept } from './cache.js';
+import type { ReadCounts } from './dependencies.js';
 import { Exchange } from './exchange.js';
 import { Flight, type FlightControl, ownControl } from './flight.js';
 import { canBeRescued, isDefinite } from './outcome.js';
@@ -296,14 +297,14 @@ export class Pipeline {
     if (error instanceof Unauthenticated) this.discardCache();
   }
 
-  #hit<T>(kept: Kept, scope: Pick<ReadScope, 'meter'>, as: 'cacheHits' | 'staleHits'): Read<T> | null {
+  #hit<T>(kept: Kept, scope: { readonly meter: ReadCounts }, as: 'cacheHits' | 'staleHits'): Read<T> | null {
     this.#countHit(scope, as);
     const ageS = Math.max(0, this.#options.clock.now() - kept.readAtMs) / 1000;
     scope.meter.oldestAgeS = Math.max(scope.meter.oldestAgeS, ageS);
     return readOf<T>(kept);
   }
 
-  #countHit({ meter }: Pick<ReadScope, 'meter'>, as: 'cacheHits' | 'staleHits'): void {
+  #countHit({ meter }: { readonly meter: ReadCounts }, as: 'cacheHits' | 'staleHits'): void {
     meter[as]++;
     this.#cacheHitCount++;
   }

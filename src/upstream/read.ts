@@ -1,5 +1,5 @@
 import type { Source } from '../errors.js';
-import type { Dependencies } from './dependencies.js';
+import type { Dependencies, ReadCounts } from './dependencies.js';
 
 /**
  * Who is asking upstream, for how long and at which priority. One per operation, delivered change or poll.
@@ -34,14 +34,10 @@ export type Priority = (typeof priorities)[number];
 export const priorityRank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };
 
 /** What one operation cost (contract 5.7). The pipeline writes it, `extensions.upstream` shows it. */
-export interface CostMeter {
+export interface CostMeter extends ReadCounts {
   requests: number;
-  cacheHits: number;
-  staleHits: number;
   /** Longest time that a read of this operation waited for allowance. */
   waitedMs: number;
-  /** Age of the oldest answer used, in seconds. */
-  oldestAgeS: number;
   /** What upstream calls the requests, for the log: its operator finds them by it. The first twenty; clients never see them. */
   readonly requestIds: string[];
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
-import type { CacheState, Dependency } from '../../upstream/dependencies.js';
+import type { CacheState, Dependency, ReadCounts } from '../../upstream/dependencies.js';
 import { isDefinite } from '../../upstream/outcome.js';
-import type { CostMeter, RateLimitStatus, Read } from '../../upstream/read.js';
+import type { RateLimitStatus, Read } from '../../upstream/read.js';
 import type { Shelf } from '../../upstream/shelf.js';
 import type { UnifyContext } from '../context.js';
 import type { PageSource } from './pages.js';
@@ -232,7 +232,7 @@ export class SensorListing<W> {
     };
   }
 
-  #count(listed: Listed<W>, meter: CostMeter): void {
+  #count(listed: Listed<W>, meter: ReadCounts): void {
     const ageMs = this.#ageMs(listed);
     if (ageMs <= freshMs) meter.cacheHits += listed.pages;
     else meter.staleHits += listed.pages;
