@@ -1,4 +1,5 @@
 import { builder } from './builder.js';
+import { withPromptIds } from './prompt-ids.js';
 import { withResolverGroups } from './resolver-groups.js';
 import { withSlicedLists } from './sliced-lists.js';
 import './types/changes.js';
@@ -18,4 +19,4 @@ import './types/waveform.js';
 import './types/trigger-list.js';
 
 /** The graph: importing a type's file adds the type and the root fields that return it. */
-export const schema = withResolverGroups(withSlicedLists(builder.toSchema()));
+export const schema = withResolverGroups(withSlicedLists(withPromptIds(builder.toSchema())));
