@@ -6,7 +6,7 @@ import { newCostMeter, type ReadScope } from '../upstream/read.js';
 import { Slices } from '../upstream/slices.js';
 
 // Values that one turn of the event loop makes of records, or puts into answers: some ten milliseconds.
-const valuesPerTurn = 1_000;
+const valuesPerTurn = 2_000;
 
 /**
  * Everything that is kept apart by key (contract 7): the clients that hold the keys, and what has been learnt with
