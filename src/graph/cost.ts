@@ -80,6 +80,14 @@ export function costLimit(maxCost: number): Plugin<GraphContext> {
   };
 }
 
+// A millisecond or two of work.
+const valuesOfShort = 1_000;
+
+/** Whether an answer is made in so little time that nobody has to give way in the middle of it. */
+export function isShort(estimate: Estimate | undefined): boolean {
+  return estimate?.isBound === true && estimate.values <= valuesOfShort;
+}
+
 interface OperationArgs {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;

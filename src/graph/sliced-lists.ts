@@ -35,8 +35,8 @@ export function withSlicedLists(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-// Of one list in one slice, in values: a slice that is as long as a turn would leave no room for another's.
-const valuesPerSlice = 5_000;
+// Of one list in one slice: a slice that is as long as a turn would leave no room for another's.
+const partOfTurn = 1 / 2;
 
 function inSlices(
   list: readonly unknown[],
@@ -45,7 +45,7 @@ function inSlices(
 ): readonly unknown[] | Promise<readonly unknown[]> {
   // An item that fails while it waits has its error in its own place then: until then nobody has asked for it.
   for (const item of list) if (item instanceof Promise) item.catch(() => {});
-  const perSlice = Math.max(1, Math.floor(valuesPerSlice / valuesPerItem));
+  const perSlice = Math.max(1, Math.floor((slices.perTurn * partOfTurn) / valuesPerItem));
   if (list.length <= perSlice) {
     const turn = slices.take(list.length * valuesPerItem, scope.turn);
     return turn ? turn.then(() => list) : list;

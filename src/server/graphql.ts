@@ -10,7 +10,7 @@ import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } 
 import { LRUCache } from 'lru-cache';
 import type { LimitConfig } from '../config.js';
 import type { GatewayFacts, GraphContext } from '../graph/context.js';
-import { costLimit } from '../graph/cost.js';
+import { costLimit, isShort } from '../graph/cost.js';
 import { clientError } from '../graph/error-codes.js';
 import { inputErrors } from '../graph/input-errors.js';
 import { queryLimits } from '../graph/limits.js';
@@ -170,6 +170,11 @@ function operationRecord(): Plugin<OperationContext, YogaContext> {
         if (!result || result instanceof Error || !context.operation) return;
         noteOperation(context.operation, result, context.params?.operationName);
       },
+    onExecute({ args }) {
+      const { operation, estimate } = args.contextValue;
+      // Work for a client that has gone ends with its reads; what is made of them for long, with the signal.
+      if (!isShort(estimate)) Object.assign(args, { signal: operation.signal });
+    },
     onSubscribe({ args, setResultAndStopExecution }) {
       const { request } = args.contextValue;
       // Over a socket there is no request.

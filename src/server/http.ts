@@ -3,7 +3,7 @@ import { clientError } from '../graph/error-codes.js';
 import { type BrowserPolicy, preflightHeaders, securityHeaders } from './browser-safety.js';
 import { asClient, type ClientRouteOptions } from './http/as-client.js';
 import { type GraphQLRouteOptions, graphqlRoute } from './http/graphql-route.js';
-import { setHead } from './http/head.js';
+import { type Head, setHead } from './http/head.js';
 import type { Operation } from './operation.js';
 import { parseUrl } from './parse-url.js';
 import { isMethod, refuse, sendError } from './reply.js';
@@ -29,10 +29,13 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const graphql = graphqlRoute(options);
   const isAddress = addressCheck();
 
-  function route(request: IncomingMessage, response: ServerResponse): Promise<void> | void {
-    const path = pathOf(request);
+  function route(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    head: Head,
+  ): Promise<void> | void {
     const isGraph = path === '/graphql';
-    const head = [...(isGraph ? headOfGraph : usualHead), ...policy.corsHeaders(request.headers)];
     const refusal = refusalOf(request);
     if (refusal === null && isGraph && request.method !== 'OPTIONS') return graphql(request, response, head);
     setHead(response, head);
@@ -74,13 +77,20 @@ export function createHttpServer(options: HttpServerOptions): Server {
   // Whoever sends a request a byte at a time does not hold a connection for long.
   const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
   const server = createServer({ ...timeouts, keepAliveTimeout: 65_000 }, (request, response) => {
+    const path = pathOf(request);
+    const usual = path === '/graphql' ? headOfGraph : usualHead;
+    const head = [...usual, ...policy.corsHeaders(request.headers)];
     const failed = (error: unknown) => {
       const told = clientError(error, log);
-      if (response.headersSent) response.destroy();
-      else sendError(response, 500, told);
+      if (response.headersSent) {
+        response.destroy();
+        return;
+      }
+      setHead(response, head);
+      sendError(response, 500, told);
     };
     try {
-      route(request, response)?.catch(failed);
+      route(request, response, path, head)?.catch(failed);
     } catch (error) {
       failed(error);
     }

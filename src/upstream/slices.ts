@@ -4,14 +4,15 @@
  * wait take turns, so that a small answer does not stand behind a large one.
  */
 export class Slices {
-  readonly #perTurn: number;
+  /** How much one turn may do, in whatever the callers count. */
+  readonly perTurn: number;
   readonly #waiting = new Map<object, Piece[]>();
   #left: number;
   #nextTurn: NodeJS.Immediate | undefined;
 
-  /** @param perTurn how much one turn may do, in whatever the callers count; at least one piece is done. */
+  /** @param perTurn at least one piece is done in a turn, however much it is */
   constructor(perTurn: number) {
-    this.#perTurn = perTurn;
+    this.perTurn = perTurn;
     this.#left = perTurn;
   }
 
@@ -30,7 +31,7 @@ export class Slices {
   }
 
   #turn(): void {
-    this.#left = this.#perTurn;
+    this.#left = this.perTurn;
     for (const [whose, pieces] of this.#waiting) {
       const piece = pieces[0];
       if (!piece || !this.#fits(piece.amount)) break;
@@ -41,12 +42,12 @@ export class Slices {
       if (pieces.length > 0) this.#waiting.set(whose, pieces);
       piece.begin();
     }
-    const isOver = this.#waiting.size === 0 && this.#left === this.#perTurn;
+    const isOver = this.#waiting.size === 0 && this.#left === this.perTurn;
     this.#nextTurn = isOver ? undefined : setImmediate(() => this.#turn());
   }
 
   #fits(amount: number): boolean {
-    return amount <= this.#left || this.#left === this.#perTurn;
+    return amount <= this.#left || this.#left === this.perTurn;
   }
 }
 

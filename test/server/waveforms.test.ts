@@ -110,7 +110,7 @@ describe('a miniSEED stream', () => {
     await vi.waitFor(() => expect(gw.sandbox.inFlight('catalogue')).toBe(1));
     leaving.abort();
     await expect(waiting).rejects.toThrow();
-    await vi.waitFor(() => expect(gw.sandbox.inFlight('catalogue')).toBe(0));
+    await vi.waitFor(() => expect(gw.sandbox.inFlight('catalogue')).toBe(0), { timeout: 15_000 });
 
     // Hours of it: far more than the buffers on the way hold.
     const hours = 'start=2026-01-01T00:00:00Z&end=2026-01-01T06:00:00Z';
@@ -118,7 +118,7 @@ describe('a miniSEED stream', () => {
     expect(response.statusCode).toBe(200);
     expect(gw.sandbox.inFlight('catalogue')).toBe(1);
     response.destroy();
-    await vi.waitFor(() => expect(gw.sandbox.inFlight('catalogue')).toBe(0));
+    await vi.waitFor(() => expect(gw.sandbox.inFlight('catalogue')).toBe(0), { timeout: 15_000 });
   });
 
   it('needs a catalogue', async () => {

@@ -21,7 +21,7 @@ export function* jsonPieces(value: unknown): Generator<string> {
 
 // Characters of a piece, and values that are written in one go.
 const enough = 32_768;
-export const mostAtOnce = 1_000;
+const mostAtOnce = 1_000;
 
 function* partsOf(value: unknown): Generator<string> {
   if (countOf(value) <= mostAtOnce) yield JSON.stringify(value);

@@ -1,4 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
+import { isPromise } from 'graphql-yoga';
+import { isShort } from '../../graph/cost.js';
 import { clientError } from '../../graph/error-codes.js';
 import type { Maybe } from '../../maybe.js';
 import { type GraphQLEngine, noteOperation, type OperationArgs } from '../graphql.js';
@@ -6,7 +8,7 @@ import type { Parameters } from '../http/parameters.js';
 import type { Operation } from '../operation.js';
 import type { Answer } from './answer.js';
 import { finishResult, shownResult } from './finished-result.js';
-import { jsonOf, mostAtOnce } from './json-pieces.js';
+import { jsonOf } from './json-pieces.js';
 
 /**
  * Parse → validate: what is to be executed, or the errors for which it is not. The document of a text is kept. Throws a
@@ -37,8 +39,9 @@ export function run(engine: GraphQLEngine, args: OperationArgs): Maybe<Answer> {
   try {
     // The estimate of the cost is Yoga's last plugin before the execution.
     const result = engine.execute(args);
-    if (!(result instanceof Promise)) return serialise(result, args);
-    return result.then((settled) => serialise(settled, args), failed);
+    // Yoga's own kind of promise is not a Promise.
+    if (!isPromise(result)) return serialise(result, args);
+    return Promise.resolve(result).then((settled) => serialise(settled, args), failed);
   } catch (error) {
     return failed(error);
   }
@@ -47,8 +50,7 @@ export function run(engine: GraphQLEngine, args: OperationArgs): Maybe<Answer> {
 function serialise(executed: ExecutionResult, { contextValue }: OperationArgs): Answer {
   const { operation, estimate } = contextValue;
   const result = finishResult(executed, operation);
-  const isShort = estimate?.isBound === true && estimate.values <= mostAtOnce && !result.errors;
-  return { result, json: jsonOf(shownResult(result), isShort) };
+  return { result, json: jsonOf(shownResult(result), isShort(estimate) && !result.errors) };
 }
 
 const noQuery = () => new GraphQLError('Must provide query string', { extensions: { code: 'BAD_REQUEST' } });
