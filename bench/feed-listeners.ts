@@ -1,12 +1,15 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
-/** What this process is told to do: so many sockets, with so many different operations among them. */
+/** What this process is told to do: so many sockets, all with one operation or each with its own. */
 export interface Listeners {
   readonly url: string;
   readonly count: number;
-  readonly operations: number;
+  readonly differ: Difference;
 }
+
+/** In the value of a filter, or in the fields that are selected. */
+export type Difference = 'in nothing' | 'in their filters' | 'in their selections';
 
 export interface Heard {
   /** `everyone`: each socket has had the change that was announced last. */
@@ -18,11 +21,28 @@ export interface Heard {
   readonly reason: string | null;
 }
 
-const fields = `kind cursor observedAt replayed trigger {
-  id triggerId deviceId stationCode status startTime endTime peakTime pgaHorizontal
-  estimatedIntensity { roman shaking } sensor { stationCode model status }
-}`;
-const query = `subscription ($min: Float) { triggerChanges(filter: { minPgaMg: $min }) { ${fields} } }`;
+const fields = [
+  'deviceId stationCode',
+  'status',
+  'startTime',
+  'endTime',
+  'peakTime',
+  'pgaHorizontal',
+  'estimatedIntensity { roman shaking }',
+  'sensor { stationCode model status }',
+  'durationS',
+  'locationName',
+];
+
+function operationOf(number: number, differ: Difference): object {
+  const isSelected = (index: number) => differ !== 'in their selections' || (number >> index) % 2 === 0;
+  const selected = fields.filter((_, index) => isSelected(index)).join(' ');
+  const min = differ === 'in their filters' ? number / 1e6 : 0;
+  const query = `subscription ($min: Float) { triggerChanges(filter: { minPgaMg: $min }) {
+    kind cursor observedAt replayed trigger { id triggerId ${selected} }
+  } }`;
+  return { query, variables: { min } };
+}
 // As many as a server takes in at a time without its backlog of connections running over.
 const atOnce = 200;
 
@@ -38,11 +58,11 @@ process.on('message', (message: Listeners | 'report' | 'next') => {
 });
 process.on('disconnect', () => process.exit());
 
-async function open({ url, operations, ...order }: Listeners): Promise<void> {
+async function open({ url, differ, ...order }: Listeners): Promise<void> {
   count = order.count;
   for (let opened = 0; opened < count; opened += atOnce) {
     const numbers = Array.from({ length: Math.min(atOnce, count - opened) }, (_, i) => opened + i);
-    await Promise.all(numbers.map((number) => listen(new URL(url), (number % operations) / 1e6)));
+    await Promise.all(numbers.map((number) => listen(new URL(url), operationOf(number, differ))));
   }
   tell('ready');
 }
@@ -54,7 +74,7 @@ const buffer = Buffer.alloc(256 * 1024);
  * A WebSocket that costs this process next to nothing: a client library would be measured in place of the server. Resolves
  * when it has subscribed, or is lost.
  */
-function listen({ hostname, port, pathname }: URL, min: number): Promise<void> {
+function listen({ hostname, port, pathname }: URL, payload: object): Promise<void> {
   return new Promise((resolve) => {
     let isOpen = false;
     let rest: Buffer = nothing;
@@ -89,7 +109,8 @@ function listen({ hostname, port, pathname }: URL, min: number): Promise<void> {
       if (at >= 0) return heard(nowMs - Date.parse(frame.toString('latin1', at + 14, at + 38)));
       const text = frame.toString('latin1');
       if (text.includes('"connection_ack"')) {
-        send(socket, { id: '1', type: 'subscribe', payload: { query, variables: { min } } }, resolve);
+        // Clients of graphql-ws give each operation such an id.
+        send(socket, { id: randomUUID(), type: 'subscribe', payload }, resolve);
       } else if (text.includes('"type":"ping"')) {
         send(socket, { type: 'pong' });
       } else {
