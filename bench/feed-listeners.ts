@@ -1,48 +1,125 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
-/** What this process is told to do: so many sockets, with so many different operations among them. */
+/** What this process is told to do: so many sockets, all with one operation or each with its own. */
 export interface Listeners {
   readonly url: string;
   readonly count: number;
-  readonly operations: number;
+  readonly differ: Difference;
 }
+
+/** In the value of a filter, or in the fields that are selected. */
+export type Difference = 'in nothing' | 'in their filters' | 'in their selections';
 
 export interface Heard {
-  readonly kind: 'ready' | 'delivered';
+  /** `everyone`: each socket has had the change that was announced last. */
+  readonly kind: 'ready' | 'everyone' | 'report';
+  /** Of the change that was announced last, by socket. */
   readonly delaysMs: readonly number[];
+  /** Sockets that are gone, and why the first of them is. */
+  readonly lost: number;
+  readonly reason: string | null;
 }
 
-const fields = `kind cursor observedAt replayed trigger {
-  id triggerId deviceId stationCode status startTime endTime peakTime pgaHorizontal
-  estimatedIntensity { roman shaking } sensor { stationCode model status }
-}`;
-const query = `subscription ($min: Float) { triggerChanges(filter: { minPgaMg: $min }) { ${fields} } }`;
+const fields = [
+  'deviceId stationCode',
+  'status',
+  'startTime',
+  'endTime',
+  'peakTime',
+  'pgaHorizontal',
+  'estimatedIntensity { roman shaking }',
+  'sensor { stationCode model status }',
+  'durationS',
+  'locationName',
+];
+
+function operationOf(number: number, differ: Difference): object {
+  const isSelected = (index: number) => differ !== 'in their selections' || (number >> index) % 2 === 0;
+  const selected = fields.filter((_, index) => isSelected(index)).join(' ');
+  const min = differ === 'in their filters' ? number / 1e6 : 0;
+  const query = `subscription ($min: Float) { triggerChanges(filter: { minPgaMg: $min }) {
+    kind cursor observedAt replayed trigger { id triggerId ${selected} }
+  } }`;
+  return { query, variables: { min } };
+}
 // As many as a server takes in at a time without its backlog of connections running over.
 const atOnce = 200;
 
+let count = 0;
 let delaysMs: number[] = [];
+let lost = 0;
+let reason: string | null = null;
 
-process.on('message', (message: Listeners | 'report') => {
-  if (message !== 'report') return void open(message);
-  tell({ kind: 'delivered', delaysMs });
+process.on('message', (message: Listeners | 'report' | 'next') => {
+  if (message === 'report') return tell('report');
+  if (message !== 'next') return void open(message);
   delaysMs = [];
 });
+process.on('disconnect', () => process.exit());
 
-async function open({ url, count, operations }: Listeners): Promise<void> {
+async function open({ url, differ, ...order }: Listeners): Promise<void> {
+  count = order.count;
   for (let opened = 0; opened < count; opened += atOnce) {
     const numbers = Array.from({ length: Math.min(atOnce, count - opened) }, (_, i) => opened + i);
-    await Promise.all(numbers.map((number) => listen(new URL(url), (number % operations) / 1e6)));
+    await Promise.all(numbers.map((number) => listen(new URL(url), operationOf(number, differ))));
   }
-  tell({ kind: 'ready', delaysMs: [] });
+  tell('ready');
 }
 
-/** A WebSocket that costs this process next to nothing: a client library would be measured in place of the server. */
-function listen({ hostname, port, pathname }: URL, min: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
-    let isSubscribed = false;
-    socket.on('error', reject);
+// One for all sockets: each takes out what has come before the next one reads.
+const buffer = Buffer.alloc(256 * 1024);
+
+/**
+ * A WebSocket that costs this process next to nothing: a client library would be measured in place of the server. Resolves
+ * when it has subscribed, or is lost.
+ */
+function listen({ hostname, port, pathname }: URL, payload: object): Promise<void> {
+  return new Promise((resolve) => {
+    let isOpen = false;
+    let rest: Buffer = nothing;
+    const lose = (why: string) => {
+      lost++;
+      reason ??= why;
+      resolve();
+    };
+    const take = (length: number) => {
+      const nowMs = Date.now();
+      let come = buffer.subarray(0, length);
+      if (rest.length > 0) come = Buffer.concat([rest, come]);
+      if (!isOpen) {
+        const end = come.indexOf('\r\n\r\n');
+        if (end >= 0) {
+          isOpen = true;
+          send(socket, { type: 'connection_init' });
+          come = come.subarray(end + 4);
+        }
+      }
+      if (isOpen) come = come.subarray(framesOf(come, (frame) => heed(frame, nowMs)));
+      rest = come.length > 0 ? Buffer.from(come) : nothing;
+      return true;
+    };
+    const heed = (frame: Buffer, nowMs: number) => {
+      if (frame[0] === pingFrame) {
+        // An empty pong, masked with zeros.
+        socket.write(Buffer.from([0x8a, 0x80, 0, 0, 0, 0]));
+        return;
+      }
+      const at = frame.indexOf(observedAt);
+      if (at >= 0) return heard(nowMs - Date.parse(frame.toString('latin1', at + 14, at + 38)));
+      const text = frame.toString('latin1');
+      if (text.includes('"connection_ack"')) {
+        // Clients of graphql-ws give each operation such an id.
+        send(socket, { id: randomUUID(), type: 'subscribe', payload }, resolve);
+      } else if (text.includes('"type":"ping"')) {
+        send(socket, { type: 'pong' });
+      } else {
+        lose(text.slice(0, 200));
+      }
+    };
+    const socket = connect({ host: hostname, port: Number(port), onread: { buffer, callback: take } });
+    socket.on('error', (error) => lose(error.message));
+    socket.on('close', () => lose('closed'));
     socket.on('connect', () =>
       socket.write(
         `GET ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
@@ -50,29 +127,28 @@ function listen({ hostname, port, pathname }: URL, min: number): Promise<void> {
           'Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n',
       ),
     );
-    socket.on('data', (data: Buffer) => {
-      const nowMs = Date.now();
-      const text = data.toString('latin1');
-      if (data[0] === pingFrame) {
-        // An empty pong, masked with zeros.
-        socket.write(Buffer.from([0x8a, 0x80, 0, 0, 0, 0]));
-      } else if (isSubscribed) {
-        const at = text.indexOf('"observedAt":"');
-        if (at >= 0) delaysMs.push(nowMs - Date.parse(text.slice(at + 14, text.indexOf('"', at + 14))));
-        else if (text.includes('"type":"ping"')) send(socket, { type: 'pong' });
-      } else if (text.startsWith('HTTP/1.1 101')) {
-        send(socket, { type: 'connection_init' });
-      } else if (text.includes('connection_ack')) {
-        isSubscribed = true;
-        send(socket, { id: '1', type: 'subscribe', payload: { query, variables: { min } } }, resolve);
-      } else {
-        reject(new Error(text));
-      }
-    });
   });
 }
 
+const nothing = Buffer.alloc(0);
 const pingFrame = 0x89;
+const observedAt = Buffer.from('"observedAt":"');
+
+/** Hands out the whole frames of a server, with their headers; returns where the first begins that is not whole. */
+function framesOf(come: Buffer, take: (frame: Buffer) => void): number {
+  let at = 0;
+  while (come.length - at >= 2) {
+    let length = 2 + (come[at + 1] ?? 0);
+    if (length === 2 + 126) {
+      if (come.length - at < 4) break;
+      length = 4 + come.readUInt16BE(at + 2);
+    }
+    if (come.length - at < length) break;
+    take(come.subarray(at, at + length));
+    at += length;
+  }
+  return at;
+}
 
 /** A client's text frame, masked with zeros. */
 function send(socket: Socket, message: object, sent?: () => void): void {
@@ -87,6 +163,11 @@ function send(socket: Socket, message: object, sent?: () => void): void {
   socket.write(Buffer.concat([header, text]), sent);
 }
 
-function tell(heard: Heard): void {
-  process.send?.(heard);
+function heard(delayMs: number): void {
+  delaysMs.push(delayMs);
+  if (delaysMs.length === count - lost) tell('everyone');
+}
+
+function tell(kind: Heard['kind']): void {
+  process.send?.({ kind, delaysMs, lost, reason } satisfies Heard);
 }

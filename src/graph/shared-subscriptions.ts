@@ -1,27 +1,39 @@
-import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  type GraphQLSchema,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Delivery } from '../live/change.js';
 import { ChangeStream } from '../live/change-stream.js';
 import { Group } from '../live/fan-out.js';
 import type { LoggedChange } from '../live/feed.js';
+import { PayloadCache } from '../live/payload-cache.js';
 import { PullOutlet } from '../live/pull-outlet.js';
 import type { Log } from '../log.js';
 import { UnifyContext } from '../unify/context.js';
 import { onAbort } from '../upstream/abort.js';
 import { newCostMeter } from '../upstream/read.js';
+import { Slices } from '../upstream/slices.js';
 import type { GraphContext } from './context.js';
 import { clientError } from './error-codes.js';
-import { type LiveOperation, liveOperation } from './live-operation.js';
+import { liveOperation, type PayloadOperation } from './live-operation.js';
 import { DirectOutlet } from './result-outlet.js';
 import { SharedResult } from './shared-result.js';
 
+// Sockets written to in one turn of the event loop: some three milliseconds. Ten thousand take a while.
+const deliveriesPerTurn = 250;
+
 /**
- * Runs subscriptions of the live feeds: one execution for each change and each distinct operation with its variables,
- * however many have subscribed to it (contract 9.8); each with loaders of its own, so that what a change says of its
- * sensor is as fresh as a query would give it (contract 9.9).
+ * Runs subscriptions of the live feeds: one execution for each change and each distinct selection with its variables,
+ * however many have subscribed to it and however they filter (contract 9.8); each change with loaders of its own, so that
+ * what it says of its sensor is as fresh as a query would give it (contract 9.9).
  */
 export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
-  const groups = new WeakMap<object, Map<string, Group<LoggedChange, SharedResult>>>();
+  const audiences = new WeakMap<object, FeedGroups>();
+  const deliveries = new Slices(deliveriesPerTurn);
 
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
     const source = await createSourceEventStream(args);
@@ -43,53 +55,109 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
 
   function groupOf(stream: ChangeStream<LoggedChange>, args: ExecutionArgs) {
     const operation = liveOperation(args);
-    const byKey = groups.get(stream.feed) ?? new Map<string, Group<LoggedChange, SharedResult>>();
-    groups.set(stream.feed, byKey);
-    const known = byKey.get(operation.key);
+    const audience = audiences.get(stream.feed) ?? new FeedGroups();
+    audiences.set(stream.feed, audience);
+    const { groups, payloads } = audience;
+    const known = groups.get(operation.key);
     if (known) return known;
-    const left = new AbortController();
-    const group = new Group<LoggedChange, SharedResult>({
+    const payload =
+      payloads.get(operation.payload.key) ??
+      new PayloadCache(stream.clock, (delivery: Delivery<LoggedChange>) =>
+        run(
+          operation.payload,
+          args.schema,
+          delivery,
+          audience.contextOf(delivery.change, args.contextValue as GraphContext),
+        ),
+      );
+    payloads.set(operation.payload.key, payload);
+    const group: Group<LoggedChange, SharedResult> = new Group<LoggedChange, SharedResult>({
       feed: stream.feed,
       clock: stream.clock,
       filter: stream.filter,
-      render: (delivery) => run(operation, args, delivery, left.signal),
+      render: payload,
+      slices: deliveries,
       onEmpty() {
-        byKey.delete(operation.key);
-        left.abort();
+        groups.delete(operation.key);
+        if (payload.users === 0) payloads.delete(operation.payload.key);
+        if (groups.size > 0) return;
+        audiences.delete(stream.feed);
+        audience.close();
       },
     });
-    byKey.set(operation.key, group);
+    groups.set(operation.key, group);
     return group;
   }
 
-  async function run(
-    { document, operationName, variableValues }: LiveOperation,
-    { schema, contextValue }: ExecutionArgs,
+  function run(
+    operation: PayloadOperation,
+    schema: GraphQLSchema,
     delivery: Delivery<LoggedChange>,
-    signal: AbortSignal,
-  ): Promise<SharedResult> {
-    try {
-      const result = await execute({
-        schema,
-        document,
-        operationName,
-        variableValues,
-        rootValue: delivery,
-        contextValue: freshContext(contextValue as GraphContext, signal),
-      });
-      const errors = result.errors?.map((error) => clientError(error, log));
-      return new SharedResult({ ...result, ...(errors && { errors }) });
-    } catch (error) {
-      return failed(error, log);
+    contextValue: GraphContext,
+  ): SharedResult | Promise<SharedResult> {
+    const { slices, scope } = contextValue.unify;
+    const turn = slices.take(operation.values, scope.turn);
+    return turn ? turn.then(begin) : begin();
+
+    function begin(): SharedResult | Promise<SharedResult> {
+      const { document, operationName, variableValues } = operation;
+      try {
+        const result = execute({
+          schema,
+          document,
+          operationName,
+          variableValues,
+          rootValue: delivery,
+          contextValue,
+        });
+        return result instanceof Promise
+          ? result.then(shared, (error) => failed(error, log))
+          : shared(result as ExecutionResult);
+      } catch (error) {
+        return failed(error, log);
+      }
     }
+  }
+
+  function shared(result: ExecutionResult): SharedResult {
+    const errors = result.errors?.map((error) => clientError(error, log));
+    return new SharedResult(errors ? { ...result, errors } : result);
   }
 
   return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn((args) => subscribe(args as ExecutionArgs)) };
 }
 
-function freshContext({ unify, gateway, feeds }: GraphContext, signal: AbortSignal): GraphContext {
-  const scope = { signal, priority: 'feed', turn: {}, meter: newCostMeter() } as const;
-  return { unify: new UnifyContext(unify.tenant, scope), gateway, feeds };
+/** Who listens to one feed: groups that get the same changes, and the payloads that groups share. */
+class FeedGroups {
+  readonly groups = new Map<string, Group<LoggedChange, SharedResult>>();
+  readonly payloads = new Map<string, PayloadCache<LoggedChange, SharedResult>>();
+  readonly #left = new AbortController();
+  readonly #contexts = new Map<LoggedChange, GraphContext>();
+
+  /**
+   * Executions of one change that are begun in one turn of the event loop share their loaders. Later ones have their own: what
+   * has been read by then may be outdated, or have failed.
+   */
+  contextOf(change: LoggedChange, { unify, gateway, feeds }: GraphContext): GraphContext {
+    if (this.#contexts.size === 0) setImmediate(() => this.#contexts.clear());
+    let context = this.#contexts.get(change);
+    if (!context) {
+      const scope = {
+        signal: this.#left.signal,
+        priority: 'feed',
+        turn: this,
+        meter: newCostMeter(),
+      } as const;
+      context = { unify: new UnifyContext(unify.tenant, scope), gateway, feeds };
+      this.#contexts.set(change, context);
+    }
+    return context;
+  }
+
+  /** Nobody is left for whom anything would be read. */
+  close(): void {
+    this.#left.abort();
+  }
 }
 
 function failed(error: unknown, log: Log): SharedResult {

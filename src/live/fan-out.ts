@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.js';
 import { FellBehind, type GatewayError } from '../errors.js';
+import type { Slices } from '../upstream/slices.js';
 import type { Delivery } from './change.js';
 import type { LogEntry } from './change-log.js';
 import type { Feed, LoggedChange, Start } from './feed.js';
 import type { Outlet } from './outlet.js';
-import { Renders } from './renders.js';
+import { PayloadCache } from './payload-cache.js';
 import { Subscriber } from './subscriber.js';
 
 /** What subscriptions of one kind have in common: a group makes each payload once, for all its members. */
@@ -12,8 +13,10 @@ export interface GroupOptions<C extends LoggedChange, P> {
   readonly feed: Feed<C>;
   readonly clock: Clock;
   readonly filter: (change: C) => boolean;
-  /** Never fails. */
-  readonly render: (delivery: Delivery<C>) => P | Promise<P>;
+  /** Makes a payload, and never fails; or where groups that differ in their filters alone have theirs from. */
+  readonly render: ((delivery: Delivery<C>) => P | Promise<P>) | PayloadCache<C, P>;
+  /** What one turn of the event loop may deliver, counted in payloads; all there is, unless given. */
+  readonly slices?: Slices;
   /** The last member has left. */
   readonly onEmpty?: () => void;
 }
@@ -25,7 +28,7 @@ export interface GroupOptions<C extends LoggedChange, P> {
  */
 export class Group<C extends LoggedChange, P> {
   readonly #options: GroupOptions<C, P>;
-  readonly #renders: Renders<C, P>;
+  readonly #payloads: PayloadCache<C, P>;
   readonly #inStep = new Set<Subscriber<C, P>>();
   readonly #behind = new Set<Subscriber<C, P>>();
   /** Number of the next change for those in step. */
@@ -35,7 +38,8 @@ export class Group<C extends LoggedChange, P> {
 
   constructor(options: GroupOptions<C, P>) {
     this.#options = options;
-    this.#renders = new Renders(options.clock, options.render);
+    const { render, clock } = options;
+    this.#payloads = render instanceof PayloadCache ? render : new PayloadCache(clock, render);
     this.#next = options.feed.log.next;
   }
 
@@ -52,6 +56,7 @@ export class Group<C extends LoggedChange, P> {
     });
     this.#behind.add(subscriber);
     if (!this.#stopListening) {
+      this.#payloads.join();
       this.#next = feed.log.next;
       this.#stopListening = feed.log.onAppend(() => this.#wake());
     }
@@ -85,24 +90,26 @@ export class Group<C extends LoggedChange, P> {
       if (!entry) {
         this.#skipTo(log.first);
       } else if (this.#options.filter(entry.change)) {
-        const made = this.#renders.of(entry.change, false, () => this.#ahead(entry.seq));
+        const made = this.#payloads.of(entry.change, false, () => this.#ahead(entry.seq));
         const payload = made instanceof Promise ? await made : made;
         this.#next = entry.seq + 1;
-        let handed = 0;
         for (const subscriber of this.#inStep) {
           if (entry.seq < subscriber.at) continue;
+          const turn = this.#options.slices?.take(1, this);
+          if (turn) {
+            await turn;
+            if (subscriber.isOver) continue;
+          }
           const change = subscriber.start?.adapt ? this.#adapted(subscriber, entry.change) : entry.change;
           if (change === entry.change) {
             this.#hand(subscriber, payload, entry.seq);
           } else if (change) {
-            const own = this.#renders.of(change, false);
+            const own = this.#payloads.of(change, false);
             const ownPayload = own instanceof Promise ? await own : own;
             if (!subscriber.isOver) this.#hand(subscriber, ownPayload, entry.seq);
           }
-          // Ten thousand take a while: others get their turn in between.
-          if (++handed % handedAtOnce === 0) await nextTurn();
         }
-        if (this.#behind.size === 0) this.#renders.forget(entry.change);
+        if (this.#behind.size === 0) this.#payloads.forget(entry.change);
       } else {
         this.#next++;
       }
@@ -154,7 +161,7 @@ export class Group<C extends LoggedChange, P> {
       }
       const delivery = this.#nextFor(subscriber);
       if (!delivery) break;
-      const made = this.#renders.of(delivery.change, delivery.isReplayed);
+      const made = this.#payloads.of(delivery.change, delivery.isReplayed);
       const payload = made instanceof Promise ? await made : made;
       if (subscriber.isOver) return;
       subscriber.advance();
@@ -163,7 +170,7 @@ export class Group<C extends LoggedChange, P> {
     if (subscriber.isOver) return;
     subscriber.caughtUp();
     this.#behind.delete(subscriber);
-    if (this.#behind.size === 0 && !this.#isRunning) this.#renders.clear();
+    if (this.#behind.size === 0 && !this.#isRunning) this.#payloads.clear();
     if (this.#inStep.size === 0 && !this.#isRunning) this.#next = subscriber.at;
     this.#inStep.add(subscriber);
     this.#wake();
@@ -232,16 +239,12 @@ export class Group<C extends LoggedChange, P> {
     if (this.size > 0) return;
     this.#stopListening?.();
     this.#stopListening = null;
-    this.#renders.clear();
+    this.#payloads.leave();
     this.#options.onEmpty?.();
   }
 }
 
 const madeAhead = 16;
-const handedAtOnce = 1_000;
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
 function fellBehind(): FellBehind {
   return new FellBehind(
     'The subscription fell too far behind: resume with `after`, the cursor of the last change received',

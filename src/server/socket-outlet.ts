@@ -17,25 +17,27 @@ export function socketOutlets(socket: WebSocket, connection: Socket): (id: strin
     waiting = [];
     for (const run of ready) run();
   });
-  return (id) => ({
-    get isReady() {
-      return connection.writableLength < mostUnsentBytes;
-    },
-    send(result) {
-      // Between two frames of ws: it writes each whole, since messages are neither compressed nor in fragments.
-      if (socket.readyState === socket.OPEN) connection.write(nextFrame(id, result));
-    },
-    whenReady: (run) => void waiting.push(run),
-  });
+  return (id) => {
+    const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
+    return {
+      get isReady() {
+        return connection.writableLength < mostUnsentBytes;
+      },
+      send(result) {
+        // Between two frames of ws: it writes each whole, since messages are neither compressed nor in fragments.
+        if (socket.readyState === socket.OPEN) connection.write(nextFrame(id, head, result));
+      },
+      whenReady: (run) => void waiting.push(run),
+    };
+  };
 }
 
 let latest: { readonly id: string; readonly result: Uint8Array; readonly frame: Buffer } | null = null;
 
-/** The frame of a `next` message. Clients count their operations alike: ten thousand sockets get one and the same frame. */
-function nextFrame(id: string, result: Uint8Array): Buffer {
+/** The frame of a `next` message. Of clients that count their operations, ten thousand sockets get one and the same frame. */
+function nextFrame(id: string, head: Buffer, result: Uint8Array): Buffer {
   if (latest?.result !== result || latest.id !== id) {
-    const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
-    latest = { id, result, frame: textFrame([head, result, tail]) };
+    latest = { id, result, frame: textFrame(head, result, tail) };
   }
   return latest.frame;
 }
@@ -43,18 +45,23 @@ function nextFrame(id: string, result: Uint8Array): Buffer {
 const tail = Buffer.from('}');
 
 /** One unmasked text frame (RFC 6455, section 5.2), as servers send them. */
-function textFrame(parts: readonly Uint8Array[]): Buffer {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
+function textFrame(head: Buffer, result: Uint8Array, tail: Buffer): Buffer {
+  const length = head.length + result.length + tail.length;
+  const headerLength = length < 126 ? 2 : length < 65_536 ? 4 : 10;
+  const frame = Buffer.allocUnsafe(headerLength + length);
   const finalText = 0x81;
-  if (length < 126) return Buffer.concat([Buffer.from([finalText, length]), ...parts]);
-  const header = Buffer.alloc(length < 65_536 ? 4 : 10);
-  header[0] = finalText;
-  if (length < 65_536) {
-    header[1] = 126;
-    header.writeUInt16BE(length, 2);
+  frame[0] = finalText;
+  if (headerLength === 2) {
+    frame[1] = length;
+  } else if (headerLength === 4) {
+    frame[1] = 126;
+    frame.writeUInt16BE(length, 2);
   } else {
-    header[1] = 127;
-    header.writeBigUInt64BE(BigInt(length), 2);
+    frame[1] = 127;
+    frame.writeBigUInt64BE(BigInt(length), 2);
   }
-  return Buffer.concat([header, ...parts]);
+  frame.set(head, headerLength);
+  frame.set(result, headerLength + head.length);
+  frame.set(tail, headerLength + head.length + result.length);
+  return frame;
 }
