@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, Timer } from '../clock.js';
 import { mostBodyBytes, packBody, unpackBody } from './packed-body.js';
 import type { SharedTime } from './shared-time.js';
-import type { BodyPlace, SharedBodies, SharedBody } from './store.js';
+import type { BodyPlace, SharedBodies, SharedBody, WaitUntil } from './store.js';
 
 // contract 5.6: for a day an answer is better than none.
 export const keptForMs = 24 * 3_600_000;
 // One that was killed on its way holds up the others for no longer.
 export const claimMs = 3_000;
 const claimAgainEveryMs = 1_000;
+// A released claim is looked for soon, and then less and less often: most answers are there within a second.
+const firstLookMs = 30;
+const longestLookMs = 250;
 
 /**
  * Where the bodies of one key lie, and the claims to ask upstream for one: in Redis, or with the primary of several
@@ -23,6 +26,8 @@ export interface BodiesBackend {
   isClaimed(id: string, rank: number): Promise<boolean>;
   /** Stores the body for `keptForMs`, or deletes what is there for null; nothing when the generation is over. */
   put(id: string, generation: string, packed: Buffer | null): Promise<void>;
+  /** Over when the claim that there is has gone; left out where nobody would say so. */
+  whenReleased?(id: string): Promise<void>;
   /** The claim, if it still holds, does so for `claimMs` from now. */
   extend(id: string, claim: Claim): Promise<void>;
   release(id: string, claimName: string): Promise<void>;
@@ -65,6 +70,22 @@ export class ClaimedBodies implements SharedBodies {
 
   isAsked(id: string, rank: number): Promise<boolean> {
     return this.#backend.isClaimed(id, rank).catch(() => false);
+  }
+
+  async whenFree(id: string, rank: () => number, { untilMs, signal }: WaitUntil): Promise<void> {
+    const { clock } = this.#backend;
+    let released: Promise<void> | undefined;
+    for (let lookMs = firstLookMs; clock.now() < untilMs; lookMs = Math.min(longestLookMs, 1.5 * lookMs)) {
+      released ??= this.#backend.whenReleased?.(id).then(
+        () => {
+          released = undefined;
+        },
+        () => {},
+      );
+      if (!(await this.isAsked(id, rank()))) return;
+      const looking = clock.sleep(lookMs, signal);
+      await (released ? Promise.race([looking, released]) : looking);
+    }
   }
 
   clear(): void {

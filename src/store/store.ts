@@ -47,8 +47,18 @@ export interface SharedBodies {
   open(id: string, rank: number): Promise<BodyPlace>;
   /** Whether another instance asks upstream for it at this moment, at least as urgently. */
   isAsked(id: string, rank: number): Promise<boolean>;
+  /**
+   * Over as soon as none does, or at `untilMs`. `rank` is looked at again and again: it may become more urgent meanwhile.
+   * Rejects with the signal's reason when that is aborted.
+   */
+  whenFree(id: string, rank: () => number, until: WaitUntil): Promise<void>;
   /** Forgets all of them, for all instances: what is on its way is not kept either. */
   clear(): void;
+}
+
+export interface WaitUntil {
+  readonly untilMs: number;
+  readonly signal: AbortSignal;
 }
 
 export interface BodyPlace {

@@ -3,10 +3,6 @@ import type { BodyPlace, SharedBodies, SharedBody } from '../store/store.js';
 import type { FlightControl } from './flight.js';
 import { priorityRank } from './read.js';
 
-// A released answer is looked for soon, and then less and less often: most are there within a second.
-const firstLookMs = 30;
-const longestLookMs = 250;
-
 interface SharedAnswersOptions {
   readonly bodies: SharedBodies;
   readonly clock: Clock;
@@ -59,10 +55,7 @@ export class SharedAnswer {
       const { kept, isOurs } = await this.#place;
       const used = kept && (await use(kept));
       if (used !== null || isOurs || clock.now() >= untilMs) return used;
-      for (let lookMs = firstLookMs; clock.now() < untilMs; lookMs = Math.min(longestLookMs, 1.5 * lookMs)) {
-        if (!(await bodies.isAsked(this.#id, this.#rank))) break;
-        await clock.sleep(lookMs, signal);
-      }
+      await bodies.whenFree(this.#id, () => this.#rank, { untilMs, signal });
       signal.throwIfAborted();
       this.#place = this.#open();
     }

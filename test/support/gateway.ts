@@ -4,6 +4,7 @@ import { parseConfig, secretsOf } from '../../src/config.js';
 import { createLog } from '../../src/log.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
 import { cleanUpAfterTests } from './clean-up.js';
+import { startSeveral } from './several-apps.js';
 import { Told } from './told.js';
 
 export interface TestGatewayOptions {
@@ -20,6 +21,8 @@ export interface TestGatewayOptions {
   /** For jitter; none unless given. */
   readonly random?: () => number;
   readonly socketsPerClient?: number;
+  /** Only one process, also where the suite is run with WORKERS: the test looks at what one has in its memory. */
+  readonly isAlone?: boolean;
 }
 
 export interface TestGateway extends AsyncDisposable {
@@ -69,7 +72,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     options.behind ?? (await startSandbox({ live: false, ...(clock && { clock }), ...options.sandbox }));
   const logTexts: string[] = [];
   const told = new Told(secretsUsed(sandbox, options.env));
-  const config = parseConfig(environment(sandbox, options));
+  const config = parseConfig({ WORKERS: workersOf(options), ...environment(sandbox, options) });
   const log = createLog({
     level: config.logLevel,
     secrets: secretsOf(config),
@@ -78,7 +81,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       told.add(line);
     },
   });
-  const gateway: Gateway = await startApp({
+  const start = config.workers > 1 ? startSeveral : startApp;
+  const gateway: Gateway = await start({
     config,
     log,
     random: options.random ?? (() => 0.5),
@@ -134,6 +138,11 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     close,
     [Symbol.asyncDispose]: () => close(),
   };
+}
+
+/** `WORKERS=2 npm test` runs the whole suite with two processes' worth of gateway behind each port. */
+function workersOf({ isAlone = false }: TestGatewayOptions): string {
+  return isAlone ? '1' : (process.env.WORKERS ?? '1');
 }
 
 /** Keys, tokens and upstream addresses. */

@@ -15,6 +15,8 @@ export class HubBodies {
   readonly #clock: Clock;
   readonly #bodies: LRUCache<string, StoredBody>;
   readonly #claims = new Map<string, HeldClaim>();
+  /** Those who wait for a claim to go. */
+  readonly #waiting = new Map<string, (() => void)[]>();
   /** A place that was opened before this number, or before that of its name, stores nothing any more. */
   readonly #clearedAt = new Map<string, number>();
   #allClearedAt = 0;
@@ -38,7 +40,10 @@ export class HubBodies {
     const key = keyOf(name, id);
     const held = this.#heldClaim(key);
     const isOurs = held === undefined || held.rank > rank;
-    if (isOurs) this.#claims.set(key, { owner, name: claim, rank, untilMs: this.#clock.now() + claimMs });
+    if (isOurs) {
+      this.#drop(key);
+      this.#claims.set(key, { owner, name: claim, rank, untilMs: this.#clock.now() + claimMs });
+    }
     const stored = this.#bodies.get(key);
     const isValid = stored && this.#isCurrent(name, stored.epoch) && stored.untilMs > this.#clock.now();
     return {
@@ -51,6 +56,16 @@ export class HubBodies {
   isClaimed(name: string, id: string, rank: number): boolean {
     const held = this.#heldClaim(keyOf(name, id));
     return held !== undefined && held.rank <= rank;
+  }
+
+  whenReleased(name: string, id: string): Promise<void> {
+    const key = keyOf(name, id);
+    if (!this.#heldClaim(key)) return Promise.resolve();
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(key);
+      if (waiting) waiting.push(resolve);
+      else this.#waiting.set(key, [resolve]);
+    });
   }
 
   put(name: string, id: string, generation: string, packed: Buffer | null): void {
@@ -70,7 +85,7 @@ export class HubBodies {
 
   release(name: string, id: string, claim: string): void {
     const key = keyOf(name, id);
-    if (this.#claims.get(key)?.name === claim) this.#claims.delete(key);
+    if (this.#claims.get(key)?.name === claim) this.#drop(key);
   }
 
   clear(name: string): void {
@@ -84,14 +99,21 @@ export class HubBodies {
 
   /** The owner has gone: what it was about to ask for is another's to ask. */
   leave(owner: object): void {
-    for (const [key, claim] of this.#claims) if (claim.owner === owner) this.#claims.delete(key);
+    for (const [key, claim] of this.#claims) if (claim.owner === owner) this.#drop(key);
   }
 
   #heldClaim(key: string): HeldClaim | undefined {
     const held = this.#claims.get(key);
     if (held && held.untilMs > this.#clock.now()) return held;
-    this.#claims.delete(key);
+    this.#drop(key);
     return undefined;
+  }
+
+  #drop(key: string): void {
+    this.#claims.delete(key);
+    const waiting = this.#waiting.get(key) ?? [];
+    this.#waiting.delete(key);
+    for (const resolve of waiting) resolve();
   }
 
   #isCurrent(name: string, epoch: number): boolean {

@@ -11,6 +11,8 @@ import { HubJournals } from './journal.js';
 export interface HubCalls {
   openBody(name: string, id: string, claim: Claim): OpenedBody;
   isBodyClaimed(name: string, id: string, rank: number): boolean;
+  /** Answered when the claim that there is has gone. */
+  claimReleased(name: string, id: string): Promise<void>;
   putBody(name: string, id: string, generation: string, packed: Uint8Array | null): void;
   extendClaim(name: string, id: string, claim: Claim): void;
   releaseClaim(name: string, id: string, claimName: string): void;
@@ -76,6 +78,7 @@ export class Hub {
     return {
       openBody: (name, id, claim) => bodies.open(member, name, id, claim),
       isBodyClaimed: (name, id, rank) => bodies.isClaimed(name, id, rank),
+      claimReleased: (name, id) => bodies.whenReleased(name, id),
       putBody: (name, id, generation, packed) =>
         bodies.put(name, id, generation, packed && Buffer.from(packed)),
       extendClaim: (name, id, claim) => bodies.extend(name, id, claim),

@@ -71,6 +71,7 @@ function bodiesIn(channel: Channel<HubCalls>, clock: Clock, name: string): Bodie
       return { ...opened, packed: packed && asBuffer(packed) };
     },
     isClaimed: (id, rank) => channel.call('isBodyClaimed', name, id, rank),
+    whenReleased: (id) => channel.call('claimReleased', name, id),
     put: (id, generation, packed) => channel.call('putBody', name, id, generation, packed),
     extend: (id, claim) => channel.call('extendClaim', name, id, claim),
     release: (id, claimName) => channel.call('releaseClaim', name, id, claimName),

@@ -1,0 +1,38 @@
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/app.js';
+import { realClock } from '../../src/clock.js';
+import { Channel } from '../../src/store/hub/channel.js';
+import type { HubCalls } from '../../src/store/hub/hub.js';
+import { type CommonCalls, Commons, cacheShares, type WorkerCalls } from '../../src/workers/commons.js';
+import { joinCommons } from '../../src/workers/member.js';
+import { sharedListening } from './listening.js';
+import { messagePorts } from './ports.js';
+
+/**
+ * As many gateways as WORKERS says, behind one port of this process, with in common what workers have: so that tests which
+ * drive the clock, or look into the sandbox, can have several as well.
+ */
+export async function startSeveral(options: GatewayOptions): Promise<Gateway> {
+  const { clock = realClock, socketsPerClient } = options;
+  const config = options.config;
+  const commons = new Commons({ config, clock, ...(socketsPerClient && { socketsPerClient }) });
+  const front = sharedListening(config);
+  const started = Array.from({ length: config.workers }, async () => {
+    const { ends, close } = messagePorts();
+    commons.serve(new Channel<WorkerCalls>(ends[0]));
+    const channel = new Channel<HubCalls & CommonCalls>(ends[1]);
+    const gateway = await startGateway({
+      ...options,
+      config: { ...config, cacheMaxBytes: cacheShares(config).workerBytes },
+      shared: joinCommons(channel, { clock, sandbox: null, usesRedis: config.redisUrl !== null }),
+      listen: (server) => front.add(server),
+    });
+    return { gateway, close };
+  });
+  const all = await Promise.all(started);
+  const { url, port } = (all[0] as (typeof all)[0]).gateway;
+  const close = async (graceMs?: number) => {
+    await Promise.all(all.map(({ gateway }) => gateway.close(graceMs)));
+    for (const one of all) one.close();
+  };
+  return { url, port, close, [Symbol.asyncDispose]: () => close() };
+}
