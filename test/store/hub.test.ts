@@ -192,5 +192,20 @@ describe('a channel', () => {
       await expect(client.call('add', 1, 2)).rejects.toBeInstanceOf(StoreAway);
       expect(client.isOpen).toBe(false);
     });
+
+    it(`keeps what is told before the other side is ready for it (${ports.name})`, async () => {
+      const { ends, close } = ports();
+      const server = new Channel<object>(ends[0]);
+      server.answer({ ready: () => true });
+      const client = new Channel<Calls & { ready(): boolean; joined(name: string): void }>(ends[1]);
+      client.tell('joined', 'a');
+      client.tell('joined', 'b');
+      // What was told before it has arrived with it.
+      expect(await client.call('ready')).toBe(true);
+      const joined: string[] = [];
+      server.answer({ joined: (name: string) => void joined.push(name) });
+      expect(joined).toEqual(['a', 'b']);
+      close();
+    });
   }
 });

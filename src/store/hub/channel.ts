@@ -29,6 +29,8 @@ export class Channel<Theirs extends Calls<Theirs>> {
   readonly #port: MessagePort;
   readonly #own = new Map<string, (...args: never[]) => unknown>();
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  /** What was told before this side was ready for it: a process that starts is told of those that join meanwhile. */
+  readonly #early: Message[] = [];
   readonly #closing: (() => void)[] = [];
   #nextId = 0;
   #isOpen = true;
@@ -48,6 +50,7 @@ export class Channel<Theirs extends Calls<Theirs>> {
   /** What the other side may ask from now on. */
   answer<Own extends Calls<Own>>(own: Own): void {
     for (const [name, run] of Object.entries<(...args: never[]) => unknown>(own)) this.#own.set(name, run);
+    for (const message of this.#early.splice(0)) void this.#take(message);
   }
 
   /** Rejects with `StoreAway` when the other side has gone. */
@@ -83,6 +86,10 @@ export class Channel<Theirs extends Calls<Theirs>> {
     const { id, name, args } = message;
     try {
       const run = this.#own.get(name);
+      if (!run && id === null) {
+        this.#early.push(message);
+        return;
+      }
       if (!run) throw new Error(`Nobody answers ${name} here`);
       // Not awaited where it is there at once: answers leave in the order of the calls.
       const given = run(...(args as never[]));
