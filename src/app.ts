@@ -170,6 +170,7 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
   const sources = (): MetricSources => ({
     interfaces: keys.interfaces(),
     cache: keys.cache,
+    keptAnswers: shared.answers.hitCount,
     feeds: keys.feeds(),
     redis,
     instances: store.instances,

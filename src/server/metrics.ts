@@ -23,6 +23,8 @@ export interface MetricSources {
   /** With the gateway's own keys; in `passthrough` there are none, and nobody's key shows. */
   readonly interfaces: readonly UpstreamStatus[];
   readonly cache: { readonly bytes: number; readonly entries: number };
+  /** Operations that a kept answer has answered. */
+  readonly keptAnswers: number;
   readonly feeds: readonly FeedStatus[];
   /** Null where nothing is shared. */
   readonly redis: Pick<Connection, 'isUp'> | null;
@@ -78,7 +80,16 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
     return knownOperations.has(name) ? name : 'other';
   }
 
-  function look({ interfaces, cache, feeds, redis, instances, sockets, tenants }: MetricSources): void {
+  function look({
+    interfaces,
+    cache,
+    keptAnswers,
+    feeds,
+    redis,
+    instances,
+    sockets,
+    tenants,
+  }: MetricSources): void {
     const nowMs = clock.now();
     for (const {
       source,
@@ -117,6 +128,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
     }
     gauge('cache_bytes', 'Bytes of what is cached, as estimated.', {}, cache.bytes, 'sum');
     gauge('cache_entries', 'Answers that are cached.', {}, cache.entries, 'sum');
+    counter('kept_answers_total', 'Operations answered with a whole answer that was kept.', {}, keptAnswers);
     for (const { name: feed, isActive, subscriberCount, lagMs, polls, failures } of feeds) {
       const lagS = (lagMs ?? 0) / 1000;
       gauge('feed_active', 'Whether upstream is polled for a feed.', { feed }, isActive, 'max');

@@ -24,6 +24,8 @@ export interface AnswerCache {
   keep(request: string, operation: Operation, json: string): KeptAnswer | null;
   /** The same pieces, of which the answer is kept once the last has been taken. */
   keeping(request: string, operation: Operation, pieces: Iterable<string>): Iterable<string>;
+  /** Answers found since the start. */
+  readonly hitCount: number;
 }
 
 /** ANSWER_CACHE=false. */
@@ -33,6 +35,7 @@ export const noAnswerCache: AnswerCache = {
   mayKeep: () => false,
   keep: () => null,
   keeping: (_request, _operation, pieces) => pieces,
+  hitCount: 0,
 };
 
 // One answer may not push out thousands of others. What is larger takes longer to send than to make.
@@ -42,6 +45,7 @@ const mostBytes = 4 * 1024 * 1024;
 export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCache {
   const shelves = new WeakMap<Tenant, Shelf>();
   let made = 0;
+  let hitCount = 0;
 
   /** Tenants never mix: each has a part of the cache, which goes when the tenant does. */
   function shelfOf(tenant: Tenant): Shelf {
@@ -86,6 +90,7 @@ export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCac
       answer.dependencies.readAgain(operation.meter);
       operation.name = answer.name;
       operation.kind = OperationTypeNode.QUERY;
+      hitCount += 1;
       return answer;
     },
     note(operation) {
@@ -94,6 +99,7 @@ export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCac
     mayKeep,
     keep,
     *keeping(request, operation, pieces) {
+      if (!mayKeep(operation)) return yield* pieces;
       const taken: string[] = [];
       let length = 0;
       for (const piece of pieces) {
@@ -103,6 +109,9 @@ export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCac
         yield piece;
       }
       if (length <= mostBytes) keep(request, operation, taken.join(''));
+    },
+    get hitCount() {
+      return hitCount;
     },
   };
 }

@@ -21,6 +21,9 @@ export function prepare(
 ): OperationArgs | readonly GraphQLError[] {
   const query = engine.persisted.textFor(parameters);
   if (query === undefined) throw noQuery();
+  // An id with its text registers it: a kept answer would not.
+  const isNamed = parameters.documentId ?? parameters.extensions?.persistedQuery;
+  if (isNamed && parameters.query) operation.dependencies?.refuse('it registers its text');
   const { document, errors } = engine.read(query);
   noteOperation(operation, document, parameters.operationName);
   if (errors.length > 0) return errors;

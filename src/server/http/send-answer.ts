@@ -52,13 +52,10 @@ export function sendKept(
   { request, response, head }: Exchange,
   { type, clock }: Pick<Sending, 'type' | 'clock'>,
   codings = codingsFor(request.headers['accept-encoding']),
-): void {
+): Maybe<void> {
   if (type === 'text/event-stream') {
-    head.push('content-type', type, ...headersOfStream);
-    response.writeHead(200, head);
-    for (const part of asEvent([kept.json])) response.write(part);
-    response.end();
-    return;
+    response.writeHead(200, [...head, 'content-type', type, ...headersOfStream]);
+    return sendPieces(asEvent([kept.json]), response, clock);
   }
   head.push('cache-control', cacheControl(kept.dependencies, clock.now()));
   const isGet = request.method === 'GET';
@@ -76,8 +73,13 @@ export function sendKept(
   if (used) head.push('content-encoding', used);
   head.push('content-type', contentTypes[type], 'content-length', String(bytes.length));
   response.writeHead(200, head);
+  // Who does not take what is long does not hold its connection for ever.
+  if (bytes.length > long) return sendPieces([bytes], response, clock);
   response.end(bytes);
 }
+
+// More than a connection takes without its client's doing.
+const long = 64 * 1024;
 
 const contentTypes: Readonly<Record<MediaType, string>> = {
   'application/json': 'application/json; charset=utf-8',

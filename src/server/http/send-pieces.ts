@@ -7,7 +7,7 @@ const stalledMs = 60_000;
 
 /** Sends what is long piece by piece, as fast as the client takes it, and everyone else is answered between two. */
 export async function sendPieces(
-  pieces: Iterable<string>,
+  pieces: Iterable<string | Buffer>,
   response: ServerResponse,
   clock: Clock,
 ): Promise<void> {
