@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { type Clock, realClock } from './clock.js';
 import { type Config, secretsOf } from './config.js';
+import type { Elsewhere } from './graph/context.js';
 import { schema } from './graph/schema.js';
 import { type KeysOptions, openKeys, type SandboxAddress } from './keys.js';
 import { createLog, type Log } from './log.js';
@@ -122,7 +123,11 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
       limits,
       introspection: config.introspection,
       persisted,
-      gateway: { version, sandbox: sandbox !== null },
+      gateway: {
+        version,
+        sandbox: sandbox !== null,
+        ...(common && { elsewhere: () => elsewhereOf(common.peers) }),
+      },
       tracing,
       log,
     }),
@@ -204,6 +209,14 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
     return closing;
   }
   return { url, port, close, [Symbol.asyncDispose]: () => close() };
+}
+
+async function elsewhereOf(peers: Peers): Promise<Elsewhere> {
+  const reports = await peers.health();
+  return {
+    interfaces: reports.flatMap(({ sightings }) => sightings.flatMap(({ status }) => status ?? [])),
+    feeds: reports.flatMap(({ feeds }) => feeds),
+  };
 }
 
 function rateOf({ config, clock = realClock, shared }: GatewayOptions): ClientRate {

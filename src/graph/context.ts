@@ -1,5 +1,7 @@
+import type { FeedStatus } from '../live/feed.js';
 import type { Feeds } from '../live/feeds.js';
 import type { UnifyContext } from '../unify/context.js';
+import type { InterfaceStatus } from '../upstream/read.js';
 import type { InGroup } from './resolver-groups.js';
 import type { ResultOutlet } from './result-outlet.js';
 
@@ -22,6 +24,14 @@ export interface GatewayFacts {
   readonly version: string;
   /** True when the interfaces behind are the embedded sandbox. */
   readonly sandbox: boolean;
+  /** What other processes of this gateway know; left out where there is one. */
+  readonly elsewhere?: () => Promise<Elsewhere>;
+}
+
+/** How the same interfaces and feeds are doing in other processes. Of clients' own keys nothing is told. */
+export interface Elsewhere {
+  readonly interfaces: readonly InterfaceStatus[];
+  readonly feeds: readonly FeedStatus[];
 }
 
 /** What an operation can cost at worst, estimated before it runs: see `cost.ts`. */

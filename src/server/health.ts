@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { mergeFeeds } from '../live/merged-feeds.js';
 import type { Connection } from '../store/store.js';
-import { type HealthReport, mergeFeeds } from './peers.js';
+import type { HealthReport } from './peers.js';
 import type { InterfaceState, InterfaceWatch } from './readiness.js';
 import { sendJson } from './reply.js';
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import { Forbidden, type Source, UpstreamRateLimited, UpstreamUnauthorized } from '../errors.js';
+import { statusOfAll } from '../upstream/merged-status.js';
 import type { InterfaceStatus } from '../upstream/read.js';
 
 /** One configured interface, as `/ready` looks at it. */
@@ -132,26 +133,6 @@ function stateAfter(error: unknown): InterfaceState {
   // It is there and answers, only not this, or not so soon.
   if (error instanceof Forbidden || error instanceof UpstreamRateLimited) return 'ok';
   return 'away';
-}
-
-/** Of several processes: the last to ask knows whether it answers, and the one that knows of least what is left. */
-function statusOfAll(statuses: readonly (InterfaceStatus | null)[]): InterfaceStatus | null {
-  return statuses.reduce((one, other) => (one && other ? statusOfBoth(one, other) : (one ?? other)), null);
-}
-
-function statusOfBoth(one: InterfaceStatus, other: InterfaceStatus): InterfaceStatus {
-  const isLater = (other.reachableAsOfMs ?? 0) > (one.reachableAsOfMs ?? 0);
-  const hasLess = other.rateLimit.remaining < one.rateLimit.remaining;
-  const failedLater = (other.lastErrorAtMs ?? 0) > (one.lastErrorAtMs ?? 0);
-  const { lastErrorCode, lastErrorAtMs } = failedLater ? other : one;
-  return {
-    ...(isLater ? other : one),
-    rateLimit: hasLess ? other.rateLimit : one.rateLimit,
-    lastErrorCode,
-    lastErrorAtMs,
-    requestCount: one.requestCount + other.requestCount,
-    cacheHitCount: one.cacheHitCount + other.cacheHitCount,
-  };
 }
 
 function after(ms: number): Promise<void> {

@@ -33,6 +33,8 @@ export interface BodiesBackend {
   release(id: string, claimName: string): Promise<void>;
   /** Ends the generation. */
   clear(): Promise<void>;
+  /** Left out where nobody would say so. */
+  onCleared?(listener: () => void): () => void;
 }
 
 /** That an instance asks for it. */
@@ -90,6 +92,10 @@ export class ClaimedBodies implements SharedBodies {
 
   clear(): void {
     this.#backend.clear().catch(() => undefined);
+  }
+
+  onCleared(listener: () => void): () => void {
+    return this.#backend.onCleared?.(listener) ?? (() => {});
   }
 }
 

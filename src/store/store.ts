@@ -54,6 +54,8 @@ export interface SharedBodies {
   whenFree(id: string, rank: () => number, until: WaitUntil): Promise<void>;
   /** Forgets all of them, for all instances: what is on its way is not kept either. */
   clear(): void;
+  /** Calls `listener` when another instance has done so, where that can be told; until the returned function is called. */
+  onCleared(listener: () => void): () => void;
 }
 
 export interface WaitUntil {

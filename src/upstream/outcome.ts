@@ -44,6 +44,11 @@ export class Condition {
   lastErrorCode: string | null = null;
   lastErrorAtMs: number | null = null;
 
+  /** Another instance was told that the key is refused, or may have been: it has to be accepted anew. */
+  doubt(): void {
+    this.acceptedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
   succeeded(nowMs: number): void {
     this.reachable = true;
     this.reachableAsOfMs = nowMs;

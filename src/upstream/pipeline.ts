@@ -32,6 +32,7 @@ export class Pipeline {
   readonly #shared: SharedAnswers | null;
   readonly #closing = new AbortController();
   readonly #reader: AnswerReader;
+  readonly #stopHearing: (() => void) | undefined;
   #confirming: Flight<Landed> | undefined;
   #cacheHitCount = 0;
 
@@ -49,6 +50,10 @@ export class Pipeline {
     const bodies = store.bodies(name);
     this.#shared = bodies && new SharedAnswers({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
     this.#trust = new Trust(options.keyOwner, this.#exchange.condition, options.clock);
+    this.#stopHearing = this.#shared?.onCleared(() => {
+      this.#exchange.condition.doubt();
+      this.#discardOwn();
+    });
   }
 
   /**
@@ -131,6 +136,7 @@ export class Pipeline {
   close(): void {
     this.#closing.abort(new Error('The client of this interface is closed'));
     this.#exchange.gate.close();
+    this.#stopHearing?.();
     this.#discardOwn();
   }
 

@@ -23,6 +23,11 @@ export class SharedAnswers {
     return new SharedAnswer(this.#options, id, control);
   }
 
+  /** Another instance has said so: the key was refused there, or what is masked has changed. */
+  onCleared(listener: () => void): () => void {
+    return this.#options.bodies.onCleared(listener);
+  }
+
   /** No instance may show any of them. */
   clear(): void {
     this.#options.bodies.clear();

@@ -1,9 +1,11 @@
 import type { Source } from '../../errors.js';
 import type { FeedStatus } from '../../live/feed.js';
+import { mergeFeeds } from '../../live/merged-feeds.js';
 import { Instant } from '../../unify/time.js';
+import { statusOfAll } from '../../upstream/merged-status.js';
 import type { InterfaceStatus, RateLimitStatus } from '../../upstream/read.js';
 import { builder } from '../builder.js';
-import type { GraphContext } from '../context.js';
+import type { Elsewhere, GraphContext } from '../context.js';
 import { SourceEnum } from './connection.js';
 
 /** The gateway about itself: what it knows already, so that asking costs upstream nothing. */
@@ -120,33 +122,38 @@ const FeedStatusRef = builder.objectRef<FeedStatus>('FeedStatus').implement({
   }),
 });
 
-const GatewayRef = builder.objectRef<GraphContext>('Gateway').implement({
+interface GatewayRow {
+  readonly ctx: GraphContext;
+  readonly elsewhere: Elsewhere;
+}
+
+const GatewayRef = builder.objectRef<GatewayRow>('Gateway').implement({
   description: 'How the gateway itself is doing.',
   fields: (t) => ({
     version: t.string({
       nullable: false,
       description: 'Version of seisgraph.',
-      resolve: ({ gateway }) => gateway.version,
+      resolve: ({ ctx }) => ctx.gateway.version,
     }),
     sandbox: t.boolean({
       nullable: false,
       description: 'True when the interfaces behind are the embedded sandbox.',
-      resolve: ({ gateway }) => gateway.sandbox,
+      resolve: ({ ctx }) => ctx.gateway.sandbox,
     }),
     interfaces: t.field({
       type: [InterfaceStatusRef],
       nullable: false,
       description: 'Both interfaces, configured or not.',
-      resolve: ({ unify }): InterfaceRow[] => [
-        { source: 'PROJECT', status: unify.project?.status() ?? null },
-        { source: 'CATALOGUE', status: unify.catalogue?.status() ?? null },
+      resolve: ({ ctx: { unify }, elsewhere }): InterfaceRow[] => [
+        rowOf('PROJECT', unify.project?.status(), elsewhere),
+        rowOf('CATALOGUE', unify.catalogue?.status(), elsewhere),
       ],
     }),
     feeds: t.field({
       type: [FeedStatusRef],
       nullable: false,
       description: 'The live feeds that what is configured can feed.',
-      resolve: ({ feeds }) => [...feeds.status()],
+      resolve: ({ ctx: { feeds }, elsewhere }) => [...mergeFeeds([...feeds.status(), ...elsewhere.feeds])],
     }),
   }),
 });
@@ -157,12 +164,20 @@ builder.queryField('gateway', (t) =>
     nullable: false,
     description:
       'How the gateway itself is doing: configured interfaces, remaining upstream budget, live feeds. Costs upstream nothing.',
-    resolve: (_root, _args, context) => {
-      context.unify.scope.dependencies?.refuse('the gateway was asked about itself');
-      return context;
+    resolve: (_root, _args, ctx) => {
+      ctx.unify.scope.dependencies?.refuse('the gateway was asked about itself');
+      const others = ctx.gateway.elsewhere?.();
+      return others ? others.then((elsewhere) => ({ ctx, elsewhere })) : { ctx, elsewhere: nowhereElse };
     },
   }),
 );
+
+const nowhereElse: Elsewhere = { interfaces: [], feeds: [] };
+
+function rowOf(source: Source, status: InterfaceStatus | undefined, { interfaces }: Elsewhere): InterfaceRow {
+  const others = interfaces.filter((other) => other.source === source);
+  return { source, status: status ? statusOfAll([status, ...others]) : null };
+}
 
 function momentOf(ms: number | null): Instant | null {
   return ms === null ? null : Instant.fromMs(ms);

@@ -32,6 +32,8 @@ export interface HubCalls {
 /** What the hub tells an instance. */
 export interface HubNews {
   ring(name: string): void;
+  /** Another instance has cleared its bodies. */
+  cleared(name: string): void;
   /** How many there are. */
   instances(count: number): void;
 }
@@ -83,7 +85,10 @@ export class Hub {
         bodies.put(name, id, generation, packed && Buffer.from(packed)),
       extendClaim: (name, id, claim) => bodies.extend(name, id, claim),
       releaseClaim: (name, id, claimName) => bodies.release(name, id, claimName),
-      clearBodies: (name) => bodies.clear(name),
+      clearBodies: (name) => {
+        bodies.clear(name);
+        for (const other of this.#members) if (other !== member) other.channel.tell('cleared', name);
+      },
       append: (name, writer, heard, entries) => this.#journals.append(name, writer, heard, entries),
       attach: (name, own) => changes.attach(member, name, own),
       begin: (name, run, base) => changes.begin(name, run, base),

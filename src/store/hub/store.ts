@@ -8,9 +8,13 @@ import type { HubCalls, HubNews } from './hub.js';
 /** One instance's way to what the hub holds. It is up until the hub is gone for good. */
 export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
   const bells = new Map<string, () => void>();
+  const clearing = new Map<string, Set<() => void>>();
   let instances = 1;
   const news: HubNews = {
     ring: (name) => bells.get(name)?.(),
+    cleared: (name) => {
+      for (const listener of clearing.get(name) ?? []) listener();
+    },
     instances: (count) => {
       instances = count;
     },
@@ -23,7 +27,7 @@ export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
     get instances() {
       return instances;
     },
-    bodies: (name) => new ClaimedBodies(bodiesIn(channel, clock, name)),
+    bodies: (name) => new ClaimedBodies(bodiesIn(channel, clock, clearing, name)),
     journal: (name) =>
       new BatchedJournal({
         get isUp() {
@@ -61,7 +65,12 @@ function connectionOf(channel: Channel<HubCalls>): Connection {
   };
 }
 
-function bodiesIn(channel: Channel<HubCalls>, clock: Clock, name: string): BodiesBackend {
+function bodiesIn(
+  channel: Channel<HubCalls>,
+  clock: Clock,
+  clearing: Map<string, Set<() => void>>,
+  name: string,
+): BodiesBackend {
   return {
     clock,
     time: sameClock,
@@ -76,6 +85,14 @@ function bodiesIn(channel: Channel<HubCalls>, clock: Clock, name: string): Bodie
     extend: (id, claim) => channel.call('extendClaim', name, id, claim),
     release: (id, claimName) => channel.call('releaseClaim', name, id, claimName),
     clear: () => channel.call('clearBodies', name),
+    onCleared(listener) {
+      const listeners = clearing.get(name) ?? new Set();
+      clearing.set(name, listeners.add(listener));
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) clearing.delete(name);
+      };
+    },
   };
 }
 

@@ -1,0 +1,34 @@
+import type { FeedStatus } from './feed.js';
+
+/** A feed of several processes as one: whoever listens and whoever polls. */
+export function mergeFeeds(feeds: readonly FeedStatus[]): readonly FeedStatus[] {
+  const merged = new Map<string, FeedStatus>();
+  for (const feed of feeds) {
+    const known = merged.get(feed.name);
+    merged.set(feed.name, known ? merge(known, feed) : feed);
+  }
+  return [...merged.values()];
+}
+
+function merge(one: FeedStatus, other: FeedStatus): FeedStatus {
+  return {
+    name: one.name,
+    isActive: one.isActive || other.isActive,
+    subscriberCount: one.subscriberCount + other.subscriberCount,
+    intervalMs: Math.min(one.intervalMs, other.intervalMs),
+    lastPollAtMs: oneOf(Math.max, one.lastPollAtMs, other.lastPollAtMs),
+    // Upstream was read to the end when any of them did.
+    lagMs: oneOf(Math.min, one.lagMs, other.lagMs),
+    isFailing: one.isFailing || other.isFailing,
+    polls: one.polls + other.polls,
+    failures: one.failures + other.failures,
+  };
+}
+
+function oneOf(
+  choose: (one: number, other: number) => number,
+  one: number | null,
+  other: number | null,
+): number | null {
+  return one === null || other === null ? (one ?? other) : choose(one, other);
+}
