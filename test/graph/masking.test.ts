@@ -225,7 +225,8 @@ describe('when the setting changes', () => {
   it('a record that says it is masked is obeyed at once', async () => {
     const clock = new ManualClock();
     const world = mixedWorld(false);
-    await using gw = await startGateway({ clock, sandbox: { world } });
+    // What a record tells of the setting, the process knows that has read it; others within the 30 seconds.
+    await using gw = await startGateway({ clock, sandbox: { world }, isAlone: true });
     await gw.query('{ project { locationMasked } }');
     world.project.project.location_masked = true;
     const { locations } = await located(gw);

@@ -92,7 +92,8 @@ describe('the sensors of triggers', () => {
   });
 
   it('asked for one by one are read from the list from the second on', async () => {
-    await using gw = await startGateway({ sandbox: { world: worldOf(40) } });
+    // Each process learns by itself how it is asked.
+    await using gw = await startGateway({ sandbox: { world: worldOf(40) }, isAlone: true });
     for (let n = 0; n < 40; n++) {
       const query = `{ sensor(by: { deviceId: "${deviceId(n)}" }) { stationCode } }`;
       expect(await gw.query(query)).toEqual({ sensor: { stationCode: stationCode(n) } });
@@ -187,7 +188,8 @@ describe('lists of sensors', () => {
     const clock = new ManualClock();
     const world = worldOf(0);
     for (let n = 0; n < 1_100; n++) addSensor(world, n, { catalogue: null });
-    await using gw = await startGateway({ clock, sandbox: { world }, catalogue: false });
+    // The time of the test does not wait for processes to hear from each other: refreshes would be few.
+    await using gw = await startGateway({ clock, sandbox: { world }, catalogue: false, isAlone: true });
     const ask = () => gw.query('{ sensors(first: 1) { totalCount } }');
     expect((await ask()).sensors.totalCount).toBe(1_100);
     await clock.advance(60_000);
@@ -263,7 +265,8 @@ describe('a client that goes away', () => {
   });
 
   it('does not end it for another who waits as well', async () => {
-    await using gw = await startGateway({ sandbox: { world: worldOf(3) } });
+    // A request ends with the process whose clients have all left; another that waits for it asks anew.
+    await using gw = await startGateway({ sandbox: { world: worldOf(3) }, isAlone: true });
     gw.sandbox.faults.add({ source: 'catalogue', path: '/v1/sensors', latencyMs: 700 });
     const leaving = new AbortController();
     const asked = gw.queryWithErrors('{ sensors { nodes { id } } }', undefined, { signal: leaving.signal });

@@ -59,7 +59,9 @@ async function polls(url: string): Promise<number> {
 describe.skipIf(noRedis)(`feeds of several instances on Redis${noRedis ? ` (${noRedis})` : ''}`, () => {
   async function start(redis: TestRedis, count: number) {
     const sandbox = await startSandbox({ live: false, rateLimits: false });
-    const startOne = () => startGateway({ behind: sandbox, env: { ...quick, REDIS_URL: redis.url } });
+    // Instances are counted: each is one process.
+    const startOne = () =>
+      startGateway({ behind: sandbox, env: { ...quick, REDIS_URL: redis.url }, isAlone: true });
     const gateways = await Promise.all(Array.from({ length: count }, startOne));
     for (const gw of gateways) await redisIs(gw, 'ok');
     return { sandbox, gateways, startOne };

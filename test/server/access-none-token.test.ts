@@ -108,7 +108,12 @@ describe('GATEWAY_TOKENS_FILE', () => {
   it('locks nobody out while it is being replaced', async () => {
     writeFileSync(file, 'good');
     const clock = new ManualClock();
-    await using gw = await startGateway({ clock, env: { AUTH_MODE: 'token', GATEWAY_TOKENS_FILE: file } });
+    // Each process reads the file, and says so when it cannot.
+    await using gw = await startGateway({
+      clock,
+      env: { AUTH_MODE: 'token', GATEWAY_TOKENS_FILE: file },
+      isAlone: true,
+    });
     writeFileSync(file, '');
     await clock.advance(1_000);
     expect(await statusWith(gw, 'good')).toBe(200);

@@ -99,7 +99,8 @@ describe('the keys that are kept apart', () => {
 
   it('are two hundred at most, of which those that are in use stay', async () => {
     const clock = new ManualClock();
-    await using gw = await passthrough({ clock, sandbox: { rateLimits: false } });
+    // Each process keeps so many apart.
+    await using gw = await passthrough({ clock, sandbox: { rateLimits: false }, isAlone: true });
     const { world, projectKey } = gw.sandbox;
     await using socket = await openSocket(gw, { init: { authorization: `Bearer ${projectKey}` } });
     for (let n = 0; n < 210; n++) {

@@ -63,7 +63,8 @@ describe('persisted operations', () => {
   });
 
   it('with `allow`, register what clients send with its hash (automatic persisted queries)', async () => {
-    await using gw = await startGateway({ env: { PERSISTED_OPERATIONS: 'allow' } });
+    // Each process registers by itself: a client that meets another is told so, and sends the text once more.
+    await using gw = await startGateway({ env: { PERSISTED_OPERATIONS: 'allow' }, isAlone: true });
     const query = 'query Mine { __typename }';
     const extensions = apq(sha256(query));
     const first = await send(gw, { extensions });

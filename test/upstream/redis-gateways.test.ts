@@ -12,7 +12,13 @@ describe.skipIf(noRedis)(`gateways that share an allowance${noRedis ? ` (${noRed
   async function start(redis: TestRedis, sandbox: Sandbox, count: number, env: Record<string, string> = {}) {
     const gateways = await Promise.all(
       Array.from({ length: count }, () =>
-        startGateway({ behind: sandbox, catalogue: false, env: { REDIS_URL: redis.url, ...env } }),
+        // Instances are counted: each is one process.
+        startGateway({
+          behind: sandbox,
+          catalogue: false,
+          env: { REDIS_URL: redis.url, ...env },
+          isAlone: true,
+        }),
       ),
     );
     for (const gw of gateways) await redisIs(gw, 'ok');
