@@ -34,7 +34,7 @@ type Route = (request: IncomingMessage, response: ServerResponse, head: Head) =>
 export function graphqlRoute(options: GraphQLRouteOptions): Route {
   const { engine, answers, graphiql, leaving, clock } = options;
 
-  /** @param request what is asked for: the body of a POST, or the query of a GET with its `?` */
+  /** @param asked what is asked for: the body of a POST, or the query of a GET with its `?` */
   function answer(exchange: Exchange, asked: string): Maybe<void> {
     const { request, operation } = exchange;
     const type = mediaTypeFor(request.headers.accept);
