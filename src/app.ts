@@ -157,7 +157,7 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
       '/metrics': (_request, response) =>
         sendMetrics(
           response,
-          Promise.all([own.metrics(), peers.metrics()]).then((reports) => reports.flat()),
+          own.metrics().then(async (report) => [report, ...(await peers.metrics(report))]),
         ),
     },
     waveforms: (request, response, operation) => sendWaveform(request, response, operation, log),

@@ -20,8 +20,8 @@ export interface Peers {
   serve(own: OwnReports): void;
   /** Of all others that answer soon. */
   health(): Promise<readonly HealthReport[]>;
-  /** Of all others, those that have ended among them. */
-  metrics(): Promise<readonly MetricsReport[]>;
+  /** Of all others, those that have ended among them; `own` is what this process will have counted, should it end. */
+  metrics(own: MetricsReport): Promise<readonly MetricsReport[]>;
 }
 
 export const noPeers: Peers = { serve() {}, health: async () => [], metrics: async () => [] };

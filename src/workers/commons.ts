@@ -18,7 +18,7 @@ export interface CommonCalls {
   leavePlace(clientId: string): void;
   /** Of the other workers. */
   health(): Promise<readonly HealthReport[]>;
-  metrics(): Promise<readonly MetricsReport[]>;
+  metrics(own: MetricsReport): Promise<readonly MetricsReport[]>;
 }
 
 /** What the primary asks of a worker. */
@@ -84,7 +84,9 @@ export class Commons {
         );
         return (await Promise.all(others)).filter((report) => report !== null);
       },
-      metrics: async () => {
+      metrics: async (own) => {
+        // A count that has been shown must not go back when the worker that showed it ends.
+        member.counted = own;
         const others = await Promise.all(this.#others(member).map(countedBy));
         return [
           ...others.filter((report) => report !== null),

@@ -4,8 +4,10 @@ import type { SandboxAddress } from '../keys.js';
 export interface LifecycleCalls {
   /** At its start: who it is. */
   welcome(): Welcome;
-  /** It takes connections. */
-  listening(url: string, port: number): void;
+  /** It is ready for connections. */
+  ready(): void;
+  /** The answer to `HandedConnection`: whether it is the worker's now. */
+  took(connection: number, isTaken: boolean): void;
   /** It cannot start: in one line, why. */
   failed(reason: string): void;
   /** It takes no more connections, and ends when what is in flight is finished. */
@@ -15,8 +17,19 @@ export interface LifecycleCalls {
 export interface Welcome {
   /** From 1. */
   readonly number: number;
+  /** Where the primary listens. */
+  readonly url: string;
   readonly port: number;
   readonly sandbox: SandboxAddress | null;
+}
+
+/** A message that comes with a connection, besides those of the channel, which carry none. */
+export interface HandedConnection {
+  readonly connection: number;
+}
+
+export function isHandedConnection(message: unknown): message is HandedConnection {
+  return typeof message === 'object' && message !== null && 'connection' in message;
 }
 
 /** What the primary tells a worker. */

@@ -42,7 +42,7 @@ export function joinCommons(
         channel.answer(reports);
       },
       health: () => withinMs(answerWithinMs, channel.call('health')).catch(() => []),
-      metrics: () => withinMs(answerWithinMs, channel.call('metrics')).catch(() => []),
+      metrics: (own) => withinMs(answerWithinMs, channel.call('metrics', own)).catch(() => []),
     },
   };
 }

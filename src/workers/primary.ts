@@ -1,15 +1,17 @@
-import cluster, { type Worker } from 'node:cluster';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { realClock } from '../clock.js';
 import type { Config } from '../config.js';
 import type { Log } from '../log.js';
 import { type Sandbox, startSandbox } from '../sandbox/server.js';
+import type { Listener } from '../server/listen.js';
 import { ownSandbox, startFacts } from '../start-log.js';
 import { Channel } from '../store/hub/channel.js';
+import { Balancer } from './balancer.js';
 import { Commons, type WorkerCalls } from './commons.js';
 import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
 import { processPort } from './process-port.js';
-import { SharedPort } from './shared-port.js';
+import { WorkerConnections } from './worker-connections.js';
 
 // One that ends sooner has not been of use: something is wrong with the start.
 const earlyWithinMs = 10_000;
@@ -22,11 +24,12 @@ export class Primary {
   readonly #config: Config;
   readonly #log: Log;
   readonly #commons: Commons;
-  readonly #port: SharedPort;
+  readonly #balancer = new Balancer();
   readonly #running = new Set<Running>();
   readonly #backOffs = new Set<NodeJS.Timeout>();
   /** Numbers of those that could not start with the first. */
   readonly #missing: number[] = [];
+  #address: Omit<Listener, 'close'> = { url: '', port: 0 };
   #isStarted = false;
   #sandbox: Sandbox | null = null;
   #isLeaving = false;
@@ -35,7 +38,6 @@ export class Primary {
     this.#config = config;
     this.#log = log;
     this.#commons = new Commons({ config, clock: realClock });
-    this.#port = new SharedPort(config.port);
   }
 
   /** Over when the workers listen; rejects when none of them can, with the reason. */
@@ -43,15 +45,13 @@ export class Primary {
     const config = this.#config;
     if (config.sandbox) this.#sandbox = await startSandbox();
     if (config.sandbox && config.redisUrl !== null) this.#log.warn({}, ownSandbox);
-    cluster.schedulingPolicy = cluster.SCHED_RR;
-    cluster.setupPrimary({ exec: workerProgram, args: [], serialization: 'advanced' });
+    this.#address = await this.#balancer.listen(config.port, config.host);
     const numbers = Array.from({ length: config.workers }, (_, index) => index + 1);
     const started = await Promise.allSettled(numbers.map((number) => this.#run(number, 0)));
     if (this.#isLeaving) return;
-    const urls = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const failed = started.find((one) => one.status === 'rejected');
-    if (urls[0] === undefined) throw failed?.reason;
-    this.#log.info({ ...startFacts(config, urls[0]), workers: config.workers }, 'Listening');
+    if (failed && this.#missing.length === numbers.length) throw failed.reason;
+    this.#log.info({ ...startFacts(config, this.#address.url), workers: config.workers }, 'Listening');
     this.#isStarted = true;
     for (const number of this.#missing.splice(0)) this.#replaceSoon(number, 1);
   }
@@ -59,6 +59,7 @@ export class Primary {
   /** All workers finish what is in flight, and end. */
   async close(): Promise<void> {
     this.#isLeaving = true;
+    this.#balancer.close();
     for (const backOff of this.#backOffs) clearTimeout(backOff);
     for (const { orders } of this.#running) orders.tell('leave');
     const cutting = realClock.timer(endedWithinMs, () => this.kill());
@@ -70,15 +71,19 @@ export class Primary {
   /** Ends all workers at once. */
   kill(): void {
     this.#isLeaving = true;
-    for (const { worker } of this.#running) worker.process.kill('SIGKILL');
+    for (const { worker } of this.#running) worker.kill('SIGKILL');
   }
 
-  /** Starts a worker, and others in its place for as long as the gateway runs. Gives the address that it listens at. */
-  #run(number: number, earlyEnds: number): Promise<string> {
+  /** Starts a worker, and others in its place for as long as the gateway runs. Resolves when it is ready. */
+  #run(number: number, earlyEnds: number): Promise<void> {
     const startedAtMs = realClock.now();
-    const worker = cluster.fork();
-    const channel = new Channel<WorkerCalls & LifecycleOrders>(processPort(worker.process));
-    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    const worker = fork(workerProgram, { serialization: 'advanced' });
+    const channel = new Channel<WorkerCalls & LifecycleOrders>(processPort(worker));
+    const connections = new WorkerConnections(worker);
+    const ended = new Promise<void>((resolve) => {
+      worker.once('exit', () => resolve());
+      worker.once('error', () => worker.pid === undefined && resolve());
+    });
     const running: Running = { worker, orders: channel, ended };
     this.#running.add(running);
     this.#commons.serve(channel);
@@ -95,30 +100,44 @@ export class Primary {
       const lifecycle: LifecycleCalls = {
         welcome: () => ({
           number,
-          port: this.#port.next(),
+          url: this.#address.url,
+          port: this.#address.port,
           sandbox: this.#sandbox && addressOf(this.#sandbox),
         }),
-        listening: (url, port) => {
-          // It came as the last of the others went, and found another free port: it is of no use there.
-          if (!this.#port.joined(worker, port)) return void worker.process.kill('SIGKILL');
-          this.#log.debug({ worker: number, pid: worker.process.pid }, 'A worker takes connections');
-          resolve(url);
+        ready: () => {
+          this.#log.debug({ worker: number, pid: worker.pid }, 'A worker takes connections');
+          this.#balancer.add(connections);
+          resolve();
         },
+        took: (connection, isTaken) => connections.answered(connection, isTaken),
         failed: (reason) => {
           failure = reason;
         },
-        leaving: replace,
+        leaving: () => {
+          this.#balancer.remove(connections);
+          replace();
+        },
       };
       channel.answer(lifecycle);
-      worker.once('exit', (code, signal) => {
+      // By then everything that it had said has been heard: also which connections it took.
+      channel.onClose(() => {
+        this.#balancer.remove(connections);
+        connections.ended();
+      });
+      const end = (reason: string, isFault: boolean) => {
         this.#running.delete(running);
-        this.#port.left(worker);
-        const reason = failure ?? `The worker ended with ${signal ?? code}`;
-        if (this.#isStarted && !this.#isLeaving && code !== 0) {
-          this.#log.error({ worker: number, pid: worker.process.pid, reason }, 'A worker has ended');
+        if (this.#isStarted && !this.#isLeaving && isFault) {
+          this.#log.error({ worker: number, pid: worker.pid, reason }, 'A worker has ended');
         }
         reject(new Error(reason));
         replace();
+      };
+      worker.once('exit', (code, signal) => {
+        end(failure ?? `The worker ended with ${signal ?? code}`, code !== 0);
+      });
+      worker.on('error', (error) => {
+        // It was never started, and will not exit.
+        if (worker.pid === undefined) end(error.message, true);
       });
     });
   }
@@ -139,7 +158,7 @@ export class Primary {
 }
 
 interface Running {
-  readonly worker: Worker;
+  readonly worker: ChildProcess;
   readonly orders: Pick<Channel<LifecycleOrders>, 'tell'>;
   readonly ended: Promise<void>;
 }

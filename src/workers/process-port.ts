@@ -11,6 +11,11 @@ export function processPort(end: ProcessEnd): MessagePort {
       if (end.connected) end.send?.(message, undefined, undefined, () => {});
     },
     onMessage: (listener) => void end.on('message', listener),
-    onClose: (listener) => void end.on('disconnect', () => listener()),
+    onClose(listener) {
+      end.on('disconnect', () => listener());
+      // Node leaves out 'disconnect' for a child that dies while it is sent a connection; 'close' comes in any case, when all
+      // that the child had sent has been read.
+      end.on('close', () => listener());
+    },
   };
 }

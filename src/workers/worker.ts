@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { startGateway } from '../app.js';
 import { realClock } from '../clock.js';
 import { parseConfig, secretsOf } from '../config.js';
@@ -6,20 +7,22 @@ import { createLog } from '../log.js';
 import { Channel } from '../store/hub/channel.js';
 import type { HubCalls } from '../store/hub/hub.js';
 import { type CommonCalls, cacheShares } from './commons.js';
-import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
+import { type HandedConnections, handedConnections } from './handed-connections.js';
+import { isHandedConnection, type LifecycleCalls, type LifecycleOrders } from './lifecycle.js';
 import { joinCommons } from './member.js';
 import { processPort } from './process-port.js';
 
 /*
- * The program of a worker process: a gateway that shares with the others what the primary holds. When the primary is gone
- * without a goodbye it ends at once, as node:cluster sees to: nobody would hand it connections any more.
+ * The program of a worker process: a gateway that shares with the others what the primary holds. When the primary has gone
+ * without a goodbye it ends at once: nobody would hand it connections any more.
  */
+process.once('disconnect', () => process.exit(1));
 const channel = new Channel<HubCalls & CommonCalls & LifecycleCalls>(processPort(process));
 // Until there is something to finish.
 let leave: (code: number) => void = (code) => process.exit(code);
 const orders: LifecycleOrders = { leave: () => leave(0) };
 channel.answer(orders);
-const { number, port, sandbox } = await channel.call('welcome');
+const { number, url, port, sandbox } = await channel.call('welcome');
 try {
   await serve();
 } catch (error) {
@@ -31,9 +34,10 @@ async function serve(): Promise<void> {
   const config = parseConfig();
   const log = createLog({ level: config.logLevel, secrets: secretsOf(config), worker: number });
   const gateway = await startGateway({
-    config: { ...config, port, cacheMaxBytes: cacheShares(config).workerBytes },
+    config: { ...config, cacheMaxBytes: cacheShares(config).workerBytes },
     log,
     shared: joinCommons(channel, { clock: realClock, sandbox, usesRedis: config.redisUrl !== null }),
+    listen: async (server) => takeConnections(handedConnections(server, { url, port })),
   });
   leave = endInOrder({
     log,
@@ -42,5 +46,16 @@ async function serve(): Promise<void> {
       return gateway.close();
     },
   });
-  channel.tell('listening', gateway.url, gateway.port);
+  channel.tell('ready');
+}
+
+function takeConnections(connections: HandedConnections): HandedConnections {
+  process.on('message', (message, socket) => {
+    if (!isHandedConnection(message)) return;
+    // The socket is missing when it was closed on the way.
+    const isTaken = !(socket instanceof Socket) || connections.take(socket);
+    channel.tell('took', message.connection, isTaken);
+    if (!isTaken) socket.destroy();
+  });
+  return connections;
 }

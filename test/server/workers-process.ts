@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { expect, vi } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/server.js';
+import { cleanUpAfterTests } from '../support/clean-up.js';
 import { environment } from '../support/gateway.js';
 import { type GatewayProcess, startProcess } from '../support/gateway-process.js';
 import { openSocket } from '../support/raw-socket.js';
@@ -118,6 +119,8 @@ export class LastingFollower {
   constructor(url: string) {
     this.#url = url;
     this.#done = this.#follow();
+    // Otherwise those of a test that has failed would go on trying, in a process that other tests are run in.
+    cleanUpAfterTests(() => this.leave());
   }
 
   async leave(): Promise<void> {
