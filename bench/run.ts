@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<{ run(options: BenchOptions): Promis
   events: () => import('./events.js'),
   waveform: () => import('./waveform.js'),
   feed: () => import('./feed.js'),
+  memory: () => import('./memory.js'),
   peers: () => import('./peers.js'),
   profile: () => import('./profile.js'),
 };

@@ -7,7 +7,13 @@ import { openSocket } from '../support/raw-socket.js';
 const sensors = '{ sensors(first: 3) { nodes { deviceId stationCode model } } }';
 
 const start = ({ env, ...options }: TestGatewayOptions = {}) =>
-  startGateway({ clock: new ManualClock(), ...options, env: { ANSWER_CACHE: 'true', ...env } });
+  // What is kept is kept per process.
+  startGateway({
+    isAlone: true,
+    clock: new ManualClock(),
+    ...options,
+    env: { ANSWER_CACHE: 'true', ...env },
+  });
 
 async function metric(gw: TestGateway, series: string): Promise<number> {
   const text = await (await gw.fetch('/metrics')).text();
