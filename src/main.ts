@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './heap.js';
 import type { Gateway } from './app.js';
 import { type Config, ConfigError, misspeltSettings, parseConfig, secretsOf } from './config.js';
 import { endInOrder } from './ending.js';

@@ -1,3 +1,4 @@
+import '../heap.js';
 import { Socket } from 'node:net';
 import { startGateway } from '../app.js';
 import { realClock } from '../clock.js';
