@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { derived } from '../derived.js';
 import type { LocatedEvent } from '../event-merge.js';
 import { decodeCursor, encodeCursor } from '../paging.js';
 import { Instant } from '../time.js';
@@ -75,13 +76,10 @@ export function decodePosition(order: EventOrder, cursor: string): DecodedPositi
 }
 
 /** Both ways to recognise an event that was delivered: by the project's record and by the catalogue's. */
-export function marksOf(event: LocatedEvent): string[] {
-  const { projectEventId, catalogueEventId } = event;
-  return [
-    ...(projectEventId === null ? [] : [digest(`p:${projectEventId}`)]),
-    ...(catalogueEventId === null ? [] : [digest(`c:${catalogueEventId}`)]),
-  ];
-}
+export const marksOf = derived(({ projectEventId, catalogueEventId }: LocatedEvent): readonly string[] => [
+  ...(projectEventId === null ? [] : [digest(`p:${projectEventId}`)]),
+  ...(catalogueEventId === null ? [] : [digest(`c:${catalogueEventId}`)]),
+]);
 
 /** A cursor is text that clients carry around. */
 export const mostMarks = 64;

@@ -37,7 +37,7 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
   const edges = page.events.map(({ event: node }, index) => ({
     node,
     get cursor() {
-      return cursors().edges[index] ?? '';
+      return cursors().at(index);
     },
   }));
   return {
@@ -65,7 +65,8 @@ export function unavailable(failures: ReadonlyMap<Source, GatewayError>): Unavai
   }));
 }
 
-function cursorsOf(page: EventPage, order: EventOrder): { edges: string[]; end: string | null } {
+/** Each is made when it is asked for: most operations select that of the end alone. */
+function cursorsOf(page: EventPage, order: EventOrder): Cursors {
   const { events, stoppedAt, narrowing } = page;
   const [first, last] = [events[0], events.at(-1)];
   // Where the walk by issue time goes on is worked out for the first event, which will do for all, and for the last.
@@ -80,9 +81,18 @@ function cursorsOf(page: EventPage, order: EventOrder): { edges: string[]; end: 
       narrowedTo: narrowing.name,
     });
   return {
-    edges: events.map((item, index) => cursorAt(item.place, index, item === last ? resumeLast : resumeFirst)),
+    at(index) {
+      const item = events[index];
+      return item ? cursorAt(item.place, index, item === last ? resumeLast : resumeFirst) : '';
+    },
     end: stoppedAt && cursorAt(stoppedAt, events.length - 1, page.resumeAt(stoppedAt.originTime.ms)),
   };
+}
+
+interface Cursors {
+  /** Of an edge. */
+  at(index: number): string;
+  readonly end: string | null;
 }
 
 /**
