@@ -63,9 +63,12 @@ export class Balancer {
 
   async #hand(target: Target, socket: Socket): Promise<void> {
     const isTaken = await target.hand(socket);
-    if (!isTaken && this.#isClosed) socket.destroy();
-    else if (!isTaken) this.#waiting.unshift(socket);
-    if (this.#targets.has(target)) this.#free.add(target);
+    if (!isTaken) {
+      // It is leaving or has died, and would not take the next one either.
+      this.remove(target);
+      if (this.#isClosed) socket.destroy();
+      else this.#waiting.unshift(socket);
+    } else if (this.#targets.has(target)) this.#free.add(target);
     this.#distribute();
   }
 }

@@ -6,7 +6,7 @@ export interface LifecycleCalls {
   welcome(): Welcome;
   /** It is ready for connections. */
   ready(): void;
-  /** The answer to `HandedConnection`: whether it is the worker's now. */
+  /** The answer to a `HandedConnection`: whether it is the worker's now. */
   took(connection: number, isTaken: boolean): void;
   /** It cannot start: in one line, why. */
   failed(reason: string): void;
@@ -21,15 +21,6 @@ export interface Welcome {
   readonly url: string;
   readonly port: number;
   readonly sandbox: SandboxAddress | null;
-}
-
-/** A message that comes with a connection, besides those of the channel, which carry none. */
-export interface HandedConnection {
-  readonly connection: number;
-}
-
-export function isHandedConnection(message: unknown): message is HandedConnection {
-  return typeof message === 'object' && message !== null && 'connection' in message;
 }
 
 /** What the primary tells a worker. */

@@ -80,9 +80,14 @@ export class Primary {
     const worker = fork(workerProgram, { serialization: 'advanced' });
     const channel = new Channel<WorkerCalls & LifecycleOrders>(processPort(worker));
     const connections = new WorkerConnections(worker);
-    const ended = new Promise<void>((resolve) => {
-      worker.once('exit', () => resolve());
-      worker.once('error', () => worker.pid === undefined && resolve());
+    const ended = new Promise<Ending>((resolve) => {
+      worker.once('exit', (code, signal) => {
+        resolve({ reason: `The worker ended with ${signal ?? code}`, isFault: code !== 0 });
+      });
+      worker.on('error', ({ message }) => {
+        // It was never started, and will not exit.
+        if (worker.pid === undefined) resolve({ reason: message, isFault: true });
+      });
     });
     const running: Running = { worker, orders: channel, ended };
     this.#running.add(running);
@@ -124,20 +129,14 @@ export class Primary {
         this.#balancer.remove(connections);
         connections.ended();
       });
-      const end = (reason: string, isFault: boolean) => {
+      void ended.then(({ reason, isFault }) => {
         this.#running.delete(running);
+        const why = failure ?? reason;
         if (this.#isStarted && !this.#isLeaving && isFault) {
-          this.#log.error({ worker: number, pid: worker.pid, reason }, 'A worker has ended');
+          this.#log.error({ worker: number, pid: worker.pid, reason: why }, 'A worker has ended');
         }
-        reject(new Error(reason));
+        reject(new Error(why));
         replace();
-      };
-      worker.once('exit', (code, signal) => {
-        end(failure ?? `The worker ended with ${signal ?? code}`, code !== 0);
-      });
-      worker.on('error', (error) => {
-        // It was never started, and will not exit.
-        if (worker.pid === undefined) end(error.message, true);
       });
     });
   }
@@ -160,7 +159,12 @@ export class Primary {
 interface Running {
   readonly worker: ChildProcess;
   readonly orders: Pick<Channel<LifecycleOrders>, 'tell'>;
-  readonly ended: Promise<void>;
+  readonly ended: Promise<Ending>;
+}
+
+interface Ending {
+  readonly reason: string;
+  readonly isFault: boolean;
 }
 
 function addressOf({ projectUrl, projectKey, catalogueUrl, catalogueKey }: Sandbox) {

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Target } from './balancer.js';
-import type { HandedConnection } from './lifecycle.js';
+import type { HandedConnections } from './handed-connections.js';
 
-/** Hands connections to one worker process. */
+/** The primary's end: hands connections to one worker process. */
 export class WorkerConnections implements Target {
   readonly #worker: ChildProcess;
   readonly #handed = new Map<number, (isTaken: boolean) => void>();
@@ -38,4 +38,27 @@ export class WorkerConnections implements Target {
   ended(): void {
     for (const connection of [...this.#handed.keys()]) this.answered(connection, false);
   }
+}
+
+/** The worker's end. `answer` gets to the primary's `answered`. */
+export function receiveConnections(
+  connections: HandedConnections,
+  answer: (connection: number, isTaken: boolean) => void,
+): void {
+  process.on('message', (message, socket) => {
+    if (!isHandedConnection(message)) return;
+    // The socket is missing when it was closed on the way.
+    const isTaken = !(socket instanceof Socket) || connections.take(socket);
+    answer(message.connection, isTaken);
+    if (!isTaken) socket.destroy();
+  });
+}
+
+/** A message that comes with a connection, besides those of the channel, which carry none. */
+interface HandedConnection {
+  readonly connection: number;
+}
+
+function isHandedConnection(message: unknown): message is HandedConnection {
+  return typeof message === 'object' && message !== null && 'connection' in message;
 }

@@ -1,5 +1,4 @@
 import '../heap.js';
-import { Socket } from 'node:net';
 import { startGateway } from '../app.js';
 import { realClock } from '../clock.js';
 import { parseConfig, secretsOf } from '../config.js';
@@ -8,10 +7,11 @@ import { createLog } from '../log.js';
 import { Channel } from '../store/hub/channel.js';
 import type { HubCalls } from '../store/hub/hub.js';
 import { type CommonCalls, cacheShares } from './commons.js';
-import { type HandedConnections, handedConnections } from './handed-connections.js';
-import { isHandedConnection, type LifecycleCalls, type LifecycleOrders } from './lifecycle.js';
+import { handedConnections } from './handed-connections.js';
+import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
 import { joinCommons } from './member.js';
 import { processPort } from './process-port.js';
+import { receiveConnections } from './worker-connections.js';
 
 /*
  * The program of a worker process: a gateway that shares with the others what the primary holds. When the primary has gone
@@ -38,7 +38,11 @@ async function serve(): Promise<void> {
     config: { ...config, cacheMaxBytes: cacheShares(config).workerBytes },
     log,
     shared: joinCommons(channel, { clock: realClock, sandbox, usesRedis: config.redisUrl !== null }),
-    listen: async (server) => takeConnections(handedConnections(server, { url, port })),
+    listen: async (server) => {
+      const connections = handedConnections(server, { url, port });
+      receiveConnections(connections, (...answer) => channel.tell('took', ...answer));
+      return connections;
+    },
   });
   leave = endInOrder({
     log,
@@ -48,15 +52,4 @@ async function serve(): Promise<void> {
     },
   });
   channel.tell('ready');
-}
-
-function takeConnections(connections: HandedConnections): HandedConnections {
-  process.on('message', (message, socket) => {
-    if (!isHandedConnection(message)) return;
-    // The socket is missing when it was closed on the way.
-    const isTaken = !(socket instanceof Socket) || connections.take(socket);
-    channel.tell('took', message.connection, isTaken);
-    if (!isTaken) socket.destroy();
-  });
-  return connections;
 }
