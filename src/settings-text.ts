@@ -19,7 +19,7 @@ export function renderHelp(): string {
   ].join('\n');
 }
 
-/** The settings as the README shows them. */
+/** The settings as docs/operations.md shows them. */
 export function renderMarkdownTable(): string {
   const rows = Object.entries(settings).map(([name, { meaning, shownDefault, isSecret }]) => {
     const shown = shownDefault === '–' ? shownDefault : `\`${shownDefault}\``;

@@ -2,7 +2,7 @@ import { logLevels } from './log.js';
 
 /**
  * The one table of everything that the environment can set (contract 2): parsing, defaults, checks, `--help` and the
- * README's table all come from it. What several settings must satisfy together is checked in `config.ts`.
+ * table of docs/operations.md all come from it. What several settings must satisfy together is checked in `config.ts`.
  */
 export const settings = {
   HOST: setting('Address to listen on', hostName, '127.0.0.1'),

@@ -6,7 +6,7 @@ import { startSandbox } from '../../src/sandbox/server.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 import { startGateway } from '../support/gateway.js';
 
-it('the example of the README tells each trigger once, over a restart of the gateway', async () => {
+it('the example for browsers tells each trigger once, over a restart of the gateway', async () => {
   const stored = new Map<string, string>();
   class Listed extends EventSource {
     #isClosed = false;
@@ -75,7 +75,7 @@ it('the example of the README tells each trigger once, over a restart of the gat
   for (const source of sources) source.leave();
 }, 60_000);
 
-it('the README shows the example as it is', () => {
+it('docs/frontends.md shows the example as it is', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-  expect(read('README.md')).toContain(`\`\`\`js\n${read('examples/live-triggers.js')}\`\`\``);
+  expect(read('docs/frontends.md')).toContain(`\`\`\`js\n${read('examples/live-triggers.js')}\`\`\``);
 });

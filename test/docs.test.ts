@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { getOperationAST, parse, validate } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { schema } from '../src/graph/schema.js';
+import { livingWorld } from '../src/sandbox/living-world.js';
+import { renderMarkdownTable } from '../src/settings-text.js';
+import { startGateway } from './support/gateway.js';
+
+const root = new URL('../', import.meta.url);
+const docs = readdirSync(new URL('docs/', root)).filter((file) => file.endsWith('.md'));
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  ...docs.map((file) => `docs/${file}`),
+];
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+/** Bodies of requests that a page shows as `curl -d '…'`. */
+const bodies = pages.flatMap((page) =>
+  [...read(page).matchAll(/-d '([^']+)'/g)].map(([, body = '']) => ({ page, query: JSON.parse(body).query })),
+);
+
+describe('the README', () => {
+  it('is read in one go: what is for reference lies in docs/', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
+  });
+
+  it('shows operations exactly as schema/operations has them', () => {
+    const shown = [...read('README.md').matchAll(/```graphql\n# (schema\/operations\/\S+)\n([\s\S]*?)```/g)];
+    expect(shown.length).toBeGreaterThan(0);
+    for (const [, path = '', text] of shown) expect(read(path).trim(), path).toBe(text?.trim());
+  });
+});
+
+describe('the pages', () => {
+  it('have the table of settings that the code has', () => {
+    const table = read('docs/operations.md').split('<!-- settings -->')[1]?.trim();
+    expect(table).toBe(renderMarkdownTable());
+  });
+
+  it.each(pages)('%s names only commands that package.json has, and links to what exists', (page) => {
+    const { scripts } = JSON.parse(read('package.json'));
+    const commands = [...read(page).matchAll(/npm run (\w+)/g)].map((match) => match[1] ?? '');
+    expect(commands.filter((name) => !(name in scripts))).toEqual([]);
+    const links = [...read(page).matchAll(/\]\((?!http)([^)]*)\)/g)].map((match) => match[1] ?? '');
+    expect(links.filter((link) => !isThere(link, page))).toEqual([]);
+  });
+
+  it('show requests that are answered on the sandbox', async () => {
+    expect(bodies.length).toBeGreaterThanOrEqual(3);
+    const sandbox = { world: livingWorld({ seed: 1, startMs: Date.now() }) };
+    await using gateway = await startGateway({ sandbox });
+    for (const { page, query } of bodies) {
+      const document = parse(query);
+      expect(validate(schema, document), page).toEqual([]);
+      if (getOperationAST(document)?.operation === 'query') await gateway.query(query);
+    }
+  });
+});
+
+function isThere(link: string, page: string): boolean {
+  const [path, anchor] = link.split('#');
+  const target = new URL(path || page.split('/').at(-1) || '', new URL(page, root));
+  if (!existsSync(target)) return false;
+  return anchor === undefined || anchors(readFileSync(target, 'utf8')).includes(anchor);
+}
+
+/** Of the headings, as GitHub makes them. */
+function anchors(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
