@@ -194,6 +194,20 @@ describe('kept answers are told apart', () => {
   });
 });
 
+describe('a body that is the query of a GET', () => {
+  it('is no JSON, whatever was kept for that query', async () => {
+    await using gw = await start();
+    for (let times = 0; times < 3; times++) expect((await get(gw, sensors)).status).toBe(200);
+    const response = await gw.fetch('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
+      body: `?query=${encodeURIComponent(sensors)}`,
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ errors: [{ message: expect.stringContaining('JSON') }] });
+  });
+});
+
 describe('never kept', () => {
   it.each([
     ['an answer with an error', '{ sensor(by: { deviceId: "x" }) { model } }'],

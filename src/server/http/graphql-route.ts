@@ -48,6 +48,12 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     return whenKnown(run(engine, args), (made) => sendAnswer(made, exchange, sending));
   }
 
+  /** A body that begins like the query of a GET is no JSON, and must not be taken for that query. */
+  function answerBody(exchange: Exchange, body: string): Maybe<void> {
+    if (body.startsWith('?')) return answerByYoga(exchange, () => bodyParameters(body));
+    return answer(exchange, body);
+  }
+
   /** What to execute; null where Yoga has to answer: for anything but a query that may be run. */
   function queryIn(parameters: Parameters, operation: Operation): OperationArgs | null {
     try {
@@ -103,7 +109,7 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
       return new Promise((resolve, reject) => {
         readBody(request, engine.limits.maxBodyBytes, (body) => {
           try {
-            resolve(body === null ? tooLarge(exchange) : answer(exchange, body));
+            resolve(body === null ? tooLarge(exchange) : answerBody(exchange, body));
           } catch (error) {
             reject(error);
           }
