@@ -125,6 +125,14 @@ describe('a walk through health reports', () => {
     expect(await walkAll(upstream, { from: seam, to: end })).toEqual([text(nowMs - hourMs)]);
   });
 
+  it('has both of two reports of one time behind a window that ended on a report', async () => {
+    const [seam, twice] = ['2026-02-23T00:00:00.000Z', '2026-02-26T12:00:00.000Z'];
+    const upstream = new Upstream([seam, twice, twice]);
+    const [from, to] = ['2026-02-22T12:00:06.999Z', text(nowMs)].map(instant);
+    if (!from || !to) throw new Error('no range');
+    expect(await walkAll(upstream, { from, to, wanted: 2, mostRequests: 2 })).toEqual([seam, twice, twice]);
+  });
+
   it('keeps to both ends of a range to the last digit', async () => {
     const [before, at, after, end, late] = ['.1233', '.1234', '.12341', '.5', '.50001'].map(
       (digits) => `2026-03-08T11:00:00${digits}Z`,

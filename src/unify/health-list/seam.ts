@@ -33,6 +33,8 @@ export class HealthSeam {
     const order = this.#at ? report.timestamp.compare(this.#at.timestamp) : 1;
     if (order > 0) {
       this.#at = { timestamp: report.timestamp, rank: 1 };
+      // Upstream's ranges exclude their beginning: the page may not have repeated anything.
+      this.#repeated = 0;
       return this.#at;
     }
     const rank = this.#at?.rank ?? null;
