@@ -12,6 +12,7 @@ const benches: Record<string, () => Promise<{ run(options: BenchOptions): Promis
   waveform: () => import('./waveform.js'),
   feed: () => import('./feed.js'),
   memory: () => import('./memory.js'),
+  delay: () => import('./delay.js'),
   peers: () => import('./peers.js'),
   profile: () => import('./profile.js'),
 };

@@ -1,5 +1,6 @@
 import type { WireEvent as WireCatalogueEvent } from '../upstream/catalogue/wire.js';
 import type { WireEvent as WireProjectEvent } from '../upstream/project/wire.js';
+import { RecentlyUsed } from './derived.js';
 import { catalogueSolution, issueTime, knownInstant, projectSolution } from './event-solution.js';
 import { distanceKm, type Point } from './geodesy.js';
 import type { Instant } from './time.js';
@@ -136,9 +137,22 @@ function lengthBetween(a: Trace<unknown>, b: Trace<unknown>): number {
   // One degree of latitude is nowhere shorter than 110.57 km.
   const tooFar = Math.abs(a.point.latitude - b.point.latitude) * 110.5 > associationKm;
   if (s > associationS || tooFar) return Number.POSITIVE_INFINITY;
-  const km = distanceKm(a.point, b.point);
+  const km = kmBetween(a.point, b.point);
   return km > associationKm ? Number.POSITIVE_INFINITY : Math.hypot(s / associationS, km / associationKm);
 }
+
+/** Most solutions have one candidate, to which every page and every operation asks the distance again. */
+function kmBetween(a: Point, b: Point): number {
+  const [one, other] =
+    a.latitude < b.latitude || (a.latitude === b.latitude && a.longitude < b.longitude) ? [a, b] : [b, a];
+  const last = lastDistances.get(one);
+  if (last?.to === other) return last.km;
+  const km = distanceKm(one, other);
+  lastDistances.set(one, { to: other, km });
+  return km;
+}
+
+const lastDistances = new RecentlyUsed<Point, { readonly to: Point; readonly km: number }>(20_000);
 
 // Whole seconds and fractions apart: as milliseconds since 1970, sixteen seconds would not always be sixteen.
 function secondsBetween(a: Instant, b: Instant): number {

@@ -125,4 +125,30 @@ describe('the list of events', () => {
       { numRuns: 300 },
     );
   });
+
+  it('leaves turns of the event loop to others while many lists of hundreds are merged', async () => {
+    const project = Array.from({ length: 400 }, (_, number) => ({
+      id: `e${number}`,
+      originMs: nowMs - number * 60_000,
+      issuedMs: nowMs - number * 60_000 + 30_000,
+      latitude: 0,
+      longitude: number / 10,
+      depthKm: 10,
+      magnitude: 3,
+      origins: [],
+    }));
+    const catalogue = project.map((quake) => ({ ...quake, id: `c${quake.id}`, networkId: 'n1' }));
+    const world = new EventWorld(project, catalogue, { caches: true });
+    const read = () => listEvents(world.context(), { orderBy: 'ORIGIN_TIME_DESC', first: 400 });
+    await read();
+    let turns = 0;
+    let counting = setImmediate(function count() {
+      turns++;
+      counting = setImmediate(count);
+    });
+    const lists = await Promise.all(Array.from({ length: 20 }, read));
+    clearImmediate(counting);
+    expect(lists.map(({ edges }) => edges.length)).toEqual(Array(20).fill(400));
+    expect(turns).toBeGreaterThan(10);
+  });
 });

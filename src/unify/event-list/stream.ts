@@ -75,11 +75,14 @@ class Stream {
   async read(): Promise<StreamPage | GivenUp> {
     const { filter, first } = this.#request;
     for (;;) {
-      const certain = this.#certain();
-      const known = this.#line.merge(
-        [...(this.#project?.records.values() ?? [])],
-        [...(this.#catalogue?.records.values() ?? [])],
+      const project = [...(this.#project?.records.values() ?? [])];
+      const catalogue = [...(this.#catalogue?.records.values() ?? [])];
+      await this.#context.slices.take(
+        valuesPerMerge * (project.length + catalogue.length),
+        this.#context.scope.turn,
       );
+      const certain = this.#certain();
+      const known = this.#line.merge(project, catalogue);
       const found = known.filter((event) => this.#isOnPage(event, certain));
       const isEnd = certain > this.#line.end || certain === Number.POSITIVE_INFINITY;
       if (found.length <= first && !isEnd) {
@@ -250,6 +253,9 @@ class Stream {
 
 // More would be read than a page usually has.
 const mostWithinReach = 60;
+
+// What it takes to merge a record, counted in values of an answer: lists that are asked for at once would hold up the loop.
+const valuesPerMerge = 2;
 
 // A window of the catalogue is not made longer than for so many.
 const mostWanted = 500;
