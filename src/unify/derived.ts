@@ -1,15 +1,57 @@
 /**
  * A function of a cached record whose result is made once for each record: records are frozen, and every operation that
- * reads one from the cache shares it. The result goes with the record.
+ * reads one from the cache shares it. The result, which is never undefined, goes with the record, or when `atMost` results
+ * of others were used since: what is derived from 100,000 earthquakes takes more memory than their records.
  */
-export function derived<Source extends object, T>(make: (record: Source) => T): (record: Source) => T {
-  const made = new WeakMap<Source, { readonly value: T }>();
+export function derived<Source extends object, T extends NonNullable<unknown> | null>(
+  make: (record: Source) => T,
+  atMost = mostRecords,
+): (record: Source) => T {
+  const made = new RecentlyUsed<Source, T>(atMost);
   return (record) => {
-    let entry = made.get(record);
-    if (!entry) {
-      entry = { value: make(record) };
-      made.set(record, entry);
-    }
-    return entry.value;
+    const known = made.get(record);
+    if (known !== undefined) return known;
+    const value = make(record);
+    made.set(record, value);
+    return value;
   };
+}
+
+// A page of 500 of each of some forty lists.
+const mostRecords = 20_000;
+
+/** For what is derived from a page rather than from a record. */
+export const mostPages = 400;
+
+/**
+ * Weak keys with values of which those that were not used lately are dropped: two generations, of which the older goes when
+ * the younger is full. A WeakMap cannot be walked, as an LRU cache has to be.
+ */
+export class RecentlyUsed<Key extends object, Value extends NonNullable<unknown> | null> {
+  readonly #perGeneration: number;
+  #younger = new WeakMap<Key, Value>();
+  #older = new WeakMap<Key, Value>();
+  #count = 0;
+
+  constructor(perGeneration: number) {
+    this.#perGeneration = perGeneration;
+  }
+
+  get(key: Key): Value | undefined {
+    const young = this.#younger.get(key);
+    if (young !== undefined) return young;
+    const old = this.#older.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+
+  set(key: Key, value: Value): void {
+    if (this.#count === this.#perGeneration) {
+      this.#older = this.#younger;
+      this.#younger = new WeakMap();
+      this.#count = 0;
+    }
+    this.#younger.set(key, value);
+    this.#count++;
+  }
 }

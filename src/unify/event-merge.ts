@@ -3,7 +3,7 @@ import type { WireEvent as WireCatalogueEvent } from '../upstream/catalogue/wire
 import { known, MalformedValue, type Num, type Text } from '../upstream/decode.js';
 import type { WireEvent as WireProjectEvent } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
-import { derived } from './derived.js';
+import { RecentlyUsed } from './derived.js';
 import {
   catalogueSolution,
   issueTime,
@@ -21,24 +21,19 @@ import type { MaybeInstant } from './wire-time.js';
 export function mergeEvent(
   project: Read<WireProjectEvent> | null,
   catalogue: Read<WireCatalogueEvent> | null,
-  failures: Failures = {},
+  failures: Failures = noFailures,
 ): Event {
   const record = project ?? catalogue;
   if (!record || failures.project || failures.catalogue) return new Event(project, catalogue, failures);
-  const merged = mergedOf(record);
-  const partner = project ? catalogue : null;
-  if (merged.event?.partner !== partner) merged.event = { partner, whole: new Event(project, catalogue, {}) };
-  return merged.event.whole;
+  const last = lastMerged.get(record);
+  if (last && last.project === project && last.catalogue === catalogue) return last;
+  const merged = new Event(project, catalogue, noFailures);
+  lastMerged.set(record, merged);
+  return merged;
 }
 
 /** The event that a record was last merged into: most have the same partner, or none, for every operation. */
-const mergedOf = derived(
-  (
-    _record: Read<unknown>,
-  ): { event: { readonly partner: Read<unknown> | null; readonly whole: Event } | null } => ({
-    event: null,
-  }),
-);
+const lastMerged = new RecentlyUsed<Read<unknown>, Event>(20_000);
 
 /** Why a record is missing, where that is not because there is none. */
 export interface Failures {
@@ -47,6 +42,8 @@ export interface Failures {
   /** The project's id of the event, known although its record could not be read. */
   readonly projectEventId?: string | undefined;
 }
+
+const noFailures: Failures = {};
 
 /**
  * Precedence (contract 6.3): a located solution of the catalogue before the project's latest origin, since it is the

@@ -2,7 +2,7 @@ import { UpstreamUnavailable } from '../errors.js';
 import type { Num, Text } from '../upstream/decode.js';
 import type { WireTrigger } from '../upstream/project/wire.js';
 import type { Page, Read } from '../upstream/read.js';
-import { derived } from './derived.js';
+import { derived, mostPages } from './derived.js';
 import { Instant } from './time.js';
 import { instantOf, type MaybeInstant } from './wire-time.js';
 
@@ -60,10 +60,12 @@ export function triggerOf(record: WireTrigger, readAtMs: number): Trigger {
 }
 
 /** Those whose start time can be read: one bad record does not lose its page (contract 5.10). */
-export const triggersOf = derived((page: Read<Page<WireTrigger>>): readonly Trigger[] =>
-  page.value.items
-    .filter((record) => Instant.parse(record.start_time) !== null)
-    .map((record) => triggerOf(record, page.readAtMs)),
+export const triggersOf = derived(
+  (page: Read<Page<WireTrigger>>): readonly Trigger[] =>
+    page.value.items
+      .filter((record) => Instant.parse(record.start_time) !== null)
+      .map((record) => triggerOf(record, page.readAtMs)),
+  mostPages,
 );
 
 /** Seconds from start to end; null while there is no end. */

@@ -51,8 +51,7 @@ export class AnswerReader {
     if (body === notFound) return absentAt(readAtMs);
     const value = this.#decode(request, body);
     const kept = keptOf(request, value, version, readAtMs);
-    for (const [listedAs, shown] of request.lists?.(value) ?? [])
-      this.#versions.saw(listedAs, shown, readAtMs);
+    if (request.lists) this.#versions.saw(request.lists(value), readAtMs);
     return kept;
   }
 
@@ -66,8 +65,7 @@ export class AnswerReader {
     await this.turn(body.length, turn);
     try {
       const value = this.#decode(request, this.bodyOf({ status: 200, headers: {}, body }, request));
-      for (const [listedAs, shown] of request.lists?.(value) ?? [])
-        this.#versions.sawElsewhere(listedAs, shown, readAtMs);
+      if (request.lists) this.#versions.saw(request.lists(value), readAtMs);
       return keptOf(request, value, version ?? this.#versionAt(readAtMs, request.listedAs), readAtMs);
     } catch {
       return null;

@@ -10,6 +10,7 @@ import type { ResponseCache } from './cache.js';
 import type { Http } from './http.js';
 import type { Decoding } from './list.js';
 import type { Priority } from './read.js';
+import type { Listed } from './versions.js';
 
 /** One interface under one key. */
 export interface UpstreamOptions {
@@ -66,5 +67,5 @@ export interface ReadRequest<T> extends Request {
   /** The resource as lists name it, where they show enough to tell that it has not changed (contract 5.5). */
   readonly listedAs?: string;
   /** The other side of it: the resources that this list shows, each with a text that changes when it does. */
-  readonly lists?: (value: T) => Iterable<readonly [listedAs: string, version: string]>;
+  readonly lists?: (value: T) => Listed;
 }

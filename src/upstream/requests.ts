@@ -1,5 +1,6 @@
 import type { Read } from './read.js';
 import type { ReadRequest, Request } from './request.js';
+import { versionOf } from './versions.js';
 
 /** A request but for what its answer is taken to be. */
 export type Frame = Request & Pick<ReadRequest<unknown>, 'kind'>;
@@ -24,5 +25,5 @@ export function present<T>(read: Read<T> | null): Read<T> {
 
 /** An event as a list shows it: another solution changes something of it. */
 export function listedEvent(event: { readonly id: string }): readonly [listedAs: string, version: string] {
-  return [`event ${event.id}`, JSON.stringify(event)];
+  return [`event ${event.id}`, versionOf(event)];
 }

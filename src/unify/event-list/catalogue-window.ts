@@ -4,7 +4,7 @@ import type { WireEvent } from '../../upstream/catalogue/wire.js';
 import { unchanged } from '../../upstream/dependencies.js';
 import type { Read, ReadScope } from '../../upstream/read.js';
 import type { UnifyContext } from '../context.js';
-import { derived } from '../derived.js';
+import { derived, mostPages } from '../derived.js';
 import type { Narrowing } from './narrowing.js';
 import { textBound } from './time-bounds.js';
 
@@ -138,8 +138,10 @@ function largestLimit(): { limit: number } {
   return { limit: limits[0] ?? 100 };
 }
 
-const readsOf = derived(({ value, readAtMs }: Read<CataloguePage<WireEvent>>): readonly Read<WireEvent>[] =>
-  value.items.map((item) => ({ value: item, readAtMs })),
+const readsOf = derived(
+  ({ value, readAtMs }: Read<CataloguePage<WireEvent>>): readonly Read<WireEvent>[] =>
+    value.items.map((item) => ({ value: item, readAtMs })),
+  mostPages,
 );
 
 function isSteady(pages: readonly Read<CataloguePage<WireEvent>>[]): boolean {

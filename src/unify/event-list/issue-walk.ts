@@ -1,7 +1,7 @@
 import type { EventQuery } from '../../upstream/project/client.js';
 import type { WireEvent } from '../../upstream/project/wire.js';
 import { isLastPage, type Page, type Read } from '../../upstream/read.js';
-import { derived } from '../derived.js';
+import { derived, mostPages } from '../derived.js';
 import { issuedMs } from '../event-merge.js';
 import { textBound } from './time-bounds.js';
 
@@ -112,8 +112,10 @@ export class IssueWalk {
   }
 }
 
-const readsOf = derived(({ value, readAtMs }: Read<Page<WireEvent>>): readonly Read<WireEvent>[] =>
-  value.items.map((item) => ({ value: item, readAtMs })),
+const readsOf = derived(
+  ({ value, readAtMs }: Read<Page<WireEvent>>): readonly Read<WireEvent>[] =>
+    value.items.map((item) => ({ value: item, readAtMs })),
+  mostPages,
 );
 
 /** How many events all of them have together; null while one does not say. */

@@ -4,7 +4,7 @@ import { isTooLong } from '../../upstream/project/too-long.js';
 import type { WireTrigger } from '../../upstream/project/wire.js';
 import { isLastPage, type Page, type Read } from '../../upstream/read.js';
 import type { UnifyContext } from '../context.js';
-import { derived } from '../derived.js';
+import { derived, mostPages } from '../derived.js';
 import { fitsMs, floorMs } from '../millisecond.js';
 import { Instant } from '../time.js';
 import { compareTriggers, type Trigger, triggersOf } from '../trigger-record.js';
@@ -73,7 +73,7 @@ export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
 }
 
 /** Walks of the whole list that did not leave its first page, by how many they wanted: the page tells all of them. */
-const plainWalks = derived((_first: Read<Page<WireTrigger>>) => new Map<number, WalkedTriggers>());
+const plainWalks = derived((_first: Read<Page<WireTrigger>>) => new Map<number, WalkedTriggers>(), mostPages);
 
 function isPlain({ from, to, deviceId, after, keep }: TriggerWalk): boolean {
   return !from && !to && deviceId === undefined && !after && !keep;
