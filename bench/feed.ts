@@ -18,6 +18,7 @@ const mostMs = 10_000;
 const servers = {
   seisgraph: [fileURLToPath(new URL('../dist/main.js', import.meta.url))],
   plain: ['--import', 'tsx', fileURLToPath(new URL('./feed-plain.ts', import.meta.url))],
+  bare: ['--import', 'tsx', fileURLToPath(new URL('./feed-bare.ts', import.meta.url))],
 };
 
 /** How soon a trigger is on screen, and what it takes to show one to ten thousand screens. */
@@ -34,7 +35,7 @@ export async function run(): Promise<void> {
     { count: 1_000, differ: 'in their selections' },
   ] as const;
   for (const { count, differ } of audiences) {
-    for (const name of ['seisgraph', 'plain'] as const) {
+    for (const name of ['seisgraph', 'plain', 'bare'] as const) {
       rows[`${name}: ${count} that differ ${differ}`] = await fanOut(name, count, differ);
     }
   }
