@@ -38,14 +38,14 @@ export const settings = {
   PROJECT_RATE_PER_MINUTE: setting('Upstream requests per minute and project key', integer(1, 1e6), 60),
   PROJECT_RATE_BURST: setting('Upstream requests at once per project key', integer(1, 1e6), 20),
   CATALOGUE_TIER: setting(
-    'Catalogue allowance: `free` 60/min and 10,000/day, `standard` 300/min and 100,000/day, `premium` 1,000/min; ' +
+    'Rate limit of the catalogue: `free` 60/min and 10,000/day, `standard` 300/min and 100,000/day, `premium` 1,000/min; ' +
       "upstream's own rate headers win over it",
     oneOf('free', 'standard', 'premium'),
     'free',
   ),
   UPSTREAM_TIMEOUT_MS: setting('Longest time of one upstream attempt, in ms', integer(1, 600_000), 10_000),
   UPSTREAM_MAX_WAIT_MS: setting(
-    'Longest wait for allowance before a client gets UPSTREAM_RATE_LIMITED, in ms',
+    'Longest wait for the rate limit before a client gets UPSTREAM_RATE_LIMITED, in ms',
     integer(0, 600_000),
     5_000,
   ),
@@ -59,7 +59,7 @@ export const settings = {
   SENSOR_POLL_INTERVAL_MS: setting('Sensor status feed, in ms', integer(250, 86_400_000), 30_000),
   CACHE_MAX_BYTES: setting('Upper bound of all that is cached, in bytes', bytes, 64 * 1024 * 1024, '64 MiB'),
   REDIS_URL: secret(
-    'Redis (`redis://` or `rediss://`) through which instances share cache, allowance and feeds',
+    'Redis (`redis://` or `rediss://`) through which instances share cache, budget and feeds',
     redisUrl,
   ),
   CORS_ORIGINS: setting(
@@ -96,7 +96,7 @@ export const settings = {
     flag,
     true,
   ),
-  WORKERS: setting('Processes behind the port, which share cache, allowance and feeds', integer(1, 64), 1),
+  WORKERS: setting('Processes behind the port, which share cache, budget and feeds', integer(1, 64), 1),
   DASHBOARD: setting('Dashboard at `/dashboard`: not in this version', flag, false),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     'Where traces go (OTLP over HTTP); no tracing when unset',
