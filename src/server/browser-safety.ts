@@ -54,7 +54,7 @@ export function browserPolicy({ corsOrigins, loopbackNamesOnly }: BrowserPolicyO
 export const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST',
   'access-control-allow-headers':
-    'accept, authorization, content-type, x-catalogue-key, x-upstream-cost, x-graphql-yoga-csrf',
+    'accept, authorization, cache-control, content-type, pragma, x-catalogue-key, x-upstream-cost, x-graphql-yoga-csrf',
   'access-control-max-age': '600',
 };
 

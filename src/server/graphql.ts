@@ -5,6 +5,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  OperationTypeNode,
 } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
@@ -79,7 +80,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
   const documents = smallTexts<ReadDocument>();
 
   function contextOf(operation: Operation): OperationContext {
-    const { client, meter, dependencies, outlet } = operation;
+    const { client, meter, dependencies, demand, kind, outlet } = operation;
     const scope = {
       get signal() {
         return operation.signal;
@@ -88,6 +89,8 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       turn: operation,
       meter,
       ...(dependencies && { dependencies }),
+      // A feed polls for all who follow it: no one of them demands.
+      ...(demand && kind !== OperationTypeNode.SUBSCRIPTION && { demand }),
     } as const;
     return {
       operation,

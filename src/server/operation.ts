@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OperationTypeNode } from 'graphql';
 import type { ClientGone } from '../errors.js';
 import type { ResultOutlet } from '../graph/result-outlet.js';
+import type { Demand } from '../upstream/demand.js';
 import type { Dependencies } from '../upstream/dependencies.js';
 import { newCostMeter } from '../upstream/read.js';
 import type { Client } from './auth.js';
@@ -11,6 +12,8 @@ export interface OperationOrigin {
   readonly client: Client;
   /** Whether the client asked for `extensions.upstream`. */
   readonly wantsCost: boolean;
+  /** How old the cached responses may be that it is answered from; null without a demand. */
+  readonly demand?: Demand | null;
   /** W3C trace context that the client sent. */
   readonly traceparent: string | null;
   /** Where results go straight to, over a WebSocket. */
@@ -25,6 +28,7 @@ export class Operation {
   readonly wantsCost: boolean;
   readonly traceparent: string | null;
   readonly outlet: ResultOutlet | undefined;
+  demand: Demand | null;
   readonly meter = newCostMeter();
   /** Where it is noted what the answer is made of; null for an answer that is not kept in any case. */
   dependencies: Dependencies | null = null;
@@ -35,10 +39,14 @@ export class Operation {
   #leaving: AbortController | null = null;
   #reason: ClientGone | null = null;
 
-  constructor({ client, wantsCost, traceparent, outlet }: OperationOrigin, id: string = randomUUID()) {
+  constructor(
+    { client, wantsCost, demand = null, traceparent, outlet }: OperationOrigin,
+    id: string = randomUUID(),
+  ) {
     this.id = id;
     this.client = client;
     this.wantsCost = wantsCost;
+    this.demand = demand;
     this.traceparent = traceparent;
     this.outlet = outlet;
   }

@@ -12,6 +12,7 @@ import { finishResult, shownResult, withoutHttp } from './execution/finished-res
 import type { KeptAnswer } from './execution/kept-answer.js';
 import { prepare, run } from './execution/run.js';
 import type { GraphQLEngine, OperationArgs } from './graphql.js';
+import { demandOf, maxAgeInExtensions } from './http/demanded-age.js';
 import type { Parameters } from './http/parameters.js';
 import { type OnFinished, Operation } from './operation.js';
 import type { ClientPlaces } from './places.js';
@@ -99,6 +100,8 @@ export function socketProtocol(
       begunBy.set(args, { operation, kept });
       return args;
     }
+    const { extensions } = payload as Parameters;
+    operation.demand = demandOf(maxAgeInExtensions(extensions), clock.now());
     answers.note(operation);
     const args = prepare(engine, payload as Parameters, operation);
     if ('document' in args) begunBy.set(args, { operation, args, asked, close });

@@ -38,7 +38,10 @@ export class MaskSetting {
   /** Asks the project unless it said within the last 30 seconds. Where it cannot be asked, what it said last holds. */
   look(ctx: UnifyContext): Maybe<Mask> {
     this.note(ctx);
-    if (!ctx.project || (!this.#isDoubted && !ctx.hasPassed(this.saidAtMs + lookEveryMs))) return this.mask;
+    if (!ctx.project) return this.mask;
+    // What the client demands decides whether that is recent enough: the read itself knows.
+    const isDue = ctx.scope.demand || this.#isDoubted || ctx.hasPassed(this.saidAtMs + lookEveryMs);
+    if (!isDue) return this.mask;
     return this.#ask(ctx, ctx.project);
   }
 

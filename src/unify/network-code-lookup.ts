@@ -45,7 +45,7 @@ async function learnAll(
   const sensors = await sensorsOf(ctx, wanted);
   return Promise.all(
     networkIds.map(async (networkId) => {
-      const code = codes.of(networkId);
+      const code = codes.ofNoted(ctx, networkId);
       if (code !== undefined) return code;
       return learnOne(ctx, networkId, sensors.get(networkId) ?? []).catch((error: Error) => error);
     }),
@@ -60,7 +60,7 @@ async function sensorsOf(
   const found = new Map<string, string[]>();
   const list = ctx.tracked(createInventory).catalogue;
   if (!list || networkIds.length === 0) return found;
-  if (!list.held && networkIds.length < 2) return found;
+  if (!list.held(ctx) && networkIds.length < 2) return found;
   const wanted = new Set(networkIds);
   const listed = await list.read(ctx, {
     enough: ({ records, pagesLeft }) => {

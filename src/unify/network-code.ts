@@ -1,5 +1,6 @@
 import type { WireSensor } from '../upstream/catalogue/wire.js';
 import { known } from '../upstream/decode.js';
+import { isRecent } from '../upstream/demand.js';
 import { unchanged } from '../upstream/dependencies.js';
 import type { Tenant, UnifyContext } from './context.js';
 
@@ -12,7 +13,7 @@ const unknownMs = 300_000;
  */
 export class NetworkCodes {
   readonly #now: () => number;
-  readonly #codes = new Map<string, { readonly code: string | null; readonly untilMs: number }>();
+  readonly #codes = new Map<string, Learnt>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -29,10 +30,12 @@ export class NetworkCodes {
     scope.dependencies?.add(this, () => unchanged(() => this.version));
   }
 
-  /** As `of`, for an operation: its answer holds no longer than what is known of the code. */
+  /** As `of`, for an operation: not what it demands to be read again. Its answer holds no longer than what is known. */
   ofNoted(ctx: UnifyContext, key: string): string | null | undefined {
     const learnt = this.#codes.get(key);
     this.note(ctx);
+    const { demand } = ctx.scope;
+    if (learnt && demand && !isRecent(demand, learnt.atMs)) return undefined;
     return learnt && !ctx.hasPassed(learnt.untilMs - 1) ? learnt.code : undefined;
   }
 
@@ -42,9 +45,16 @@ export class NetworkCodes {
   learn(key: string, code: string | null): void {
     const before = this.of(key);
     if (code === null && before) return;
-    this.#codes.set(key, { code, untilMs: this.#now() + (code === null ? unknownMs : dayMs) });
+    const atMs = this.#now();
+    this.#codes.set(key, { code, atMs, untilMs: atMs + (code === null ? unknownMs : dayMs) });
     if (before !== code) this.version++;
   }
+}
+
+interface Learnt {
+  readonly code: string | null;
+  readonly atMs: number;
+  readonly untilMs: number;
 }
 
 /** What the code of a sensor's network is kept under: its network, or itself where it is in none. */

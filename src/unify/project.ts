@@ -1,5 +1,7 @@
 import { UpstreamUnavailable } from '../errors.js';
+import { staleIfErrorMs } from '../upstream/ages.js';
 import { known, type Num } from '../upstream/decode.js';
+import { isRecent } from '../upstream/demand.js';
 import { canBeRescued } from '../upstream/outcome.js';
 import type { WireProject } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read.js';
@@ -27,8 +29,10 @@ export async function readProject(ctx: UnifyContext): Promise<Project | null> {
   } catch (error) {
     ctx.scope.signal.throwIfAborted();
     const { said } = latest;
-    const mayHold = said && ctx.scope.maxAgeMs === undefined && ctx.project.mayShowKept();
-    if (!mayHold || !canBeRescued(error) || ctx.clock.now() - said.readAtMs > rescueMs) throw error;
+    const { maxAgeMs, demand } = ctx.scope;
+    const mayBeOld = maxAgeMs === undefined && (!demand || (said && isRecent(demand, said.readAtMs)));
+    const mayHold = said && mayBeOld && ctx.project.mayShowKept();
+    if (!mayHold || !canBeRescued(error) || ctx.clock.now() - said.readAtMs > staleIfErrorMs) throw error;
     return projectOf(said.value);
   }
 }
@@ -49,9 +53,6 @@ export async function sensorCountOf(ctx: UnifyContext, { saidSensorCount }: Proj
 
 // `| 0` keeps just what GraphQL's Int takes.
 const isCount = (value: number) => (value | 0) === value;
-
-// contract 5.6.
-const rescueMs = 86_400_000;
 
 const createLatest = (): { said: Read<WireProject> | null } => ({ said: null });
 

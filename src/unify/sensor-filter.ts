@@ -74,8 +74,7 @@ export async function inNetworkCode<P extends Pair>(
   pairs: readonly P[],
   networkCode: string,
 ): Promise<CodeFiltered<P>> {
-  const codes = ctx.tracked(createNetworkCodes);
-  codes.note(ctx);
+  ctx.tracked(createNetworkCodes).note(ctx);
   const untold = new Map(
     pairs.flatMap(({ project, catalogue }) =>
       known(project?.value.network) === null && catalogue
@@ -83,16 +82,20 @@ export async function inNetworkCode<P extends Pair>(
         : [],
     ),
   );
+  const told = new Map<string, string | null>();
   let failure: unknown = null;
   await Promise.all(
     [...untold.values()].map((sensor) =>
-      promised(() => networkCodeOf(ctx, sensor)).catch((error: unknown) => {
-        ctx.scope.signal.throwIfAborted();
-        failure = error;
-      }),
+      promised(() => networkCodeOf(ctx, sensor)).then(
+        (code) => told.set(codeKeyOf(sensor), code),
+        (error: unknown) => {
+          ctx.scope.signal.throwIfAborted();
+          failure = error;
+        },
+      ),
     ),
   );
   const codeOf = ({ project, catalogue }: Pair) =>
-    known(project?.value.network) ?? (catalogue && codes.of(codeKeyOf(catalogue.value)));
+    known(project?.value.network) ?? (catalogue && told.get(codeKeyOf(catalogue.value)));
   return { pairs: pairs.filter((pair) => codeOf(pair) === networkCode), failure };
 }

@@ -133,7 +133,13 @@ async function byCatalogueId(ctx: UnifyContext, catalogueId: string): Promise<Se
   const listed = await list.find(ctx, ({ id }) => id === catalogueId);
   const pair = listed && (await pairOf(ctx, catalogueId));
   if (pair) return pair;
-  const record = listed ?? (await sensorDetail(ctx, catalogueId));
+  const record =
+    listed ??
+    (await list.orOlder(
+      ctx,
+      ({ id }) => id === catalogueId,
+      () => sensorDetail(ctx, catalogueId),
+    ));
   return record && sensorOf(ctx, { catalogue: { record } });
 }
 

@@ -5,8 +5,8 @@ import type { Seen } from './versions.js';
 /** What a record is, as far as its ageing goes. */
 export type Kind = 'trigger' | 'sensor' | 'event' | 'project' | 'health' | 'network' | 'waveform';
 
-/** How long an answer is as good as new (contract 5.6). */
-const freshMs: Readonly<Record<Kind, number>> = {
+/** How long a response is fresh: its lifetime (docs/behaviour.md 5.6). */
+export const freshMs: Readonly<Record<Kind, number>> = {
   trigger: 2_000,
   sensor: 10_000,
   event: 10_000,
@@ -18,10 +18,16 @@ const freshMs: Readonly<Record<Kind, number>> = {
 };
 
 const hourMs = 3_600_000;
-// Older than fresh and up to this, an answer is served at once while it is refreshed behind (contract 5.6).
-const refreshingMs = hourMs;
-// Up to this, an answer is better than none while upstream fails or the allowance is spent (contract 5.6).
-const rescueMs = 24 * hourMs;
+
+/**
+ * Stale-while-revalidate reaches five lifetimes (docs/behaviour.md 5.6): up to this age a response is served at once and
+ * revalidated in the background. An older one waits for upstream.
+ */
+export const staleWhileRevalidateMs = (kind: Kind): number => 5 * freshMs[kind];
+
+/** Up to this age a response is better than none while upstream fails or the budget is spent (docs/behaviour.md 5.6). */
+export const staleIfErrorMs = 24 * hourMs;
+
 // What upstream said is not there may appear at any time.
 const notFoundMs = 10_000;
 
@@ -32,31 +38,35 @@ export const recordedMs = hourMs;
 // contract 9.2: triggers can become visible up to a day after their start.
 export const triggersListedMs = 24 * hourMs;
 
-/** What a kept answer is good for: to be served, to be served while it is refreshed, only if upstream fails, nothing. */
-export type Use = 'serve' | 'serve and refresh' | 'rescue' | 'none';
+/** What a cached response is good for. */
+export type Freshness = 'fresh' | 'stale-while-revalidate' | 'stale-if-error' | 'none';
 
 /**
  * `maxAgeMs`: the oldest answer that will do, where the caller has an age of its own in mind; `notBeforeMs`: the earliest
  * time that it may have been read at. `seen`: how a list last showed the resource.
  */
-export function useOf(kept: Kept, kind: Kind, { maxAgeMs, notBeforeMs, seen, nowMs }: Wanted): Use {
+export function freshnessOf(
+  kept: Kept,
+  kind: Kind,
+  { maxAgeMs, notBeforeMs, seen, nowMs }: Wanted,
+): Freshness {
   if (notBeforeMs !== undefined && kept.readAtMs < notBeforeMs) return 'none';
   const ageMs = nowMs - kept.readAtMs;
   if (kept.absent)
-    return maxAgeMs !== 0 && ageMs <= Math.min(maxAgeMs ?? freshMs[kind], notFoundMs) ? 'serve' : 'none';
-  if (maxAgeMs !== undefined) return maxAgeMs > 0 && ageMs <= maxAgeMs ? 'serve' : 'none';
-  if (notBeforeMs !== undefined || kept.final) return 'serve';
+    return maxAgeMs !== 0 && ageMs <= Math.min(maxAgeMs ?? freshMs[kind], notFoundMs) ? 'fresh' : 'none';
+  if (maxAgeMs !== undefined) return maxAgeMs > 0 && ageMs <= maxAgeMs ? 'fresh' : 'none';
+  if (notBeforeMs !== undefined || kept.final) return 'fresh';
   const changed = seen !== undefined && kept.version !== null && seen.version !== kept.version;
-  if (changed && seen.atMs > kept.readAtMs) return ageMs <= rescueMs ? 'rescue' : 'none';
+  if (changed && seen.atMs > kept.readAtMs) return ageMs <= staleIfErrorMs ? 'stale-if-error' : 'none';
   // A list that shows it unchanged is as good as having asked again.
   const unchanged = seen !== undefined && seen.version === kept.version;
   const sinceMs = unchanged ? Math.min(ageMs, nowMs - seen.atMs) : ageMs;
-  if (sinceMs <= freshMs[kind]) return 'serve';
-  if (sinceMs <= refreshingMs) return 'serve and refresh';
-  return ageMs <= rescueMs ? 'rescue' : 'none';
+  if (sinceMs <= freshMs[kind]) return 'fresh';
+  if (sinceMs <= staleWhileRevalidateMs(kind)) return 'stale-while-revalidate';
+  return ageMs <= staleIfErrorMs ? 'stale-if-error' : 'none';
 }
 
-/** Until when `useOf` says 'serve', unless something changes; in milliseconds since 1970. */
+/** Until when `freshnessOf` says 'fresh', unless something changes; in milliseconds since 1970. */
 export function freshUntilMs(
   kept: Kept,
   kind: Kind,

@@ -22,14 +22,14 @@ export function ownControl(scope: ReadScope): FlightControl {
 /** One upstream request and all who wait for it (contract 5.3, 5.8). */
 export class Flight<T> {
   readonly #controller = new AbortController();
-  readonly #control: FlightControl;
+  readonly control: FlightControl;
   readonly #result: Promise<T>;
   #passengers = 0;
   #landed = false;
 
   constructor(scope: ReadScope, fly: (control: FlightControl) => Promise<T>) {
-    this.#control = ownControl({ ...scope, signal: this.#controller.signal });
-    this.#result = fly(this.#control).finally(() => {
+    this.control = ownControl({ ...scope, signal: this.#controller.signal });
+    this.#result = fly(this.control).finally(() => {
       this.#landed = true;
     });
     // Whoever waits gets the failure; when all have left nobody does.
@@ -45,7 +45,7 @@ export class Flight<T> {
   async join(scope: ReadScope, now: () => number): Promise<T> {
     scope.signal.throwIfAborted();
     const joinedMs = now();
-    const control = this.#control;
+    const control = this.control;
     if (priorityRank[scope.priority] < priorityRank[control.priority]) {
       control.priority = scope.priority;
       control.turn = scope.turn;

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { GatewayError, type Source, Unauthenticated } from '../errors.js';
 import { address } from './address.js';
-import { freshUntilMs, type Use, useOf } from './ages.js';
+import { type Freshness, freshnessOf, freshUntilMs } from './ages.js';
 import { notFound, requestIdOf } from './answer.js';
 import { AnswerReader } from './answer-reader.js';
 import type { CachePart, Kept } from './cache.js';
+import { type Demand, isRecent, SendOrder } from './demand.js';
 import type { ReadCounts } from './dependencies.js';
 import { Exchange } from './exchange.js';
 import { Flight, type FlightControl, ownControl } from './flight.js';
@@ -32,6 +33,7 @@ export class Pipeline {
   readonly #shared: SharedAnswers | null;
   readonly #closing = new AbortController();
   readonly #reader: AnswerReader;
+  readonly #sendOrder = new SendOrder();
   readonly #stopHearing: (() => void) | undefined;
   #confirming: Flight<Landed> | undefined;
   #cacheHitCount = 0;
@@ -62,14 +64,15 @@ export class Pipeline {
    */
   async read<T>(request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
     scope.signal.throwIfAborted();
+    if (scope.demand) this.#sendOrder.came(scope.demand);
     const id = address(request.path, request.parameters);
     if (this.#confirming && !this.#trust.holds && this.#kept.get(id))
-      await this.#confirmed(this.#confirming, scope);
+      await this.#outlasted(this.#confirming, scope);
     const kept = this.#kept.get(id);
-    const use = kept ? this.#useOf(kept, request, scope) : 'none';
-    if (kept && (use === 'serve' || use === 'serve and refresh')) {
+    const use = kept ? this.#freshnessOf(kept, request, scope) : 'none';
+    if (kept && (use === 'fresh' || use === 'stale-while-revalidate')) {
       this.#note(id, kept, request, scope);
-      if (use === 'serve') return this.#hit<T>(kept, scope, 'cacheHits');
+      if (use === 'fresh') return this.#hit<T>(kept, scope, 'cacheHits');
       this.#refreshBehind(id, request);
       return this.#hit<T>(kept, scope, 'staleHits');
     }
@@ -80,7 +83,7 @@ export class Pipeline {
       // It may have been forgotten meanwhile, or be what another instance has read.
       const still = this.#kept.get(id);
       if (!still || !canBeRescued(error) || !this.#trust.outlasts(error)) throw error;
-      const helps = (still === kept ? use : this.#useOf(still, request, scope)) !== 'none';
+      const helps = (still === kept ? use : this.#freshnessOf(still, request, scope)) !== 'none';
       if (!helps) throw error;
       return this.#hit<T>(still, scope, 'staleHits');
     }
@@ -148,22 +151,28 @@ export class Pipeline {
   }
 
   /**
-   * Where a key has to be accepted anew before what is kept may be shown, one read that asks upstream is enough for all:
-   * the others wait for it, and then see for themselves.
+   * Waits until a request is over, whatever comes of it; the read then looks anew. Where a key has to be accepted anew before
+   * cached responses may be shown, one request is enough for all reads.
    */
-  async #confirmed(confirming: Flight<Landed>, scope: ReadScope): Promise<void> {
-    await confirming.join(scope, () => this.#options.clock.now()).catch(() => undefined);
+  async #outlasted(flight: Flight<Landed>, scope: ReadScope): Promise<void> {
+    await flight.join(scope, () => this.#options.clock.now()).catch(() => undefined);
     scope.signal.throwIfAborted();
   }
 
-  #useOf<T>(
+  #freshnessOf<T>(
     kept: Kept,
     { kind, listedAs }: ReadRequest<T>,
-    { maxAgeMs, notBeforeMs }: Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs'>,
-  ): Use {
+    { maxAgeMs, notBeforeMs, demand }: Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs' | 'demand'>,
+  ): Freshness {
+    if (demand && !this.#meets(kept, demand)) return 'none';
     const seen = this.#seen(listedAs);
-    const use = useOf(kept, kind, { maxAgeMs, notBeforeMs, seen, nowMs: this.#options.clock.now() });
-    return use === 'none' || this.#trust.holds ? use : 'rescue';
+    const use = freshnessOf(kept, kind, { maxAgeMs, notBeforeMs, seen, nowMs: this.#options.clock.now() });
+    return use === 'none' || this.#trust.holds ? use : 'stale-if-error';
+  }
+
+  /** An immutable response does, whenever it was read: upstream would say the same. */
+  #meets(kept: Kept, demand: Demand): boolean {
+    return kept.final || isRecent(demand, kept.readAtMs) || this.#sendOrder.isAfter(kept, demand);
   }
 
   /** A cached response as a part of an answer: current as long as a read like this one would be given it. */
@@ -174,14 +183,14 @@ export class Pipeline {
     scope.dependencies?.add(isParticular ? {} : kept, () => ({
       state: () => {
         if (this.#kept.get(id) !== kept) return 'gone';
-        const use = this.#useOf(kept, request, { maxAgeMs, notBeforeMs });
-        if (use === 'serve') return 'fresh';
-        return use === 'serve and refresh' ? 'stale' : 'gone';
+        const use = this.#freshnessOf(kept, request, { maxAgeMs, notBeforeMs });
+        if (use === 'fresh') return 'fresh';
+        return use === 'stale-while-revalidate' ? 'stale' : 'gone';
       },
       freshUntilMs: () =>
         freshUntilMs(kept, request.kind, { maxAgeMs, notBeforeMs, seen: this.#seen(request.listedAs) }),
       read: (meter, times) => {
-        const isFresh = this.#useOf(kept, request, { maxAgeMs, notBeforeMs }) === 'serve';
+        const isFresh = this.#freshnessOf(kept, request, { maxAgeMs, notBeforeMs }) === 'fresh';
         for (let count = 0; count < times; count++)
           this.#hit(kept, { meter }, isFresh ? 'cacheHits' : 'staleHits');
         if (!isFresh) this.#refreshBehind(id, request);
@@ -196,12 +205,17 @@ export class Pipeline {
   async #joinOrFly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
     const inFlight = this.#flights.get(id);
     const joined = inFlight !== undefined && !inFlight.abandoned;
+    if (joined && scope.demand && this.#sendOrder.isBefore(inFlight.control, scope.demand)) {
+      // Its response may be of before the demand; but the same request is never in flight twice (docs/behaviour.md 5.3).
+      await this.#outlasted(inFlight, scope);
+      return this.read(request, scope);
+    }
     const flight = joined ? inFlight : this.#fly(id, request, scope);
     const { kept, isShared } = await flight.join(scope, () => this.#options.clock.now());
     if (isShared) {
       // Who came later may not make do with what was read before.
-      const isParticular = (scope.maxAgeMs ?? scope.notBeforeMs) !== undefined;
-      if (joined && isParticular && this.#useOf(kept, request, scope) !== 'serve')
+      const isParticular = (scope.maxAgeMs ?? scope.notBeforeMs ?? scope.demand) !== undefined;
+      if (joined && isParticular && this.#freshnessOf(kept, request, scope) !== 'fresh')
         return this.#joinOrFly(id, request, scope);
       return this.#hit<T>(kept, scope, 'cacheHits');
     }
@@ -262,6 +276,7 @@ export class Pipeline {
     return this.#exchange.ask(id, request, control, scope.meter, {
       send: async (http) => {
         shared?.sending();
+        this.#sendOrder.sent(control);
         const answer = await this.#options.http.get(http);
         await this.#reader.turn(answer.body.length, scope.turn);
         return answer;
@@ -270,6 +285,7 @@ export class Pipeline {
         const body = this.#reader.bodyOf(answer, request, heldS);
         noteRequestId(scope.meter, requestIdOf(answer.headers, body, this.#options.key));
         const kept = this.#reader.read(request, body, version, this.#options.clock.now());
+        this.#sendOrder.answered(control, kept);
         return { kept, body: body === notFound ? null : answer.body };
       },
     });
@@ -277,10 +293,11 @@ export class Pipeline {
 
   /** What another instance has read, where it is as good as what upstream would say now. */
   async #find<T>(shared: SharedAnswer, request: ReadRequest<T>, scope: ReadScope): Promise<Kept | null> {
-    if (scope.maxAgeMs === 0 || !this.#trust.holds) return null;
+    // Whether another instance asked before or after a demand cannot be told.
+    if (scope.maxAgeMs === 0 || scope.demand?.maxAgeMs === 0 || !this.#trust.holds) return null;
     return shared.find(async (body) => {
       const kept = await this.#reader.adopt(body, request, scope.turn);
-      return kept && this.#useOf(kept, request, scope) === 'serve' ? kept : null;
+      return kept && this.#freshnessOf(kept, request, scope) === 'fresh' ? kept : null;
     });
   }
 

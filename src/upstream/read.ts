@@ -1,4 +1,5 @@
 import type { Source } from '../errors.js';
+import type { Demand } from './demand.js';
 import type { Dependencies, ReadCounts } from './dependencies.js';
 
 /**
@@ -21,6 +22,8 @@ export interface ReadScope {
   readonly maxAgeMs?: number | undefined;
   /** When an answer that will do may have been read at the earliest; in milliseconds since 1970. */
   readonly notBeforeMs?: number | undefined;
+  /** What the client demands of cached responses, beside these two. Immutable ones always meet it. */
+  readonly demand?: Demand | undefined;
   /** Where it is noted what the answer is made of, if it may be kept whole. */
   readonly dependencies?: Dependencies | undefined;
 }

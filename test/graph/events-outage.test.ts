@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
 import type { TestGateway } from '../support/gateway.js';
-import { gatewayOf, idsOf, listed, listQuery, quake } from './events-world.js';
+import { gatewayOf, idsOf, listed, listQuery, quake, startMs } from './events-world.js';
 
 /** p1+c1 is known to both, p2 to the project alone, c3 to the catalogue alone. */
 const mixed = () => ({
@@ -40,6 +41,20 @@ describe('the list of events while an interface is away', () => {
     const { events, errors } = await list(gw);
     expect(events).toBeNull();
     expect(errors).toMatchObject([{ path: ['events'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+  });
+
+  it('is what both knew, up to a day', async () => {
+    const clock = new ManualClock(startMs + 86_400_000);
+    await using gw = await gatewayOf(mixed(), { clock });
+    const before = await list(gw);
+    const headers = { 'retry-after': '3000' };
+    for (const source of ['project', 'catalogue'] as const) {
+      gw.sandbox.faults.add({ source, status: 429, headers, times: 100_000 });
+    }
+    for (const hours of [0.1, 2, 20]) {
+      await clock.advance(hours * 3_600_000);
+      expect(await list(gw)).toEqual(before);
+    }
   });
 
   it('does not name an interface that is not configured', async () => {

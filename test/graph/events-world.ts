@@ -6,7 +6,7 @@ import { clockRunningFrom } from '../support/clock.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.js';
 
 /** When the first event of a test begins. */
-const startMs = Date.UTC(2026, 2, 8, 12);
+export const startMs = Date.UTC(2026, 2, 8, 12);
 
 export const timeOf = (afterS: number) => new Date(startMs + afterS * 1000).toISOString();
 

@@ -39,7 +39,8 @@ class Harness {
     });
   }
 
-  async compute(query: string): Promise<Answer> {
+  /** @param maxAgeMs what the client demands, as the gateway reads it: such an answer is not kept */
+  async compute(query: string, maxAgeMs: number | null = null): Promise<Answer> {
     const meter = newCostMeter();
     const dependencies = new Dependencies();
     const scope = {
@@ -48,6 +49,7 @@ class Harness {
       turn: {},
       meter,
       dependencies,
+      ...(maxAgeMs !== null && { demand: { maxAgeMs, atMs: this.#upstream.clock.now() } }),
     } as const;
     const contextValue = { unify: new UnifyContext(this.#tenant, scope) };
     const document = parse(query);
@@ -87,12 +89,21 @@ const mayBeKept = ({ hasErrors, meter, dependencies }: Answer) =>
 
 type Step =
   | { readonly kind: 'ask'; readonly query: number }
+  | { readonly kind: 'demand'; readonly query: number; readonly maxAgeMs: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'mask' }
   | { readonly kind: 'fail'; readonly source: 'project' | 'catalogue'; readonly status: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.nat({ max: 5 }).map((query): Step => ({ kind: 'ask', query })) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('demand' as const),
+      query: fc.nat({ max: 5 }),
+      maxAgeMs: fc.constantFrom(0, 1_000, 10_000, 60_000, 3_600_000),
+    }),
+  },
   {
     weight: 4,
     arbitrary: fc
@@ -109,6 +120,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
 );
+
+const mayBeImmutable = (query: string) => /trigger|recording|health|waveform/i.test(query);
 
 function namesOf({ sandbox: { world } }: Upstream): Names {
   return {
@@ -159,6 +172,16 @@ for (const interfaces of [
                 await ask(one.query);
                 await harness.settle();
               }
+            } else if (one.kind === 'demand') {
+              const query = queries[one.query] ?? '{ __typename }';
+              const demanded = await harness.compute(query, one.maxAgeMs);
+              // Immutable responses may be older.
+              if (one.maxAgeMs > 0 && !mayBeImmutable(query)) {
+                expect(demanded.meter.oldestAgeS).toBeLessThanOrEqual(one.maxAgeMs / 1000);
+              }
+              await harness.settle();
+              // What was read for it makes no kept answer another one than a computed one.
+              await ask(one.query);
             } else if (one.kind === 'wait') await upstream.clock.advance(one.ms);
             else if (one.kind === 'fail')
               upstream.sandbox.faults.add({ source: one.source, status: one.status, times: 2 });

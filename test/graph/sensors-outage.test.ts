@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
-import { addSensor, stationCode, whileTimePasses, worldOf } from './sensors-world.js';
+import { addSensor, deviceId, stationCode, whileTimePasses, worldOf } from './sensors-world.js';
 
 const document = `{ sensors(first: 500) {
   nodes { stationCode sources } totalCount unavailableSources { source code message retryAfterS } pageInfo { hasNextPage }
@@ -154,6 +154,20 @@ describe('a list of sensors', () => {
     const { sensors } = await whileTimePasses(clock, list(gw));
     expect(sensors.totalCount).toBeNull();
     expect(sensors.unavailableSources).toMatchObject([{ source: 'CATALOGUE' }]);
+  });
+
+  it('has the one sensor that is looked up, too, when it was too long to be read for it', async () => {
+    const clock = new ManualClock();
+    await using gw = await startGateway({ clock, sandbox: { world: worldOf(600) } });
+    await list(gw);
+    await clock.advance(600_000);
+    const headers = { 'retry-after': '3000' };
+    gw.sandbox.faults.add({ source: 'project', status: 429, headers, times: 100_000 });
+    gw.sandbox.faults.add({ source: 'catalogue', status: 429, headers, times: 100_000 });
+    for (const by of [`deviceId: "${deviceId(599)}"`, 'catalogueId: "sen_599"']) {
+      const { sensor } = await gw.query(`{ sensor(by: { ${by} }) { stationCode } }`);
+      expect(sensor).toEqual({ stationCode: stationCode(599) });
+    }
   });
 
   it('is answered again as soon as the interface is back', async () => {

@@ -183,7 +183,8 @@ describe('status', () => {
       return sensors.nodes[0].status;
     };
     expect(await status()).toBe('ONLINE');
-    gw.sandbox.faults.add({ source: 'project', drop: true, times: 1000 });
+    const headers = { 'retry-after': '3000' };
+    gw.sandbox.faults.add({ source: 'project', status: 429, headers, times: 1000 });
     await clock.advance(150_000);
     expect(await status()).toBe('ONLINE');
     await clock.advance(1);

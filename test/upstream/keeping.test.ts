@@ -57,11 +57,31 @@ describe('an answer', () => {
     await eventually(() => expect(sandbox.seen('catalogue')).toHaveLength(2));
   });
 
-  it('of an hour is served at once and refreshed behind; an older one is asked for again', async () => {
+  it.each(ages)(
+    'about %s is served at once up to five lifetimes; an older one waits for upstream',
+    async (_, freshS, ask) => {
+      await using upstream = await startUpstream({ projectAllowance: unlimited });
+      const { project, sandbox, clock } = upstream;
+      await ask(project, scopeOf());
+      await clock.advance(5 * freshS * 1000);
+      const stale = scopeOf();
+      await ask(project, stale);
+      expect(stale.meter).toMatchObject({ requests: 0, staleHits: 1, oldestAgeS: 5 * freshS });
+      await eventually(() => expect(sandbox.seen('project')).toHaveLength(2));
+      await eventually(() => expect(sandbox.inFlight('project')).toBe(0));
+      await ask(project, scopeOf({ maxAgeMs: 0 }));
+      await clock.advance(5 * freshS * 1000 + 1);
+      const old = scopeOf();
+      await ask(project, old);
+      expect(old.meter).toMatchObject({ requests: 1, cacheHits: 0, staleHits: 0, oldestAgeS: 0 });
+    },
+  );
+
+  it('of five lifetimes is served at once and revalidated behind', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     const first = await project.sensors(page, scopeOf());
-    await clock.advance(hourMs);
+    await clock.advance(50_000);
     sandbox.faults.add({ source: 'project', hang: true });
     const leaving = new AbortController();
     expect(await project.sensors(page, scopeOf({ signal: leaving.signal }))).toEqual(first);
@@ -71,7 +91,7 @@ describe('an answer', () => {
     await eventually(() => expect(sandbox.inFlight('project')).toBe(0));
     const other = upstream.projectWith({});
     await other.sensors(page, scopeOf());
-    await clock.advance(hourMs + 1);
+    await clock.advance(50_001);
     const scope = scopeOf();
     const read = await other.sensors(page, scope);
     expect(read.readAtMs).toBe(clock.now());
@@ -111,7 +131,7 @@ describe('an answer', () => {
     const { project, sandbox, clock } = upstream;
     await project.events(newest, scopeOf());
     sandbox.faults.add({ source: 'project', path: '/v1/events', status: 403, times: 2 });
-    await clock.advance(minuteMs);
+    await clock.advance(minuteMs / 2);
     await project.events(newest, scopeOf());
     await eventually(async () => {
       expect((await failureOf(project.events(newest, scopeOf()))).code).toBe('FORBIDDEN');
@@ -398,5 +418,48 @@ describe('all that is kept', () => {
     expect(cache.entries).toBe(10);
     expect(cache.part('a').get('1')).toBeUndefined();
     expect(cache.part('b').get('1')).toBeDefined();
+  });
+});
+
+describe('a demand on age', () => {
+  const demand = (clock: { now(): number }, maxAgeMs = 0) => ({ maxAgeMs, atMs: clock.now() });
+
+  it('is not met by what was asked for before it, however late that arrives', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    sandbox.faults.add({ source: 'project', latencyMs: 1_000 });
+    const early = project.triggers(newest, scopeOf());
+    await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
+    await clock.advance(500);
+    const scopes = [1, 2, 3].map(() => scopeOf({ demand: demand(clock) }));
+    const late = scopes.map((scope) => project.triggers(newest, scope));
+    await driving(clock, Promise.all([early, ...late]));
+    // The first is waited for, so that the same request is never in flight twice; the second is for all three.
+    expect(sandbox.seen('project')).toHaveLength(2);
+    expect(scopes.map(({ meter }) => meter.requests).sort()).toEqual([0, 0, 1]);
+    for (const read of late) expect((await read).readAtMs).toBeGreaterThanOrEqual((await early).readAtMs);
+  });
+
+  it('that some age would do for is met by what was on its way', async () => {
+    await using upstream = await startUpstream();
+    const { project, sandbox, clock } = upstream;
+    sandbox.faults.add({ source: 'project', latencyMs: 1_000 });
+    const early = project.triggers(newest, scopeOf());
+    await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
+    const late = project.triggers(newest, scopeOf({ demand: demand(clock, 5_000) }));
+    expect(await driving(clock, late)).toBe(await early);
+    expect(sandbox.seen('project')).toHaveLength(1);
+  });
+
+  it('is met by a request that still waits to be sent', async () => {
+    await using upstream = await startUpstream({
+      projectAllowance: { perMinute: 60, burst: 1, perDay: null },
+    });
+    const { project, sandbox, clock } = upstream;
+    await project.project(scopeOf());
+    const early = project.triggers(newest, scopeOf());
+    const late = project.triggers(newest, scopeOf({ demand: demand(clock) }));
+    expect(await driving(clock, late)).toBe(await early);
+    expect(sandbox.seen('project', '/v1/triggers')).toHaveLength(1);
   });
 });

@@ -75,10 +75,10 @@ it('an upstream that dies for ten minutes under load is hardly asked, its client
   // Five reads of two attempts each until it is given up, then one probe every ten seconds, of two attempts at most.
   expect(during.length).toBeLessThanOrEqual(10 + 2 * 60);
   expect(during.length).toBeGreaterThan(50);
-  // What is kept is served to everyone for the whole time, and without a wait.
+  // What is cached is served to everyone for the whole time, to some after the wait of a read that upstream then fails.
   for (const { code, tookMs } of between('dashboard', 5, 660)) {
     expect(code).toBeNull();
-    expect(tookMs).toBeLessThanOrEqual(1_000);
+    expect(tookMs).toBeLessThanOrEqual(5_000);
   }
   expect(Math.max(...between('dashboard', 600, 660).map(({ ageS }) => ageS ?? 0))).toBeGreaterThan(590);
   // What is not kept fails, and soon.

@@ -78,8 +78,8 @@ export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCac
 
   return {
     find(request, operation) {
-      // What an operation has cost is asked of the operation itself.
-      if (operation.wantsCost) return null;
+      // What an operation has cost is asked of the operation itself; whether a demand is met, of each of its reads.
+      if (operation.wantsCost || operation.demand) return null;
       const shelf = shelfOf(operation.client.tenant);
       const answer = shelf.get(request);
       if (!(answer instanceof KeptAnswer)) return null;
@@ -94,7 +94,8 @@ export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCac
       return answer;
     },
     note(operation) {
-      if (!operation.wantsCost) operation.dependencies = new Dependencies();
+      // Of a demand in the text of a request the next one is known only after its answer has been looked for.
+      if (!operation.wantsCost && !operation.demand) operation.dependencies = new Dependencies();
     },
     mayKeep,
     keep,

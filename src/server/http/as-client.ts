@@ -9,6 +9,7 @@ import type { Access, Client, Credentials } from '../auth.js';
 import type { ClientRate } from '../client-rate.js';
 import { type OnFinished, Operation } from '../operation.js';
 import { sendError } from '../reply.js';
+import { demandOf, maxAgeInHeaders } from './demanded-age.js';
 import { type Head, setHead, textOf } from './head.js';
 
 export interface ClientRouteOptions {
@@ -42,7 +43,9 @@ export function asClient(
   function admitted(client: Client): Maybe<void> {
     const { headers } = request;
     const wantsCost = headers['x-upstream-cost'] === '1';
-    const operation = new Operation({ client, wantsCost, traceparent: textOf(headers.traceparent) }, id);
+    const traceparent = textOf(headers.traceparent);
+    const demand = demandOf(maxAgeInHeaders(headers), startedAtMs);
+    const operation = new Operation({ client, wantsCost, demand, traceparent }, id);
     response.once('close', () => {
       if (!response.writableFinished) operation.abandon(new ClientGone('The client has gone'));
       client.release();

@@ -9,6 +9,7 @@ import type { Operation } from '../operation.js';
 import { isMethod, refuse, sendError } from '../reply.js';
 import { isStream, sendResponse } from '../send-response.js';
 import { asClient, type ClientRouteOptions } from './as-client.js';
+import { demandOf, maxAgeInExtensions, stricter } from './demanded-age.js';
 import type { Exchange } from './exchange.js';
 import { type Head, setHead } from './head.js';
 import { mediaTypeFor } from './media-type.js';
@@ -41,6 +42,7 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     const kept = type && answers.find(asked, operation);
     if (kept) return sendKept(kept, exchange, { type, clock });
     const read = parametersOf(asked);
+    operation.demand = stricter(operation.demand, demandOf(read.maxAgeMs, clock.now()));
     answers.note(operation);
     const args = read.parameters && queryIn(read.parameters, operation);
     if (!type || !args) return answerByYoga(exchange, read.orFail);
@@ -134,15 +136,24 @@ function searchOf(url: string): string {
   return at < 0 ? '?' : url.slice(at).replace(/#.*$/s, '');
 }
 
+interface RequestParameters {
+  readonly parameters: Parameters | null;
+  /** What the client demands in them; null where it does not. */
+  readonly maxAgeMs: number | null;
+  readonly orFail: () => object;
+}
+
 /** The parameters as the usual way takes them, and as Yoga gets them. */
-function parametersOf(asked: string): { parameters: Parameters | null; orFail: () => object } {
+function parametersOf(asked: string): RequestParameters {
   try {
     const given = asked.startsWith('?') ? searchParameters(asked.slice(1)) : bodyParameters(asked);
-    return { parameters: areWellFormed(given) ? given : null, orFail: () => given };
+    const orFail = () => given;
+    if (!areWellFormed(given)) return { parameters: null, maxAgeMs: null, orFail };
+    return { parameters: given, maxAgeMs: maxAgeInExtensions(given.extensions), orFail };
   } catch (error) {
     const orFail = () => {
       throw error;
     };
-    return { parameters: null, orFail };
+    return { parameters: null, maxAgeMs: null, orFail };
   }
 }

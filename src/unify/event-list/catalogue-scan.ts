@@ -83,6 +83,7 @@ export class CatalogueScan implements Scan {
       const shorter = this.#shorter(opened, until, wanted);
       const isWorthIt = opened.pages <= 1 + Math.ceil(wanted / opened.limit);
       if (isWorthIt || shorter === null) return this.#take(opened, window, until);
+      this.#book.drop(window, this.#options.name);
       if (this.#reader.left <= 0) return;
       until = shorter;
     }

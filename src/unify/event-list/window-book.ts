@@ -1,3 +1,4 @@
+import { freshMs, staleIfErrorMs } from '../../upstream/ages.js';
 import { unchanged } from '../../upstream/dependencies.js';
 import type { Tenant, UnifyContext } from '../context.js';
 import type { Window } from './catalogue-window.js';
@@ -34,6 +35,16 @@ export class WindowBook {
     this.#windows.length = Math.min(this.#windows.length, mostWindows);
   }
 
+  /** It holds so much more than a page by now that it is no longer worth asking for. */
+  drop({ fromMs, toMs }: Window, name: string): void {
+    const at = this.#windows.findIndex(
+      (known) => known.name === name && known.fromMs === fromMs && known.toMs === toMs,
+    );
+    if (at < 0) return;
+    this.#windows.splice(at, 1);
+    this.#version++;
+  }
+
   /** The answer depends on which windows are known: with another one it may be made of other responses. */
   note({ scope }: UnifyContext): void {
     scope.dependencies?.add(this, () => unchanged(() => this.#version));
@@ -55,7 +66,8 @@ export class WindowBook {
     return reach.sort((a, b) => b.toMs - a.toMs)[0] ?? null;
   }
 
-  // The window at an open end moves on with the time: asking for the one of before keeps its answer in use.
+  // The window at an open end moves on with the time: asking for the one of before keeps its responses in use, as
+  // stale-if-error too.
   #usable(name: string, ms: number): KnownWindow[] {
     const nowMs = this.#tenant.clock.now();
     return this.#windows.filter((window) => window.name === name && this.usableUntilMs(window, ms) >= nowMs);
@@ -63,7 +75,7 @@ export class WindowBook {
 
   /** Until when a window is used for what lies before or after this time. */
   usableUntilMs({ readAtMs }: KnownWindow, ms: number): number {
-    return readAtMs + (Number.isFinite(ms) ? freshMs : refreshingMs);
+    return readAtMs + (Number.isFinite(ms) ? freshMs.event : staleIfErrorMs);
   }
 }
 
@@ -74,7 +86,3 @@ export function createWindowBook(tenant: Tenant): WindowBook {
 const mostWindows = 64;
 
 const worthMs = 1000;
-
-// contract 5.6: so long is an answer fresh, and so long is it served while it is refreshed behind.
-const freshMs = 10_000;
-const refreshingMs = 3_600_000;

@@ -1,6 +1,8 @@
 import type { Clock } from '../../clock.js';
+import { freshMs as lifetimesMs, staleIfErrorMs, staleWhileRevalidateMs } from '../../upstream/ages.js';
+import { type Demand, isRecent } from '../../upstream/demand.js';
 import type { CacheState, Dependency, ReadCounts } from '../../upstream/dependencies.js';
-import { isDefinite } from '../../upstream/outcome.js';
+import { canBeRescued, isDefinite } from '../../upstream/outcome.js';
 import type { RateLimitStatus, Read } from '../../upstream/read.js';
 import type { Shelf } from '../../upstream/shelf.js';
 import type { UnifyContext } from '../context.js';
@@ -27,10 +29,14 @@ export interface ReadOptions<W> {
   readonly goOn?: (listed: Listed<W>) => boolean;
 }
 
-// contract 5.6.
-const freshMs = 10_000;
-const servedMs = 3_600_000;
-const rescueMs = 86_400_000;
+const freshMs = lifetimesMs.sensor;
+const longestBetweenReadingsMs = 3_600_000;
+
+interface OwnReading<W> {
+  reading: Reading<W> | null;
+  /** When it was begun, as far as `discard` goes. */
+  epoch: object;
+}
 
 // Each interface has one such list.
 const shelved = 'sensors';
@@ -44,17 +50,21 @@ export class SensorListing<W> {
   #reading: Reading<W> | null = null;
   #refreshDueMs = Number.NEGATIVE_INFINITY;
   #expectedPages = 1;
+  /** Another object from each `discard` on. */
+  #epoch: object = {};
+  readonly #epochs = new WeakMap<Reading<W>, object>();
 
   constructor(options: ListingOptions<W>) {
     this.#options = options;
   }
 
-  /** How far the list is known, for deciding what to ask; what it holds is for `read` to give. */
-  get held(): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
-    return this.#usable(servedMs) ?? this.#reading;
+  /** How far the operation can use the list, for deciding what to ask; what it holds is for `read` to give. */
+  held(ctx: UnifyContext): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
+    const { demand } = ctx.scope;
+    return this.#atHand(demand) ?? (demand ? ctx.once(this.#createOwn).reading : this.#reading);
   }
 
-  /** The list as it is known whole, however old; null where it is not. Asks nothing. */
+  /** The list as it is known whole, fresh or stale; null where it is not. Asks nothing. */
   async known(ctx: UnifyContext): Promise<Listed<W> | null> {
     const known = this.knownNow(ctx);
     return known === undefined ? this.read(ctx) : known;
@@ -62,7 +72,7 @@ export class SensorListing<W> {
 
   /** As `known`; undefined where that takes a promise. */
   knownNow(ctx: UnifyContext): Listed<W> | null | undefined {
-    if (this.#usable(servedMs)) return this.now(ctx);
+    if (this.#atHand(ctx.scope.demand)) return this.now(ctx);
     ctx.scope.dependencies?.add(this, () => this.#notHeld());
     return null;
   }
@@ -70,7 +80,7 @@ export class SensorListing<W> {
   /** As `read`, where the list is in memory and may be shown; undefined where that takes a promise. */
   now(ctx: UnifyContext): Listed<W> | undefined {
     if (ctx.scope.maxAgeMs !== undefined) return undefined;
-    const cached = this.#usable(servedMs);
+    const cached = this.#atHand(ctx.scope.demand);
     if (!cached || !this.#options.mayShowKept()) return undefined;
     return this.#served(ctx, cached);
   }
@@ -92,7 +102,7 @@ export class SensorListing<W> {
   async find(ctx: UnifyContext, isIt: (value: W) => boolean): Promise<Read<W> | null | undefined> {
     // Other fields of the same operation have begun their reads by then.
     await null;
-    if (!this.held) {
+    if (!this.held(ctx)) {
       ctx.scope.dependencies?.add(this, () => this.#notHeld());
       return undefined;
     }
@@ -115,22 +125,48 @@ export class SensorListing<W> {
     { enough = never, maxAgeMs = ctx.scope.maxAgeMs, goOn = always }: ReadOptions<W> = {},
   ): Promise<Listed<W>> {
     if (maxAgeMs !== undefined) ctx.scope.dependencies?.refuse('a list of a certain age was asked for');
+    const { demand } = ctx.scope;
     for (;;) {
-      const kept = this.#usable(maxAgeMs ?? servedMs);
+      const kept = maxAgeMs === undefined ? this.#atHand(demand) : this.#usable(maxAgeMs, demand);
       const refusal = kept && (await this.#refusal(ctx));
       if (refusal) return { ...nothing, failure: refusal };
       if (kept) return this.#served(ctx, kept);
       ctx.scope.dependencies?.refuse('a list was read');
-      const fresh = this.#reading === null;
-      const reading = this.#reading ?? this.#start(maxAgeMs, false);
+      const own = demand && ctx.once(this.#createOwn);
+      const known = own ? own.reading : this.#reading;
+      const reading = known ?? (own ? this.#startOwn(own, demand) : this.#start(maxAgeMs, false));
       const waiting = reading.wait(ctx.scope, enough, goOn);
-      if (fresh) void this.#run(reading);
+      if (!known) void this.#run(reading);
       const outcome = await waiting;
-      if (outcome === 'discarded') continue;
-      const rescue = reading.failure && maxAgeMs === undefined ? this.#usable(rescueMs) : null;
-      if (!rescue || (await this.#refusal(ctx))) return reading;
+      if (own && (outcome === 'discarded' || own.epoch !== this.#epoch)) own.reading = null;
+      if (outcome === 'discarded' || own?.reading === null) continue;
+      const older = reading.failure && maxAgeMs === undefined ? this.#usable(staleIfErrorMs, demand) : null;
+      if (!older || (await this.#refusal(ctx))) return reading;
       ctx.once(this.#countOnce);
-      return rescue;
+      return older;
+    }
+  }
+
+  /**
+   * What `readOne` reads of one record; where the budget or upstream fails it, what the list had of it (stale-if-error): a
+   * look-up by itself has no cached response of its own where the list has told so far.
+   */
+  async orOlder<R extends Read<W>>(
+    ctx: UnifyContext,
+    isIt: (value: W) => boolean,
+    readOne: () => Promise<R | null>,
+  ): Promise<R | Read<W> | null> {
+    try {
+      return await readOne();
+    } catch (error) {
+      const older = canBeRescued(error) && this.#usable(staleIfErrorMs, ctx.scope.demand);
+      if (!older || !this.#options.mayShowKept()) throw error;
+      for (const record of older.records.values()) {
+        if (!isIt(record.value)) continue;
+        ctx.once(this.#countOnce);
+        return record;
+      }
+      throw error;
     }
   }
 
@@ -138,6 +174,7 @@ export class SensorListing<W> {
   discard(): void {
     this.#options.shelf.delete(shelved);
     this.#refreshDueMs = Number.NEGATIVE_INFINITY;
+    this.#epoch = {};
     const reading = this.#reading;
     this.#reading = null;
     reading?.discard();
@@ -147,9 +184,31 @@ export class SensorListing<W> {
     return (this.#options.shelf.get(shelved) as Listed<W> | undefined) ?? null;
   }
 
-  #usable(maxAgeMs: number): Listed<W> | null {
+  #usable(maxAgeMs: number, demand?: Demand): Listed<W> | null {
     const kept = this.#kept;
-    return kept && this.#ageMs(kept) <= maxAgeMs ? kept : null;
+    if (!kept || (demand && !isRecent(demand, kept.readAtMs))) return null;
+    return this.#ageMs(kept) <= maxAgeMs ? kept : null;
+  }
+
+  /**
+   * The list that is served without waiting for upstream. One of so many pages that the budget does not allow for reading it
+   * anew yet is served until it does.
+   */
+  #atHand(demand?: Demand): Listed<W> | null {
+    const kept = this.#usable(staleIfErrorMs, demand);
+    if (!kept) return null;
+    const ageMs = this.#ageMs(kept);
+    if (ageMs <= staleWhileRevalidateMs('sensor')) return kept;
+    return ageMs <= refreshEveryMs(kept.pages, this.#options.rateLimit()) ? kept : null;
+  }
+
+  /** Reads for an operation that demands fresher records: what others have begun may hold pages of before. */
+  #startOwn(own: OwnReading<W>, demand: Demand | undefined): Reading<W> {
+    const { source, clock, signal } = this.#options;
+    own.epoch = this.#epoch;
+    own.reading = new Reading(source, clock, { signal, behind: false, maxAgeMs: freshMs, demand });
+    this.#epochs.set(own.reading, own.epoch);
+    return own.reading;
   }
 
   /**
@@ -185,8 +244,9 @@ export class SensorListing<W> {
 
   async #run(reading: Reading<W>): Promise<void> {
     await reading.run();
-    if (this.#reading !== reading) return;
-    this.#reading = null;
+    const isShared = this.#reading === reading;
+    if (!isShared && this.#epochs.get(reading) !== this.#epoch) return;
+    if (isShared) this.#reading = null;
     if (reading.pages > 0) this.#expectedPages = reading.pages;
     const { clock, rateLimit } = this.#options;
     this.#refreshDueMs = clock.now() + refreshEveryMs(reading.pages, rateLimit());
@@ -212,7 +272,7 @@ export class SensorListing<W> {
   #dependencyOn(listed: Listed<W>): Dependency {
     return {
       state: (): CacheState => {
-        if (this.#usable(servedMs) !== listed || !this.#options.mayShowKept()) return 'gone';
+        if (this.#atHand() !== listed || !this.#options.mayShowKept()) return 'gone';
         return this.#ageMs(listed) <= freshMs ? 'fresh' : 'stale';
       },
       freshUntilMs: () => listed.readAtMs + freshMs,
@@ -226,7 +286,7 @@ export class SensorListing<W> {
   /** For an answer that was made without the list because nothing of it was known. */
   #notHeld(): Dependency {
     return {
-      state: () => (this.held ? 'gone' : 'fresh'),
+      state: () => ((this.#atHand() ?? this.#reading) ? 'gone' : 'fresh'),
       freshUntilMs: () => Number.POSITIVE_INFINITY,
       read: () => {},
     };
@@ -239,6 +299,9 @@ export class SensorListing<W> {
     meter.oldestAgeS = Math.max(meter.oldestAgeS, ageMs / 1000);
   }
 
+  /** For `ctx.once`: the reads of an operation with a demand share one reading. */
+  readonly #createOwn = (): OwnReading<W> => ({ reading: null, epoch: this.#epoch });
+
   /** For `ctx.once`: an operation that reads the list a hundred times has read it once. */
   readonly #countOnce = (ctx: UnifyContext): void => {
     const listed = this.#kept;
@@ -247,13 +310,13 @@ export class SensorListing<W> {
 }
 
 /**
- * How often a list of so many pages may be read again: as contract 5.6 calls for, unless that takes more than a quarter
+ * How often a list of so many pages may be read again: as docs/behaviour.md 5.6 calls for, unless that takes more than a quarter
  * of the minute's allowance, or would leave too little of the day's.
  */
 function refreshEveryMs(pages: number, { perMinute, remainingToday }: RateLimitStatus): number {
   const byMinute = (pages * 60_000 * 4) / Math.max(1, perMinute);
   const byDay = remainingToday === null ? 0 : (pages * 86_400_000) / Math.max(1, remainingToday * 0.9);
-  return Math.min(servedMs, Math.max(freshMs, byMinute, byDay));
+  return Math.min(longestBetweenReadingsMs, Math.max(freshMs, byMinute, byDay));
 }
 
 const nothing = { records: new Map(), complete: false, dropped: 0, pagesLeft: null, pages: 0, readAtMs: 0 };

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Maybe } from '../../maybe.js';
+import { freshMs as lifetimesMs } from '../../upstream/ages.js';
 import { known } from '../../upstream/decode.js';
 import type { WireSensor as ProjectSensor } from '../../upstream/project/wire.js';
 import type { UnifyContext } from '../context.js';
@@ -36,7 +37,7 @@ export async function projectSensorAt(
     known(station) === stationCode && (networkCode === undefined || known(network) === networkCode);
   const listed = await ctx.tracked(createInventory).project?.find(ctx, isIt);
   if (listed !== undefined) return listed;
-  const record = (await ctx.project?.sensor(stationCode, ctx.scope)) ?? null;
+  const record = await readOrOlder(ctx, stationCode, isIt);
   return record && isIt(record.value) ? record : null;
 }
 
@@ -47,8 +48,8 @@ function loaderOf(ctx: UnifyContext): DataLoader<string, ProjectRecord | null> {
   return new DataLoader((keys) => readAll(ctx, keys), { maxBatchSize: Number.POSITIVE_INFINITY });
 }
 
-// contract 5.6: as fresh as that, an absence in the list is an absence.
-const freshMs = 10_000;
+// As fresh as that, an absence in the list is an absence.
+const freshMs = lifetimesMs.sensor;
 // Where the list cannot be read, so many may still be had one by one.
 const fewSingleReads = 3;
 
@@ -74,7 +75,7 @@ async function fromList(
 ): Promise<void> {
   const list = ctx.tracked(createInventory).project;
   const wanted = missing().length + othersRead(ctx, missing());
-  if (!list || (!list.held && (wanted < 2 || list.expectedPages > wanted))) return;
+  if (!list || (!list.held(ctx) && (wanted < 2 || list.expectedPages > wanted))) return;
   const take = ({ records }: { readonly records: ReadonlyMap<string, ProjectRecord> }) => {
     for (const key of missing()) {
       const record = records.get(key);
@@ -114,7 +115,19 @@ const createSingles = () => new Map<string, number>();
 
 async function readOne(ctx: UnifyContext, key: string): Promise<ProjectRecord | null> {
   ctx.kept(createSingles).set(key, ctx.clock.now());
-  const record = (await ctx.project?.sensor(deviceIdOf(key) ?? key, ctx.scope)) ?? null;
+  const isIt = ({ device_id }: ProjectSensor) => (serialKey(device_id) ?? device_id) === key;
+  const record = await readOrOlder(ctx, deviceIdOf(key) ?? key, isIt);
   // A station code can look like a Device ID.
   return record && deviceKey(record) === key ? record : null;
+}
+
+async function readOrOlder(
+  ctx: UnifyContext,
+  id: string,
+  isIt: (sensor: ProjectSensor) => boolean,
+): Promise<ProjectRecord | null> {
+  const { project } = ctx;
+  const list = ctx.tracked(createInventory).project;
+  if (!project || !list) return null;
+  return list.orOlder(ctx, isIt, () => project.sensor(id, ctx.scope));
 }

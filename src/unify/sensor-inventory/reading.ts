@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../errors.js';
+import type { Demand } from '../../upstream/demand.js';
 import { newCostMeter, type Priority, type Read, type ReadScope } from '../../upstream/read.js';
 import { type PageSource, Pass, sizeOf } from './pages.js';
 
@@ -50,6 +51,7 @@ export class Reading<W> implements Listed<W> {
   readonly #signal: AbortSignal;
   readonly #owner: AbortSignal;
   #maxAgeMs: number;
+  readonly #demand: Demand | undefined;
   #total: number | null = null;
   readonly #waiters = new Set<Waiter>();
   readonly #underWay = new Set<number>();
@@ -60,7 +62,12 @@ export class Reading<W> implements Listed<W> {
   constructor(
     source: PageSource<W>,
     clock: Clock,
-    options: { readonly signal: AbortSignal; readonly maxAgeMs: number; readonly behind: boolean },
+    options: {
+      readonly signal: AbortSignal;
+      readonly maxAgeMs: number;
+      readonly behind: boolean;
+      readonly demand?: Demand | undefined;
+    },
   ) {
     this.#source = source;
     this.#clock = clock;
@@ -68,6 +75,7 @@ export class Reading<W> implements Listed<W> {
     this.#signal = this.#stop.signal;
     this.#maxAgeMs = options.maxAgeMs;
     this.#behind = options.behind;
+    this.#demand = options.demand;
     this.#size = source.pageSize;
     this.readAtMs = clock.now();
   }
@@ -230,6 +238,7 @@ export class Reading<W> implements Listed<W> {
       turn: sponsor?.turn ?? this.#turn,
       meter: sponsor?.meter ?? newCostMeter(),
       maxAgeMs: this.#maxAgeMs,
+      demand: this.#demand,
     };
   }
 
