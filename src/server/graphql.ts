@@ -5,7 +5,6 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  OperationTypeNode,
 } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
@@ -80,7 +79,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
   const documents = smallTexts<ReadDocument>();
 
   function contextOf(operation: Operation): OperationContext {
-    const { client, meter, dependencies, demand, kind, outlet } = operation;
+    const { client, meter, dependencies, demand, outlet } = operation;
     const scope = {
       get signal() {
         return operation.signal;
@@ -89,8 +88,8 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       turn: operation,
       meter,
       ...(dependencies && { dependencies }),
-      // A feed polls for all who follow it: no one of them demands.
-      ...(demand && kind !== OperationTypeNode.SUBSCRIPTION && { demand }),
+      // For a subscription it has no effect: a feed polls for all who follow it, and each change has a scope of its own.
+      ...(demand && { demand }),
     } as const;
     return {
       operation,

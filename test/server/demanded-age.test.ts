@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { maxAgeInHeaders } from '../../src/server/http/demanded-age.js';
-import { worldOf } from '../graph/sensors-world.js';
+import { addSensor, worldOf } from '../graph/sensors-world.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 
@@ -90,9 +90,10 @@ describe('a demand on age', () => {
 
   it('is met by what the operation itself has read, within one millisecond too', async () => {
     await using gw = await start();
-    const twice = '{ project { name } again: project { projectId } triggers { nodes { triggerId } } }';
+    // The masking setting is looked at when the sensors are there, long after the project was read.
+    const twice = '{ project { name } sensors(first: 3) { nodes { location { latitude } } } }';
     await gw.query(twice);
-    expect(await requestsOf(gw, asking(gw, twice, 'no-cache'))).toBe(2);
+    expect(await requestsOf(gw, asking(gw, twice, 'no-cache'))).toBe(3);
   });
 
   it('shows what it cost', async () => {
@@ -156,6 +157,17 @@ describe('a demand on age', () => {
     gw.sandbox.world.project.project.location_masked = true;
     expect(await masked('max-stale')).toEqual(Array(3).fill({ masked: false }));
     expect(await masked('no-cache')).toEqual(Array(3).fill({ masked: true }));
+  });
+
+  it('asks for the setting where the catalogue alone has a position, however lately it was told', async () => {
+    const world = worldOf(0);
+    addSensor(world, 1, { project: null });
+    await using gw = await start({ sandbox: { world } });
+    const places = '{ sensors { nodes { location { latitude } } } }';
+    await gw.query(places);
+    gw.sandbox.forget();
+    await asking(gw, places, 'no-cache')();
+    expect(gw.sandbox.seen('project', '/v1/project')).toHaveLength(1);
   });
 
   it('that the budget cannot pay is null at its path, and the rest is answered', async () => {

@@ -50,7 +50,7 @@ function listingOf(rowCount: number, maxBytes: number) {
     const scope = { signal: tenant.signal, priority: 'query' as const, turn: {}, meter: newCostMeter() };
     return (await listing.read(new UnifyContext(tenant, scope))).records.size;
   };
-  return { read, cache, shelf, requests: () => requests };
+  return { read, cache, shelf, clock, requests: () => requests };
 }
 
 describe('the list of all sensors', () => {
@@ -60,6 +60,19 @@ describe('the list of all sensors', () => {
     expect(cache.bytes).toBeGreaterThan(1000 * 1000);
     expect(await read()).toBe(1000);
     expect(requests()).toBe(10);
+  });
+
+  it('of so many pages that the budget does not allow for more is served past five lifetimes', async () => {
+    // Twenty pages at 60 a minute, a quarter of which it may take: every 80 seconds.
+    const { read, clock, requests } = listingOf(2000, 64 * 1024 * 1024);
+    await read();
+    await clock.advance(79_000);
+    await read();
+    expect(requests()).toBe(20);
+    await clock.advance(2_000);
+    await read();
+    await read();
+    expect(requests()).toBe(40);
   });
 
   it('goes when other things need its place, and is read again when it is asked for', async () => {
