@@ -68,4 +68,4 @@ export class KeptAnswer {
   }
 }
 
-const digestOf = (bytes: Buffer): string => hash('sha256', bytes, 'base64url').slice(0, 27);
+export const digestOf = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url').slice(0, 27);

@@ -12,21 +12,24 @@ export function cacheControl(dependencies: Dependencies, nowMs: number): string 
 }
 
 /** Strong: another tag for each media type and encoding of the same answer (RFC 9110 8.8.3). */
-export function entityTag(kept: KeptAnswer, type: MediaType, coding: Coding | null): string {
+export function entityTag({ digest }: Digested, type: MediaType, coding: Coding | null): string {
   const variant = type === 'application/json' ? 'json' : 'response';
-  return `"${kept.digest}-${variant}${coding === null ? '' : `-${coding}`}"`;
+  return `"${digest}-${variant}${coding === null ? '' : `-${coding}`}"`;
 }
 
 /** The tag of a representation that the client has, by its If-None-Match, and takes; null where it has none. */
 export function isKnownTo(
   ifNoneMatch: string | undefined,
-  kept: KeptAnswer,
+  answer: Digested,
   type: MediaType,
   codings: readonly Coding[],
 ): string | null {
   if (ifNoneMatch === undefined) return null;
-  const tags = [null, ...codings].map((coding) => entityTag(kept, type, coding));
+  const tags = [null, ...codings].map((coding) => entityTag(answer, type, coding));
   if (ifNoneMatch.trim() === '*') return tags[0] ?? null;
   const held = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.find((tag) => held.includes(tag)) ?? null;
 }
+
+/** Tells its bytes from those of any other answer. */
+type Digested = Pick<KeptAnswer, 'digest'>;

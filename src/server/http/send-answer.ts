@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.js';
 import type { Maybe } from '../../maybe.js';
 import { type Answer, statusOf } from '../execution/answer.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
-import type { Coding, KeptAnswer } from '../execution/kept-answer.js';
+import { type Coding, codings, digestOf, type KeptAnswer } from '../execution/kept-answer.js';
 import { cacheControl, entityTag, isKnownTo } from './caching.js';
 import { codingsFor } from './content-coding.js';
 import type { Exchange } from './exchange.js';
@@ -35,8 +35,11 @@ export function sendAnswer(answer: Answer, exchange: Exchange, sending: Sending)
     return sendPieces(asEvent(pieces), response, clock);
   }
   const { dependencies } = operation;
+  const isDemanded = operation.demand !== null && answer.result.errors === undefined;
+  if (typeof json === 'string' && isDemanded && sendIfKnown(json, exchange, type)) return;
   const isKnown = dependencies !== null && answers.mayKeep(operation);
-  head.push('cache-control', isKnown ? cacheControl(dependencies, clock.now()) : 'no-store');
+  if (isDemanded) head.push('cache-control', 'private, no-cache');
+  else head.push('cache-control', isKnown ? cacheControl(dependencies, clock.now()) : 'no-store');
   if (typeof json !== 'string') {
     response.writeHead(status, head);
     return sendPieces(pieces, response, clock);
@@ -46,12 +49,27 @@ export function sendAnswer(answer: Answer, exchange: Exchange, sending: Sending)
   response.end(json);
 }
 
+/**
+ * A GET whose client has the answer already, and demands that it is made anew: what fetch makes of a request with
+ * If-None-Match, to which it adds `no-cache`.
+ */
+function sendIfKnown(json: string, { request, response, head }: Exchange, type: MediaType): boolean {
+  if (request.method !== 'GET') return false;
+  const made = { digest: digestOf(json) };
+  const known = isKnownTo(request.headers['if-none-match'], made, type, codings);
+  head.push('etag', known ?? entityTag(made, type, null));
+  if (known === null) return false;
+  head.push('cache-control', 'private, no-cache');
+  response.writeHead(304, head).end();
+  return true;
+}
+
 /** Sends an answer that is kept: as it is, encoded, or not at all where the client has it. */
 export function sendKept(
   kept: KeptAnswer,
   { request, response, head }: Exchange,
   { type, clock }: Pick<Sending, 'type' | 'clock'>,
-  codings = codingsFor(request.headers['accept-encoding']),
+  accepted = codingsFor(request.headers['accept-encoding']),
 ): Maybe<void> {
   if (type === 'text/event-stream') {
     response.writeHead(200, [...head, 'content-type', type, ...headersOfStream]);
@@ -59,13 +77,13 @@ export function sendKept(
   }
   head.push('cache-control', cacheControl(kept.dependencies, clock.now()));
   const isGet = request.method === 'GET';
-  const known = isGet ? isKnownTo(request.headers['if-none-match'], kept, type, codings) : null;
+  const known = isGet ? isKnownTo(request.headers['if-none-match'], kept, type, accepted) : null;
   if (known !== null) {
     head.push('etag', known);
     response.writeHead(304, head).end();
     return;
   }
-  const [coding] = codings;
+  const [coding] = accepted;
   const encoded = coding === undefined ? null : kept.encoded(coding);
   const used: Coding | null = encoded && coding ? coding : null;
   const bytes = encoded ?? kept.json;
