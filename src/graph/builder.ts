@@ -20,44 +20,75 @@ export const builder = new SchemaBuilder<{
 }>({
   plugins: [ValidationPlugin, RelayPlugin],
   relay: {
-    idFieldOptions: { description: 'Global id, good for `node`.' },
+    idFieldOptions: {
+      description:
+        'Global id of this object. It is opaque, stays the same however the object was reached, and is ' +
+        'what `node` takes.',
+    },
     cursorType: 'String',
     encodeGlobalID: (typename, id) => encodeNodeId(typename, String(id)),
     decodeGlobalID: decodeNodeId,
     nodesOnConnection: {
-      description: 'The records of this page.',
+      description: 'Records of this page in the order of the list, without their cursors.',
     },
-    nodeTypeOptions: { description: 'Whatever can be read again by its global id.' },
+    nodeTypeOptions: { description: 'An object with a global id, by which `Query.node` reads it again.' },
     nodeQueryOptions: {
-      description: 'Any node by its global id; null when it is not there (any more).',
-      args: { id: { description: 'Global id, as `id` of a node gave it.' } },
+      description:
+        'Object of any type by its global id; null when it does not exist or no longer exists. ' +
+        'Estimated at two requests to the service. Error: BAD_USER_INPUT for a text that is no global ' +
+        'id of this graph.',
+      args: { id: { description: 'Global id, taken from the field `id` of an object of this graph.' } },
       extensions: cost({ requests: () => mostForNode }),
     },
     nodesQueryOptions: {
       nullable: { list: false, items: true },
       description:
-        'Several nodes by their global ids, in the order asked; null in the place of each that is not there.',
-      args: { ids: { description: 'Global ids, as `id` of a node gave them.' } },
+        'Objects of any type by their global ids, in the order of the ids; null in the place of each ' +
+        'one that does not exist. Estimated at two requests to the service for each id. Error: ' +
+        'BAD_USER_INPUT for a text that is no global id of this graph.',
+      args: { ids: { description: 'Global ids, taken from the field `id` of objects of this graph.' } },
       extensions: cost<{ ids: readonly unknown[] }>({
         requests: ({ ids }) => ids.length * mostForNode,
         items: ({ ids }) => ids.length,
       }),
     },
-    pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
-    hasNextPageFieldOptions: { nullable: false, description: 'Whether the list goes on after this page.' },
-    hasPreviousPageFieldOptions: { nullable: false, description: 'Whether there is more before this page.' },
+    pageInfoTypeOptions: {
+      description:
+        'Position of a page within its list, with the cursors that lead to the neighbouring pages.',
+    },
+    hasNextPageFieldOptions: {
+      nullable: false,
+      description: 'True when the list continues after this page: pass `endCursor` as `after` to read on.',
+    },
+    hasPreviousPageFieldOptions: {
+      nullable: false,
+      description: 'True when the list has records before this page.',
+    },
     startCursorFieldOptions: {
       nullable: true,
-      description: 'Cursor of the first edge; null on an empty page.',
+      description:
+        'Cursor of the first record of this page, for the argument `before`; null on an empty page.',
     },
-    endCursorFieldOptions: { nullable: true, description: 'Cursor of the last edge: pass it as `after`.' },
-    pageInfoFieldOptions: { nullable: false, description: 'Where this page stands in the list.' },
+    endCursorFieldOptions: {
+      nullable: true,
+      description:
+        'Cursor from which the list continues after this page, for the argument `after`. It is the ' +
+        'cursor of the last record, or of the place that a search has reached; null when there is none.',
+    },
+    pageInfoFieldOptions: {
+      nullable: false,
+      description: 'Position of this page within the list, with its first and last cursor.',
+    },
     edgesFieldOptions: {
       nullable: { list: false, items: false },
-      description: 'The records with their cursors.',
+      description: 'Records of this page in the order of the list, each with its cursor.',
     },
-    nodeFieldOptions: { nullable: false, description: 'The record.' },
-    cursorFieldOptions: { description: 'Opaque position of this record: pass it as `after` or `before`.' },
+    nodeFieldOptions: { nullable: false, description: 'Record at this place of the list.' },
+    cursorFieldOptions: {
+      description:
+        'Opaque position of this record in the list: pass it as `after` or, where a list takes it, as ' +
+        '`before`. It stays valid across restarts and at every instance of the gateway.',
+    },
   },
   validation: {
     validationError: ({ issues }) => {
@@ -73,4 +104,6 @@ export const builder = new SchemaBuilder<{
 builder.scalarType('DateTime', dateTimeScalar);
 builder.scalarType('JSON', jsonScalar);
 builder.scalarType('Samples', samplesScalar);
-builder.queryType({ description: 'Everything that can be read.' });
+builder.queryType({
+  description: 'Read access to sensors, earthquakes, triggers, networks and the state of the gateway.',
+});

@@ -11,9 +11,12 @@ export type GraphScalars = {
 };
 
 export const dateTimeScalar = {
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   description:
-    'RFC 3339 timestamp in UTC. Sub-millisecond digits that upstream sends are kept. Input also takes a plain date ' +
-    '(midnight UTC) and any RFC 3339 offset.',
+    'Moment in time, written as an RFC 3339 timestamp in UTC, such as "2026-03-08T10:00:00.123456Z". ' +
+    'All digits of a second that the service sends are kept, also beyond the millisecond. As input, ' +
+    'any RFC 3339 offset and a plain date ("2026-03-08", its midnight UTC) are accepted as well; ' +
+    'another text is BAD_USER_INPUT.',
   serialize: (value: unknown): string => {
     if (value instanceof Instant) return value.toString();
     throw new TypeError('DateTime serializes an Instant');
@@ -26,12 +29,19 @@ export const dateTimeScalar = {
 };
 
 export const jsonScalar = {
-  description: 'Verbatim upstream JSON, for the parts whose layout upstream does not document.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
+  description:
+    'Any JSON value (RFC 8259): an object, an array, a text, a number, a boolean or null. It is used ' +
+    'for GeoJSON, and for parts of a record that the service sends without documenting their layout; ' +
+    'those are passed on unchanged.',
   serialize: (value: unknown): unknown => value,
 };
 
 export const samplesScalar = {
-  description: 'An array of waveform samples, written as one JSON array of numbers.',
+  description:
+    'Waveform samples as one JSON array of numbers, in which null stands for a gap. It is an output ' +
+    'type alone and has no specification of its own: the unit and spacing of the numbers are stated at ' +
+    'the fields that use it.',
   serialize: (value: unknown): unknown => value,
   parseValue: (): never => {
     throw new GraphQLError('Samples is an output type');

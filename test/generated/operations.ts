@@ -3,56 +3,56 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** What happened to a trigger (contract 9.1; key-scoped §3). */
+/** Kind of a change of a trigger. */
 export type ChangeKind =
-  /** Finished: its values are final, and nothing more comes for it. Comes alone when it was never seen open. */
+  /** The sensor has stopped recording, the values are final, and no change of this trigger follows. It is the only change of a trigger that was never observed open. */
   | 'CLOSED'
-  /** Seen for the first time, still recording. */
+  /** The trigger appeared for the first time, and the sensor is still recording. */
   | 'OPENED'
-  /** A value of it changed while it was open. */
+  /** A value of the trigger changed while the sensor was recording. */
   | 'UPDATED';
 
-/** How a sensor is connected (key-scoped §2). */
+/** Kind of connection by which a sensor sends its data. */
 export type ConnectionType =
   /** Cellular network. */
   | 'CELL'
-  /** Not connected. */
+  /** No connection. */
   | 'NONE'
-  /** A type that upstream does not document: the text beside it says which. */
+  /** A kind of connection that the service does not document; the neighbouring text field has its name. */
   | 'UNKNOWN'
-  /** Wireless network. */
+  /** Wireless local network. */
   | 'WIFI';
 
-/** Whether a sensor is heard of (key-scoped §3, catalogue §3). */
+/** Connection status of a sensor at the time of the response. */
 export type SensorStatus =
-  /** Not online. */
+  /** The sensor is not in contact with the service. A sensor of the project has not reported for 150 seconds, or the service says so. */
   | 'OFFLINE'
-  /** Heard of: within the last 150 seconds, where the project has the sensor. */
+  /** The sensor is in contact with the service. A sensor of the project has reported within the last 150 seconds; for a sensor that only the catalogue knows, the catalogue says so. */
   | 'ONLINE'
-  /** A status that upstream does not document: `statusText` has it. */
+  /** A status that the service does not document; `Sensor.statusText` has its text. */
   | 'UNKNOWN';
 
 /** Unit of a signal strength. */
 export type SignalStrengthUnit =
-  /** Decibels relative to a milliwatt. */
+  /** Decibels relative to one milliwatt; a value closer to 0 is a stronger signal. */
   | 'DBM'
-  /** Percent of a full signal. */
+  /** Percent of a full signal, from 0 to 100. */
   | 'PERCENT';
 
-/** One of the two REST interfaces behind the graph. */
+/** One of the two REST interfaces of the seismic-sensor service, which this graph unites. */
 export type Source =
-  /** The catalogue interface. */
+  /** The catalogue interface: sensors, networks, earthquakes and waveforms of an organisation. */
   | 'CATALOGUE'
-  /** The key-scoped, read-only project interface. */
+  /** The project interface: sensors, state of health, earthquakes and triggers of the one project that a key reads. */
   | 'PROJECT';
 
-/** Whether a trigger is still recording (key-scoped §3). */
+/** Status of a trigger. */
 export type TriggerStatus =
-  /** Finished: values are final. */
+  /** The sensor has stopped recording, and the values are final. */
   | 'CLOSED'
-  /** Still recording: values can change. */
+  /** The sensor is still recording, and the values can change. */
   | 'OPEN'
-  /** A status that upstream does not document. */
+  /** A status that the service does not document. */
   | 'UNKNOWN';
 
 export type EarthquakeRecordingsQueryVariables = Exact<{ [key: string]: never; }>;

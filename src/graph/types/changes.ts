@@ -5,6 +5,7 @@ import './trigger-changes.js';
 
 builder.subscriptionType({
   description:
-    'What happens, as it happens, over WebSocket (graphql-transport-ws) or server-sent events. However many listen, upstream ' +
-    'is polled once.',
+    'Live changes of triggers, earthquakes and sensor status, over WebSocket (the protocol ' +
+    'graphql-transport-ws) or server-sent events. The gateway polls the service once for all ' +
+    'subscribers together.',
 });

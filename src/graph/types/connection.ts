@@ -17,11 +17,18 @@ export function forwardArgs(most = mostFirst, byDefault = defaultFirst) {
     first: builder.args((t) => ({
       first: t.int({
         validate: pageSize(most),
-        description: `How many, 1 to ${most}; ${byDefault} when left out.`,
+        description:
+          `Number of records on the page, from 1 to ${most}; the default is ${byDefault}. Error: ` +
+          'BAD_USER_INPUT outside that range.',
       }),
     })).first,
     after: builder.args((t) => ({
-      after: t.string({ description: '`endCursor` of the page before, or the cursor of any edge.' }),
+      after: t.string({
+        description:
+          'Cursor after which the page begins: `endCursor` of the previous page, or the cursor of any ' +
+          'edge. The default is the beginning of the list. Error: CURSOR_INVALID for a text that is no ' +
+          'cursor of this list.',
+      }),
     })).after,
   };
 }
@@ -33,9 +40,16 @@ export function bothWaysArgs(most = mostFirst, byDefault = defaultFirst) {
     ...builder.args((t) => ({
       last: t.int({
         validate: pageSize(most),
-        description: `How many from the end, 1 to ${most}; not together with \`first\`.`,
+        description:
+          'Number of records from the end of the list, or from before the cursor `before`, from 1 to ' +
+          `${most}. Error: BAD_USER_INPUT outside that range or together with \`first\`.`,
       }),
-      before: t.string({ description: '`startCursor` of the page after, or the cursor of any edge.' }),
+      before: t.string({
+        description:
+          'Cursor before which the page ends: `startCursor` of the following page, or the cursor of ' +
+          'any edge. The default is the end of the list. Error: CURSOR_INVALID for a text that is no ' +
+          'cursor of this list.',
+      }),
     })),
   };
 }
@@ -46,22 +60,43 @@ function pageSize(most: number) {
 }
 
 export const SourceEnum = builder.enumType('Source', {
-  description: 'One of the two REST interfaces behind the graph.',
+  description: 'One of the two REST interfaces of the seismic-sensor service, which this graph unites.',
   values: {
-    PROJECT: { value: 'PROJECT', description: 'The key-scoped, read-only project interface.' },
-    CATALOGUE: { value: 'CATALOGUE', description: 'The catalogue interface.' },
+    PROJECT: {
+      value: 'PROJECT',
+      description:
+        'The project interface: sensors, state of health, earthquakes and triggers of the one project ' +
+        'that a key reads.',
+    },
+    CATALOGUE: {
+      value: 'CATALOGUE',
+      description:
+        'The catalogue interface: sensors, networks, earthquakes and waveforms of an organisation.',
+    },
   } as const satisfies Record<Source, object>,
 });
 
 export const UnavailableSourceRef = builder.objectRef<UnavailableSource>('UnavailableSource').implement({
-  description: 'An interface that could not answer, so that the list may lack what only it knows.',
+  description:
+    'An interface that could not answer for this list, with the reason. Records that it alone knows ' +
+    'can be missing from the list.',
   fields: (t) => ({
-    source: t.expose('source', { type: SourceEnum, nullable: false, description: 'The interface.' }),
-    code: t.exposeString('code', { nullable: false, description: 'Why, as a code of `extensions.code`.' }),
-    message: t.exposeString('message', { nullable: false, description: 'Why, in words.' }),
+    source: t.expose('source', {
+      type: SourceEnum,
+      nullable: false,
+      description: 'Interface that could not answer.',
+    }),
+    code: t.exposeString('code', {
+      nullable: false,
+      description:
+        'Reason as an error code, one of those that errors carry in `extensions.code`, such as ' +
+        'UPSTREAM_UNAVAILABLE.',
+    }),
+    message: t.exposeString('message', { nullable: false, description: 'Reason as an English sentence.' }),
     retryAfterS: t.exposeFloat('retryAfterS', {
       description:
-        'Seconds after which asking again can help; null where waiting does not help or nobody knows.',
+        'Seconds after which a repeated request can succeed; null when waiting does not help or the ' +
+        'time is not known.',
     }),
   }),
 });

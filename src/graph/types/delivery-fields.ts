@@ -9,18 +9,22 @@ export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C
     cursor: t.string({
       nullable: false,
       description:
-        'Pass as `after` to resume behind this change: here, at another instance, or after a restart.',
+        'Opaque position of this change in the feed. Pass the last one received as `after` to resume ' +
+        'behind it: at this instance, at another one, or after a restart. A cursor can be resumed from ' +
+        'for at most 7 days.',
       resolve: ({ change }) => change.cursor(),
     }),
     observedAt: t.field({
       type: 'DateTime',
       nullable: false,
-      description: "When the gateway saw it, by the gateway's own clock.",
+      description: 'Time at which the gateway observed the change, by its own clock.',
       resolve: ({ change }) => Instant.fromMs(change.observedAtMs),
     }),
     replayed: t.boolean({
       nullable: false,
-      description: 'True when delivered late, from the log or from upstream, rather than live.',
+      description:
+        'True when the change is delivered late, as a replay from the change log or from the service ' +
+        'after a resume; false when it is delivered live.',
       resolve: ({ isReplayed }) => isReplayed,
     }),
   };

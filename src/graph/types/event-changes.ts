@@ -7,26 +7,31 @@ import { deliveryFields } from './delivery-fields.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 
 const EventChangeKindEnum = builder.enumType('EventChangeKind', {
-  description: 'What happened to an event (key-scoped §2).',
+  description: 'Kind of a change of an earthquake: the first solution, or a later one.',
   values: {
-    ISSUED: { value: 'ISSUED', description: 'Its first solution.' },
-    REISSUED: { value: 'REISSUED', description: 'A new solution for it.' },
+    ISSUED: { value: 'ISSUED', description: 'The first solution of the earthquake was issued.' },
+    REISSUED: {
+      value: 'REISSUED',
+      description: 'A further solution was issued for an earthquake that had one already.',
+    },
   } as const satisfies Record<EventChangeKind, object>,
 });
 
 const EventChangeRef = builder.objectRef<Delivery<EventChange>>('EventChange').implement({
-  description: 'A solution that was issued for an event, as the gateway observed it.',
+  description: 'A solution that was issued for an earthquake, as a feed observed it.',
   fields: (t) => ({
     kind: t.field({
       type: EventChangeKindEnum,
       nullable: false,
-      description: 'Whether it is the first.',
+      description: 'Kind of change: the first solution of the earthquake, or a later one.',
       resolve: ({ change }) => change.kind,
     }),
     event: t.field({
       type: EventRef,
       nullable: false,
-      description: 'The event with this solution, and with what the catalogue knows of the earthquake now.',
+      description:
+        'Earthquake with this solution of the project, together with the present record of the ' +
+        'catalogue.',
       resolve: async ({ change: { record } }, _args, { unify }) => {
         if (!record.project) return record.event;
         // What was known when the change was observed is better than no event.
@@ -38,11 +43,21 @@ const EventChangeRef = builder.objectRef<Delivery<EventChange>>('EventChange').i
 });
 
 const EventChangeFilterInput = builder.inputType('EventChangeFilter', {
-  description: 'Which events, by what was known of them when they were issued. All that is given must hold.',
+  description:
+    'Selection of earthquakes for a subscription, by the values known when the solution was issued. An ' +
+    'earthquake must meet every condition given.',
   fields: (t) => ({
-    minMagnitude: t.float({ description: 'Magnitude at least.' }),
-    within: t.field({ type: RadiusInput, description: 'Epicentre within this distance of a place.' }),
-    boundingBox: t.field({ type: BoundingBoxInput, description: 'Epicentre in this box.' }),
+    minMagnitude: t.float({
+      description: 'Least magnitude, included. An earthquake without a magnitude is left out.',
+    }),
+    within: t.field({
+      type: RadiusInput,
+      description: 'Circle in which the epicentre must lie, its edge included.',
+    }),
+    boundingBox: t.field({
+      type: BoundingBoxInput,
+      description: 'Box in which the epicentre must lie, its edges included.',
+    }),
   }),
 });
 
@@ -51,12 +66,22 @@ builder.subscriptionField('eventChanges', (t) =>
     type: EventChangeRef,
     nullable: false,
     description:
-      'Events issued or re-issued from now on, or after the cursor. From the project; with the catalogue alone from there, ' +
-      'once a minute. Errors: CURSOR_INVALID, CURSOR_EXPIRED (older than 7 days), FORBIDDEN for a plan without event ' +
-      'detection, and FELL_BEHIND for a reader who is too slow.',
+      'Feed of earthquake solutions issued or reissued from now on, or since the cursor `after`. It ' +
+      'polls the project interface; where only the catalogue interface is configured, it polls that ' +
+      'one, about once a minute. Errors: BAD_USER_INPUT; NOT_CONFIGURED when no interface is ' +
+      'configured; CURSOR_INVALID; CURSOR_EXPIRED when `after` can no longer be resumed from without ' +
+      'loss, as after 7 days; FORBIDDEN on a plan without earthquake detection; FELL_BEHIND for a ' +
+      'subscriber that is 1,000 changes behind.',
     args: {
-      filter: t.arg({ type: EventChangeFilterInput, description: 'Which events; all when left out.' }),
-      after: t.arg.string({ description: 'Resume behind this cursor; from now on when left out.' }),
+      filter: t.arg({
+        type: EventChangeFilterInput,
+        description: 'Selection of earthquakes; the default is all.',
+      }),
+      after: t.arg.string({
+        description:
+          'Cursor of a change, behind which the feed resumes; the default is to begin with the changes ' +
+          'from now on.',
+      }),
     },
     subscribe: (_, { filter, after }, { feeds }) =>
       feeds.eventChanges({ filter: filter ?? null, after: after ?? null }),

@@ -11,41 +11,74 @@ import { defaultFirst, forwardArgs, SourceEnum, UnavailableSourceRef } from './c
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 
 const EventFilterInput = builder.inputType('EventFilter', {
-  description: 'Which events. All that is given must hold, of the merged values that this graph shows.',
+  description:
+    'Selection of earthquakes. An earthquake must meet every condition given; the conditions compare ' +
+    'the values that this graph shows, merged from both interfaces.',
   fields: (t) => ({
-    from: t.field({ type: 'DateTime', description: 'Origin time, at or after.' }),
-    to: t.field({ type: 'DateTime', description: 'Origin time, at or before.' }),
+    from: t.field({
+      type: 'DateTime',
+      description: 'Earliest origin time, included. Error: BAD_USER_INPUT when it is later than `to`.',
+    }),
+    to: t.field({ type: 'DateTime', description: 'Latest origin time, included.' }),
     issuedFrom: t.field({
       type: 'DateTime',
       description:
-        "Issue time of the project's latest solution, at or after: what is new or revised since. Leaves out events " +
-        'that only the catalogue knows, which have none.',
+        "Earliest time of issue of the project's latest solution, included: selects what is new or " +
+        'revised since then. Earthquakes that only the catalogue knows have no time of issue and are ' +
+        'left out. Error: BAD_USER_INPUT when it is later than `issuedTo`; NOT_CONFIGURED without the ' +
+        'project interface.',
     }),
-    issuedTo: t.field({ type: 'DateTime', description: 'Issue time, at or before.' }),
-    minMagnitude: t.float({ description: 'Magnitude at least; an event without one is left out.' }),
-    maxMagnitude: t.float({ description: 'Magnitude at most; an event without one is left out.' }),
-    minDepthKm: t.float({ description: 'Depth at least, in kilometres; an event without one is left out.' }),
-    maxDepthKm: t.float({ description: 'Depth at most, in kilometres; an event without one is left out.' }),
+    issuedTo: t.field({
+      type: 'DateTime',
+      description:
+        "Latest time of issue of the project's latest solution, included. Earthquakes that only the " +
+        'catalogue knows are left out. Error: NOT_CONFIGURED without the project interface.',
+    }),
+    minMagnitude: t.float({
+      description:
+        'Least magnitude, included; an earthquake without a magnitude is left out. Error: ' +
+        'BAD_USER_INPUT when it is greater than `maxMagnitude`.',
+    }),
+    maxMagnitude: t.float({
+      description: 'Greatest magnitude, included; an earthquake without a magnitude is left out.',
+    }),
+    minDepthKm: t.float({
+      description:
+        'Least depth in kilometres, included; an earthquake without a depth is left out. Error: ' +
+        'BAD_USER_INPUT when it is greater than `maxDepthKm`.',
+    }),
+    maxDepthKm: t.float({
+      description: 'Greatest depth in kilometres, included; an earthquake without a depth is left out.',
+    }),
     boundingBox: t.field({
       type: BoundingBoxInput,
       description:
-        'Epicentre inside this box, edges included. minLongitude greater than maxLongitude crosses the antimeridian. ' +
-        'With `within` too: both must hold.',
+        'Box in which the epicentre must lie, its edges included. Together with `within`, the ' +
+        'epicentre must lie in both.',
     }),
-    within: t.field({ type: RadiusInput, description: 'Epicentre within this distance of a place.' }),
-    networkId: t.string({ description: "Identifier of the catalogue's network." }),
+    within: t.field({
+      type: RadiusInput,
+      description: 'Circle in which the epicentre must lie, its edge included.',
+    }),
+    networkId: t.string({
+      description:
+        'Catalogue identifier of the network that the earthquake is assigned to, as in ' +
+        '`Network.networkId`. Error: NOT_CONFIGURED without the catalogue interface.',
+    }),
     source: t.field({
       type: SourceEnum,
-      description: 'Only events that this interface knows, alone or with the other.',
+      description:
+        'Interface that must know the earthquake, alone or together with the other one. Error: ' +
+        'NOT_CONFIGURED when it is not configured.',
     }),
   }),
 });
 
 const EventOrderEnum = builder.enumType('EventOrder', {
-  description: 'Order of events, by origin time to its last digit.',
+  description: 'Order of a list of earthquakes by origin time, compared to its last digit.',
   values: {
-    ORIGIN_TIME_DESC: { description: 'Latest first.' },
-    ORIGIN_TIME_ASC: { description: 'Earliest first.' },
+    ORIGIN_TIME_DESC: { description: 'The latest origin time comes first.' },
+    ORIGIN_TIME_ASC: { description: 'The earliest origin time comes first.' },
   } as const,
 });
 
@@ -53,38 +86,44 @@ const EventConnection = builder.connectionObject<typeof EventRef, Slice<LocatedE
   {
     type: EventRef,
     name: 'EventConnection',
-    description: 'One page of events.',
+    description: 'One page of a list of earthquakes.',
     fields: (t) => ({
       geoJson: t.field({
         type: 'JSON',
         nullable: false,
         description:
-          'This page as a GeoJSON FeatureCollection (RFC 7946), for a map: properties as in the feeds of USGS (mag, ' +
-          'place, time in epoch milliseconds, magType, type, ids, title); coordinates with the depth in kilometres.',
+          'Earthquakes of this page as a GeoJSON FeatureCollection (RFC 7946) for a map. Coordinates ' +
+          'are longitude and latitude in degrees and, where it is known, depth in kilometres. ' +
+          'Properties are named as in the feeds of the USGS: mag, place, time (milliseconds since ' +
+          '1970), magType, type, ids, status and title.',
         resolve: (slice) => eventGeoJson(slice.edges.map(({ node }) => node)),
       }),
       unavailableSources: t.field({
         type: [UnavailableSourceRef],
         nullable: { list: false, items: false },
         description:
-          'Interfaces that could not answer, so that the list may lack what only they know; with code ' +
-          'QUERY_TOO_COMPLEX, what would have taken too many requests.',
+          'Interfaces that could not answer, so that earthquakes known to them alone may be missing; ' +
+          'empty when the list is complete. An entry with code QUERY_TOO_COMPLEX stands for a part ' +
+          'that would have taken too many requests.',
         resolve: (slice) => [...slice.unavailableSources],
       }),
     }),
   },
-  { name: 'EventEdge', description: 'An event and its place in the list.' },
+  { name: 'EventEdge', description: 'An earthquake with its cursor in the list.' },
 );
 
 function eventListArgs() {
   return {
     ...builder.args((t) => ({
-      filter: t.field({ type: EventFilterInput, description: 'Which events; all when left out.' }),
+      filter: t.field({
+        type: EventFilterInput,
+        description: 'Selection of earthquakes; the default is all.',
+      }),
       orderBy: t.field({
         type: EventOrderEnum,
         required: true,
         defaultValue: 'ORIGIN_TIME_DESC',
-        description: 'Which come first.',
+        description: 'Order of the list; the default is the latest origin time first.',
       }),
     })),
     ...forwardArgs(),
@@ -116,10 +155,13 @@ builder.queryField('events', (t) =>
   t.field({
     type: EventConnection,
     description:
-      'Earthquakes of both interfaces, each once, in exact order of origin time whatever order upstream lists in. A walk ' +
-      'through the pages neither repeats nor skips one while others are issued. A page may hold fewer than `first` with ' +
-      '`hasNextPage` true, where finding more would take too many upstream requests: go on from `endCursor`, or narrow ' +
-      '`filter`. Null with the error where none of the interfaces that could answer can.',
+      'Earthquakes of both interfaces, each once, in exact order of origin time. A walk through the ' +
+      'pages neither repeats nor skips an earthquake while new ones are issued. A page may have fewer ' +
+      'records than `first` although `hasNextPage` is true, where finding more would take too many ' +
+      'requests to the service: continue from `endCursor`, or narrow `filter`. Null with an error when ' +
+      'none of the interfaces could answer. Errors: BAD_USER_INPUT, CURSOR_INVALID, NOT_CONFIGURED; ' +
+      'FORBIDDEN on a plan without earthquake detection; UPSTREAM_RATE_LIMITED, UPSTREAM_TIMEOUT, ' +
+      'UPSTREAM_UNAVAILABLE.',
     args: eventListArgs(),
     extensions: eventListCost,
     resolve: (_, { first, ...args }, { unify }) =>
@@ -130,7 +172,9 @@ builder.queryField('events', (t) =>
 builder.objectFields(NetworkRef, (t) => ({
   events: t.field({
     type: EventConnection,
-    description: 'Earthquakes that the catalogue counts to this network, in exact order of origin time.',
+    description:
+      'Earthquakes that the catalogue assigns to this network, in exact order of origin time; paged as ' +
+      '`Query.events`, with the same errors.',
     args: eventListArgs(),
     extensions: eventListCost,
     resolve: ({ networkId }, { first, filter, ...args }, { unify }) => {

@@ -17,103 +17,135 @@ import { PointInput } from './geography.js';
 
 builder.node(EventRef, {
   description:
-    'One earthquake. Where both interfaces know it, one Event carries both: `sources` says which. Origin, magnitude and ' +
-    "time come from the catalogue's solution where there is one, else from the project's latest origin.",
+    'An earthquake. The records that both interfaces have of the same earthquake are one Event, and ' +
+    '`sources` names the interfaces. Origin time and epicentre always come from one location: the ' +
+    "catalogue's where it has one, otherwise the project's latest origin.",
   id: nodeKey((event) => event.key),
   loadManyWithoutCache: (keys, { unify }) => loadEach(keys, (key) => readEvent(unify, { key })),
   fields: (t) => ({
     projectEventId: t.string({
-      description: "The project's identifier; null for an event that only the catalogue knows.",
+      description:
+        'Identifier of the earthquake in the project interface; null for an earthquake that only the ' +
+        'catalogue knows.',
       resolve: (event) => event.projectEventId ?? ofProject(event, null),
     }),
     catalogueEventId: t.string({
-      description: "The catalogue's identifier; null for an event that only the project knows.",
+      description:
+        'Identifier of the earthquake in the catalogue interface; null for an earthquake that only the ' +
+        'project knows.',
       resolve: (event) => ofCatalogue(event, event.catalogueEventId),
     }),
     originTime: t.field({
       type: 'DateTime',
       nullable: false,
       description:
-        "When it began, of the same solution as its place: the catalogue's, else the project's latest origin.",
+        'Origin time: the moment at which the rupture began. It comes from the same location as the ' +
+        "epicentre: the catalogue's where it has one, otherwise the project's latest origin.",
       resolve: (event) => located(event).originTime,
     }),
     issuedAt: t.field({
       type: 'DateTime',
       description:
-        "When the project's latest solution was issued; null for an event that the project does not have.",
+        "Time at which the project's latest solution was issued; null for an earthquake that only the " +
+        'catalogue knows.',
       resolve: (event) => shown(ofProject(event, event.issuedAt)),
     }),
     latitude: t.float({
       nullable: false,
-      description: 'Of the epicentre, degrees north.',
+      description: 'Latitude of the epicentre in degrees north (WGS 84), from -90 to 90.',
       resolve: (event) => located(event).latitude,
     }),
     longitude: t.float({
       nullable: false,
-      description: 'Of the epicentre, degrees east.',
+      description: 'Longitude of the epicentre in degrees east (WGS 84), from -180 to 180.',
       resolve: (event) => located(event).longitude,
     }),
     depthKm: t.float({
-      description: "Depth in kilometres, of the same solution where it has one, else the other interface's.",
+      description:
+        'Depth of the hypocentre in kilometres, from the same location as the epicentre, or from the ' +
+        'other interface where that location has none; null when neither has one.',
       resolve: (event) => shown(ofEither(event, event.depthKm)),
     }),
     magnitude: t.float({
-      description: "The catalogue's magnitude, else the project's.",
+      description:
+        'Magnitude of the catalogue, otherwise of the project; null when neither has one. Its type is ' +
+        'in `magnitudeType`.',
       resolve: (event) => shown(ofEither(event, event.magnitude)),
     }),
     magnitudeType: t.string({
       description:
-        "Type of the catalogue's magnitude, as it spells it: an open, case-sensitive set (mb, ML, Mww). Null beside a " +
-        "magnitude of the project's.",
+        "Type of the catalogue's magnitude as the catalogue spells it, such as mb, ML or Mww. Case " +
+        'matters, and the set of values is open. Null when the catalogue gives none, and for a ' +
+        'magnitude of the project.',
       resolve: (event) => shown(ofCatalogue(event, event.magnitudeType)),
     }),
     place: t.string({
-      description: 'Where it was, in words, by the catalogue.',
+      description:
+        'Description of the location by the catalogue, such as a distance and direction from a town; ' +
+        'null when the catalogue gives none.',
       resolve: (event) => shown(ofCatalogue(event, event.place)),
     }),
     status: t.string({
-      description: 'Status as the catalogue writes it: an open set.',
+      description:
+        "Status of the catalogue's record as the catalogue writes it; the set of values is open. Null " +
+        'when the catalogue gives none.',
       resolve: (event) => shown(ofCatalogue(event, event.status)),
     }),
     stationCount: t.int({
-      description: 'Stations used, as the project counts them.',
+      description:
+        'Number of stations used by the project, 0 or more; null for an earthquake that only the ' +
+        'catalogue knows.',
       resolve: (event) => shownCount(ofProject(event, event.stationCount)),
     }),
     pickStations: t.stringList({
-      description: 'Codes of the stations whose picks the project used.',
+      description:
+        'Station codes of the picks that the project used; null for an earthquake that only the ' +
+        'catalogue knows.',
       resolve: (event) => ofProject(event, event.pickStations),
     }),
     horizontalUncertaintyKm: t.float({
       description:
-        "Of the catalogue's epicentre, in kilometres. From its detail: one upstream request for each event.",
+        "Uncertainty of the catalogue's epicentre in kilometres; null when the catalogue gives none. " +
+        "It is part of the catalogue's detail, which costs one request to the service for each " +
+        'earthquake.',
       resolve: async (event, _, { unify }) =>
         shown((await catalogueDetail(unify, event))?.horizontal_uncertainty_km ?? null),
     }),
     depthUncertaintyKm: t.float({
-      description: "Of the catalogue's depth, in kilometres. From its detail.",
+      description:
+        "Uncertainty of the catalogue's depth in kilometres; null when the catalogue gives none. It is " +
+        "part of the catalogue's detail, which costs one request to the service for each earthquake.",
       resolve: async (event, _, { unify }) =>
         shown((await catalogueDetail(unify, event))?.depth_uncertainty_km ?? null),
     }),
     magnitudeUncertainty: t.float({
-      description: "Of the catalogue's magnitude. From its detail.",
+      description:
+        "Uncertainty of the catalogue's magnitude, in units of magnitude; null when the catalogue " +
+        "gives none. It is part of the catalogue's detail, which costs one request to the service for " +
+        'each earthquake.',
       resolve: async (event, _, { unify }) =>
         shown((await catalogueDetail(unify, event))?.magnitude_uncertainty ?? null),
     }),
     quality: t.field({
       type: EventQualityRef,
-      description: "How well constrained the catalogue's solution is. From its detail.",
+      description:
+        "Quality of the catalogue's location; null when the catalogue gives none. It is part of the " +
+        "catalogue's detail, which costs one request to the service for each earthquake.",
       resolve: async (event, _, { unify }) => (await catalogueDetail(unify, event))?.quality ?? null,
     }),
     arrivals: t.field({
       type: [ArrivalRef],
       nullable: { list: true, items: false },
-      description: "Per-station arrivals of the catalogue's solution. From its detail.",
+      description:
+        "Arrivals at single stations by the catalogue's location; null when the catalogue gives none. " +
+        "They are part of the catalogue's detail, which costs one request to the service for each " +
+        'earthquake.',
       resolve: async (event, _, { unify }) =>
         (await arrivalsOf(unify, event))?.map((arrival) => ({ event, arrival })) ?? null,
     }),
     network: t.field({
       type: NetworkRef,
-      description: 'The network that the catalogue counts it to.',
+      description: 'Network that the catalogue assigns the earthquake to; null when it assigns none.',
       resolve: (event, _, { unify }) => {
         const networkId = shown(ofCatalogue(event, event.networkId));
         return networkId === null ? null : new Network(unify, networkId);
@@ -121,24 +153,39 @@ builder.node(EventRef, {
     }),
     solutions: t.field({
       type: EventSolutionsRef,
-      description: 'Every solution the project issued. From its detail: one upstream request for each event.',
+      description:
+        'Every solution that the project has issued for the earthquake; null for an earthquake that ' +
+        'only the catalogue knows. Costs one request to the service for each earthquake.',
       resolve: (event, _, { unify }) => projectDetail(unify, event),
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'When the catalogue made its record of it. From its detail.',
+      description:
+        'Time at which the catalogue created its record of the earthquake; null when it does not say. ' +
+        "It is part of the catalogue's detail, which costs one request to the service for each " +
+        'earthquake.',
       resolve: async (event, _, { unify }) =>
         shown(instantOf((await catalogueDetail(unify, event))?.created_at ?? null)),
     }),
     distanceKm: t.float({
       nullable: false,
-      args: { from: t.arg({ type: PointInput, required: true, description: 'The other end.' }) },
-      description: 'From the epicentre to a place, in kilometres along the WGS 84 ellipsoid.',
+      args: {
+        from: t.arg({
+          type: PointInput,
+          required: true,
+          description: 'Place to which the distance is measured.',
+        }),
+      },
+      description:
+        'Distance from the epicentre to a place in kilometres, along the geodesic on the WGS 84 ' +
+        'ellipsoid; depth is not part of it.',
       resolve: (event, { from }) => distanceKm(located(event), from),
     }),
     projectOrigin: t.field({
       type: OriginRef,
-      description: 'The latest project solution by itself; null where the project has not located it.',
+      description:
+        'Latest location by the project alone, for comparison with the merged values; null when the ' +
+        'project has not located the earthquake.',
       resolve: (event) => {
         const record = ofProject(event, event.project);
         const solution = event.projectSolution;
@@ -148,33 +195,53 @@ builder.node(EventRef, {
     sources: t.field({
       type: [SourceEnum],
       nullable: { list: false, items: false },
-      description: 'Which interfaces know it.',
+      description: 'Interfaces that know the earthquake: one or both.',
       resolve: (event) => [...event.sources],
     }),
     asOf: t.field({
       type: 'DateTime',
       nullable: false,
-      description: 'When the gateway read this from upstream: the oldest of the records it is made of.',
+      description:
+        'Time at which the gateway read this from the service; of two records that make up the ' +
+        'earthquake, the earlier time.',
       resolve: (event) => event.asOf,
     }),
   }),
 });
 
 const EventLookupInput = builder.inputType('EventLookup', {
-  description: 'Exactly one field.',
+  description: 'Name of one earthquake, by exactly one of the fields.',
   isOneOf: true,
   fields: (t) => ({
-    id: t.id({ description: 'Global id.' }),
-    projectEventId: t.string({ description: "The project's identifier." }),
-    catalogueEventId: t.string({ description: "The catalogue's identifier." }),
+    id: t.id({ description: 'Global id, taken from `Event.id`.' }),
+    projectEventId: t.string({
+      description:
+        'Identifier of the earthquake in the project interface. Error: NOT_CONFIGURED without that ' +
+        'interface.',
+    }),
+    catalogueEventId: t.string({
+      description:
+        'Identifier of the earthquake in the catalogue interface. Error: NOT_CONFIGURED without that ' +
+        'interface.',
+    }),
   }),
 });
 
 builder.queryField('event', (t) =>
   t.field({
     type: EventRef,
-    description: 'One earthquake with what both interfaces know of it; null when there is none.',
-    args: { by: t.arg({ type: EventLookupInput, required: true, description: 'Which event.' }) },
+    description:
+      'One earthquake with the values of both interfaces; null when there is no such earthquake. Costs ' +
+      'at most four requests to the service. Errors: BAD_USER_INPUT for a wrong id, NOT_CONFIGURED ' +
+      'when the interface of the identifier is not configured, FORBIDDEN on a plan without earthquake ' +
+      'detection.',
+    args: {
+      by: t.arg({
+        type: EventLookupInput,
+        required: true,
+        description: 'Identifier of the earthquake, in one of its forms.',
+      }),
+    },
     extensions: cost({ requests: () => 4 }),
     resolve: (_, { by }, { unify }) => {
       if (by.id != null) return readEvent(unify, { key: idOf('Event', String(by.id), 'by.id') });

@@ -11,28 +11,33 @@ import { SourceEnum } from './connection.js';
 /** The gateway about itself: what it knows already, so that asking costs upstream nothing. */
 
 const RateLimitRef = builder.objectRef<RateLimitStatus>('RateLimit').implement({
-  description:
-    'What an interface allows the key that is in use (key-scoped §8, catalogue §8), and what is left of it.',
+  description: 'Rate limit that an interface sets for the key in use, and the budget that is left of it.',
   fields: (t) => ({
-    perMinute: t.exposeInt('perMinute', { nullable: false, description: 'Requests per minute.' }),
+    perMinute: t.exposeInt('perMinute', {
+      nullable: false,
+      description: 'Requests that the interface permits in one minute.',
+    }),
     burst: t.exposeInt('burst', {
       nullable: true,
-      description: 'Requests at once; null where the interface allows as many as a minute does.',
+      description:
+        'Requests that the interface permits at once; null when it permits those of a whole minute at ' +
+        'once.',
     }),
     remaining: t.int({
       nullable: false,
-      description: 'Requests that could be sent at once now.',
+      description: 'Requests that could be sent immediately, as the budget stands now.',
       resolve: ({ remaining }) => Math.floor(remaining),
     }),
     remainingToday: t.int({
       nullable: true,
-      description: "Left of the day's allowance; null where there is none.",
+      description: 'Requests left of the daily quota; null when the interface has no daily quota.',
       resolve: ({ remainingToday }) => remainingToday && Math.floor(remainingToday),
     }),
     resetAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the allowance is whole again; null when it is.',
+      description:
+        'Time at which the full budget of `burst` is available again; null when it is available now.',
       resolve: ({ resetAtMs }) => momentOf(resetAtMs),
     }),
   }),
@@ -45,78 +50,90 @@ interface InterfaceRow {
 }
 
 const InterfaceStatusRef = builder.objectRef<InterfaceRow>('InterfaceStatus').implement({
-  description: 'How one of the two interfaces is doing under the key in use.',
+  description: 'State of one of the two interfaces under the key in use.',
   fields: (t) => ({
-    source: t.expose('source', { type: SourceEnum, nullable: false, description: 'Which interface.' }),
+    source: t.expose('source', {
+      type: SourceEnum,
+      nullable: false,
+      description: 'Interface that this state is about.',
+    }),
     configured: t.boolean({
       nullable: false,
-      description: 'Whether there is an address and a key for it.',
+      description: 'True when the gateway has an address and a key for the interface.',
       resolve: ({ status }) => status !== null,
     }),
     reachable: t.boolean({
       nullable: true,
-      description: 'Whether it answered when it was last asked. Null before the first request.',
+      description:
+        'True when the interface answered the last request, false when it did not; false also while ' +
+        'the circuit breaker is open after repeated failures. Null before the first request.',
       resolve: ({ status }) => status?.reachable ?? null,
     }),
     lastErrorCode: t.string({
       nullable: true,
-      description: 'Code of the last failed request, as in `extensions.code`; null without one.',
+      description:
+        'Error code of the last failed request, as in `extensions.code`; null when none has failed.',
       resolve: ({ status }) => status?.lastErrorCode ?? null,
     }),
     lastErrorAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When that was.',
+      description: 'Time of the last failed request; null when none has failed.',
       resolve: ({ status }) => momentOf(status?.lastErrorAtMs ?? null),
     }),
     rateLimit: t.field({
       type: RateLimitRef,
       nullable: true,
-      description: 'The allowance; null where the interface is not configured.',
+      description: 'Rate limit and remaining budget; null when the interface is not configured.',
       resolve: ({ status }) => status?.rateLimit ?? null,
     }),
     requestCount: t.float({
       nullable: false,
-      description: 'Requests sent since the start.',
+      description: 'Requests sent to the interface since the gateway started.',
       resolve: ({ status }) => status?.requestCount ?? 0,
     }),
     cacheHitCount: t.float({
       nullable: false,
-      description: 'Reads answered from the cache since the start.',
+      description:
+        'Reads answered from the cache, without a request to the interface, since the gateway started.',
       resolve: ({ status }) => status?.cacheHitCount ?? 0,
     }),
   }),
 });
 
 const FeedStatusRef = builder.objectRef<FeedStatus>('FeedStatus').implement({
-  description: 'How one of the live feeds is doing.',
+  description: 'State of one feed: the polling that one of the subscriptions is served from.',
   fields: (t) => ({
-    name: t.exposeString('name', { nullable: false, description: 'The subscription that it feeds.' }),
+    name: t.exposeString('name', {
+      nullable: false,
+      description: 'Name of the subscription that the feed serves, such as triggerChanges.',
+    }),
     active: t.boolean({
       nullable: false,
-      description: 'Whether upstream is being polled for it: while someone listens.',
+      description: 'True while the feed polls the service, which it does as long as it has subscribers.',
       resolve: ({ isActive }) => isActive,
     }),
     subscriberCount: t.exposeInt('subscriberCount', {
       nullable: false,
-      description: 'Subscriptions that listen to it.',
+      description: 'Number of subscriptions that the feed serves at present.',
     }),
     intervalS: t.float({
       nullable: false,
-      description: 'Seconds from one poll to the next, as things are.',
+      description: 'Seconds between two polls at present; the interval grows while the budget is short.',
       resolve: ({ intervalMs }) => intervalMs / 1000,
     }),
     lastPollAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the last poll ended, well or not; null before the first.',
+      description: 'Time at which the last poll ended, with success or without; null before the first poll.',
       resolve: ({ lastPollAtMs }) => momentOf(lastPollAtMs),
     }),
     lagS: t.float({
       nullable: true,
       description:
-        'Seconds since upstream was last read to the end: more than a few intervals, and it is not getting through. Null ' +
-        'while nobody listens, and before the first time.',
+        'Seconds since the last poll that read the service to the end. More than a few intervals mean ' +
+        'that the polls fail. Null while the feed has no subscribers, and before the first successful ' +
+        'poll.',
       resolve: ({ lagMs }) => (lagMs === null ? null : lagMs / 1000),
     }),
   }),
@@ -128,22 +145,22 @@ interface GatewayRow {
 }
 
 const GatewayRef = builder.objectRef<GatewayRow>('Gateway').implement({
-  description: 'How the gateway itself is doing.',
+  description: 'State of the gateway: its version, the interfaces that it reads, and its feeds.',
   fields: (t) => ({
     version: t.string({
       nullable: false,
-      description: 'Version of seisgraph.',
+      description: 'Version of seisgraph, such as 0.1.0.',
       resolve: ({ ctx }) => ctx.gateway.version,
     }),
     sandbox: t.boolean({
       nullable: false,
-      description: 'True when the interfaces behind are the embedded sandbox.',
+      description: 'True when the gateway reads its embedded sandbox, which simulates the service.',
       resolve: ({ ctx }) => ctx.gateway.sandbox,
     }),
     interfaces: t.field({
       type: [InterfaceStatusRef],
       nullable: false,
-      description: 'Both interfaces, configured or not.',
+      description: 'State of both interfaces, also of one that is not configured.',
       resolve: ({ ctx: { unify }, elsewhere }): InterfaceRow[] => [
         rowOf('PROJECT', unify.project?.status(), elsewhere),
         rowOf('CATALOGUE', unify.catalogue?.status(), elsewhere),
@@ -152,7 +169,7 @@ const GatewayRef = builder.objectRef<GatewayRow>('Gateway').implement({
     feeds: t.field({
       type: [FeedStatusRef],
       nullable: false,
-      description: 'The live feeds that what is configured can feed.',
+      description: 'State of each feed that the configured interfaces can serve.',
       resolve: ({ ctx: { feeds }, elsewhere }) => [...mergeFeeds([...feeds.status(), ...elsewhere.feeds])],
     }),
   }),
@@ -163,7 +180,8 @@ builder.queryField('gateway', (t) =>
     type: GatewayRef,
     nullable: false,
     description:
-      'How the gateway itself is doing: configured interfaces, remaining upstream budget, live feeds. Costs upstream nothing.',
+      'State of the gateway: configured interfaces, remaining budget and feeds. It costs no request to ' +
+      'the service.',
     resolve: (_root, _args, ctx) => {
       ctx.unify.scope.dependencies?.refuse('the gateway was asked about itself');
       const others = ctx.gateway.elsewhere?.();

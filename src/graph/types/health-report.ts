@@ -13,124 +13,151 @@ const mostReports = 5000;
 const reportsByDefault = 100;
 
 export const ConnectionTypeEnum = builder.enumType('ConnectionType', {
-  description: 'How a sensor is connected (key-scoped §2).',
+  description: 'Kind of connection by which a sensor sends its data.',
   values: {
-    WIFI: { description: 'Wireless network.' },
+    WIFI: { description: 'Wireless local network.' },
     CELL: { description: 'Cellular network.' },
-    NONE: { description: 'Not connected.' },
-    UNKNOWN: { description: 'A type that upstream does not document: the text beside it says which.' },
+    NONE: { description: 'No connection.' },
+    UNKNOWN: {
+      description:
+        'A kind of connection that the service does not document; the neighbouring text field has its ' +
+        'name.',
+    },
   } as const,
 });
 
 builder.objectType(SignalStrengthRef, {
   description:
-    'Strength of the radio signal. Upstream sends one number: dBm when negative, percent otherwise.',
+    "Strength of a sensor's radio signal. The service sends a single number, of which a negative one " +
+    'is in dBm and any other in percent.',
   fields: (t) => ({
-    value: t.exposeFloat('value', { nullable: false, description: 'In the unit beside it.' }),
+    value: t.exposeFloat('value', {
+      nullable: false,
+      description: 'Strength in the unit named by `unit`: below 0 for DBM, from 0 to 100 for PERCENT.',
+    }),
     unit: t.expose('unit', {
       type: builder.enumType('SignalStrengthUnit', {
         description: 'Unit of a signal strength.',
         values: {
-          DBM: { description: 'Decibels relative to a milliwatt.' },
-          PERCENT: { description: 'Percent of a full signal.' },
+          DBM: {
+            description: 'Decibels relative to one milliwatt; a value closer to 0 is a stronger signal.',
+          },
+          PERCENT: { description: 'Percent of a full signal, from 0 to 100.' },
         } as const,
       }),
       nullable: false,
-      description: 'Unit of the value.',
+      description: 'Unit of `value`.',
     }),
   }),
 });
 
 builder.objectType(HealthReportRef, {
-  description: 'What a sensor said of its own health at one time (key-scoped §2, state of health).',
+  description:
+    'State-of-health report of a sensor: its power, connection, clock and memory at one time. Each ' +
+    'value but `timestamp` is null when the sensor did not report it.',
   fields: (t) => ({
     timestamp: t.expose('timestamp', {
       type: 'DateTime',
       nullable: false,
-      description: "The sensor's own time of the report.",
+      description: 'Time of the report, by the sensor.',
     }),
     receivedAt: t.field({
       type: 'DateTime',
-      description: 'When the service received it.',
+      description: 'Time at which the service received the report; null when it does not say.',
       resolve: (report) => shown(report.receivedAt),
     }),
     firmwareVersion: t.string({
-      description: 'Firmware that the sensor ran.',
+      description: 'Version of the firmware that the sensor ran; null when not reported.',
       resolve: (report) => shown(report.firmwareVersion),
     }),
     powerSource: t.string({
-      description: 'What powered it, as upstream writes it: an open set.',
+      description:
+        'Source of power, as the service writes it; the set of values is open. Null when not reported.',
       resolve: (report) => shown(report.powerSource),
     }),
     connectionType: t.field({
       type: ConnectionTypeEnum,
-      description: 'How it was connected.',
+      description: 'Kind of connection at the time of the report; null when not reported.',
       resolve: (report) => connectionTypeOf(shown(report.connectionTypeText)),
     }),
     connectionTypeText: t.string({
-      description: 'How it was connected, as upstream writes it.',
+      description: 'Kind of connection, as the service writes it; null when not reported.',
       resolve: (report) => shown(report.connectionTypeText),
     }),
     signalStrength: t.field({
       type: SignalStrengthRef,
-      description: 'Strength of its radio signal.',
+      description: 'Strength of the radio signal, with its unit; null when not reported.',
       resolve: (report) => shown<SignalStrength | null>(report.signalStrength),
     }),
     uptimeS: t.float({
-      description: 'Seconds since the sensor started.',
+      description: 'Seconds since the last start of the sensor; null when not reported.',
       resolve: (report) => shown(report.uptimeS),
     }),
     rebootReason: t.string({
-      description: 'Why it started last, as upstream writes it: an open set.',
+      description:
+        'Reason for the last start of the sensor, as the service writes it; the set of values is open. ' +
+        'Null when not reported.',
       resolve: (report) => shown(report.rebootReason),
     }),
     clockQuality: t.string({
-      description: 'Quality of its clock, as upstream writes it: an open set.',
+      description:
+        "Quality of the sensor's clock, as the service writes it; the set of values is open. Null when " +
+        'not reported.',
       resolve: (report) => shown(report.clockQuality),
     }),
     syncAgeS: t.float({
-      description: 'Seconds since its clock was synchronised.',
+      description: "Seconds since the last synchronisation of the sensor's clock; null when not reported.",
       resolve: (report) => shown(report.syncAgeS),
     }),
     dataTxBytes: t.float({
-      description: 'Bytes sent since the sensor last started, network overhead excluded.',
+      description:
+        'Bytes of sensor data sent since the last start of the sensor, without network overhead; null ' +
+        'when not reported.',
       resolve: (report) => shown(report.dataTxBytes),
     }),
     dataRxBytes: t.float({
-      description: 'Bytes received since the sensor last started, network overhead excluded.',
+      description:
+        'Bytes of sensor data received since the last start of the sensor, without network overhead; ' +
+        'null when not reported.',
       resolve: (report) => shown(report.dataRxBytes),
     }),
     batteryVolts: t.float({
-      description: 'Volts of its battery; null when not reported.',
+      description: 'Battery voltage in volts; null when not reported.',
       resolve: (report) => shown(report.batteryVolts),
     }),
     charging: t.boolean({
-      description: 'Whether the battery was being charged; null when not reported.',
+      description: 'True when the battery was being charged; null when not reported.',
       resolve: (report) => shown(report.charging),
     }),
     temperatureC: t.float({
-      description: 'Temperature inside, in degrees Celsius; null when not reported.',
+      description: 'Temperature inside the sensor in degrees Celsius; null when not reported.',
       resolve: (report) => shown(report.temperatureC),
     }),
     freeHeapBytes: t.float({
-      description: 'Bytes of memory left; null when not reported.',
+      description: 'Free working memory of the sensor in bytes; null when not reported.',
       resolve: (report) => shown(report.freeHeapBytes),
     }),
     bufferUsagePct: t.float({
-      description: 'Percent of its buffer in use; null when not reported.',
+      description: "Used part of the sensor's data buffer in percent, from 0 to 100; null when not reported.",
       resolve: (report) => shown(report.bufferUsagePct),
     }),
     gps: t.field({
       type: 'JSON',
-      description: 'GPS position as upstream wrote it; null when not reported or masked.',
+      description:
+        "GPS position in the service's own layout, which it does not document; null when not reported, " +
+        'and for a sensor under location masking.',
       resolve: (report, _, { unify }) => unlessMasked(unify, report.gps ?? null, report.readAtMs),
     }),
   }),
 });
 
 const HealthReportConnection = builder.connectionObject(
-  { type: HealthReportRef, name: 'HealthReportConnection', description: 'One page of health reports.' },
-  { name: 'HealthReportEdge', description: 'A health report and its place in the list.' },
+  {
+    type: HealthReportRef,
+    name: 'HealthReportConnection',
+    description: 'One page of a list of state-of-health reports, the oldest first.',
+  },
+  { name: 'HealthReportEdge', description: 'A state-of-health report with its cursor in the list.' },
 );
 
 interface HealthInput {
@@ -143,8 +170,10 @@ builder.objectFields(SensorRef, (t) => ({
   latestHealthReport: t.field({
     type: HealthReportRef,
     description:
-      'Its last health report: of the last 24 hours, or of the 24 hours before it was last heard of. At most 60 seconds ' +
-      'old while upstream answers. Null for a sensor that the project does not have. One upstream request for each sensor.',
+      'Latest state-of-health report: of the last 24 hours, or of the 24 hours before `lastSeenAt` for ' +
+      'a sensor that has been silent for longer. It is at most 60 seconds old while the service ' +
+      'answers. Null when there is none, and for a sensor that only the catalogue knows. Costs one ' +
+      'request to the service for each sensor.',
     extensions: cost({ requests: (_, parents) => parents }),
     resolve: async (sensor, _, { unify }) => {
       const lastSeenAt = await sensor.lastSeenAt();
@@ -158,12 +187,19 @@ builder.objectFields(SensorRef, (t) => ({
   healthReports: t.field({
     type: HealthReportConnection,
     description:
-      'Oldest first. Any length of range: the gateway splits what upstream limits to 7 days. `from` exclusive, `to` ' +
-      'inclusive. Null for a sensor that the project does not have. A page may hold fewer than `first` with ' +
-      `\`hasNextPage\` true, when ${mostHealthRequests} upstream requests did not find more: go on from \`endCursor\`.`,
+      'State-of-health reports, the oldest first, later than `from` and up to `to`. The range may have ' +
+      'any length: the gateway splits it into the 7 days that the service permits in one request. A ' +
+      'page may have fewer reports than `first` although `hasNextPage` is true, when ' +
+      `${mostHealthRequests} requests to the service did not find more: continue from \`endCursor\`. ` +
+      'Null for a sensor that only the catalogue knows. Errors: BAD_USER_INPUT, CURSOR_INVALID.',
     args: {
-      from: t.arg({ type: 'DateTime', description: 'Start, exclusive; 24 hours before `to` when left out.' }),
-      to: t.arg({ type: 'DateTime', description: 'End, inclusive; now when left out.' }),
+      from: t.arg({
+        type: 'DateTime',
+        description:
+          'Start of the range, excluded; the default is 24 hours before `to`. Error: BAD_USER_INPUT ' +
+          'when it is later than `to`.',
+      }),
+      to: t.arg({ type: 'DateTime', description: 'End of the range, included; the default is now.' }),
       ...forwardArgs(mostReports, reportsByDefault),
     },
     extensions: cost<HealthInput>({

@@ -2,36 +2,47 @@ import type { Intensity } from '../../unify/intensity.js';
 import { builder } from '../builder.js';
 
 export const IntensityRef = builder.objectRef<Intensity>('Intensity').implement({
-  description: 'Modified Mercalli intensity, in the words and colours of the ShakeMap legend.',
+  description:
+    'Modified Mercalli intensity of the shaking at a sensor, with the wording and colours of the USGS ' +
+    'ShakeMap legend.',
   fields: (t) => ({
-    mmi: t.exposeFloat('mmi', { nullable: false, description: '1 to 10, with its decimals.' }),
-    roman: t.exposeString('roman', { nullable: false, description: 'I to X: the nearest whole intensity.' }),
+    mmi: t.exposeFloat('mmi', {
+      nullable: false,
+      description:
+        'Modified Mercalli intensity from 1 to 10, with decimals. The estimate ends at 10, although ' +
+        'the scale itself reaches 12.',
+    }),
+    roman: t.exposeString('roman', {
+      nullable: false,
+      description: 'Nearest whole intensity as a Roman numeral, from I to X.',
+    }),
     shaking: t.exposeString('shaking', {
       nullable: false,
-      description: "Perceived shaking of the nearest whole intensity, for example 'light'.",
+      description: "Perceived shaking at the nearest whole intensity, from 'not felt' to 'extreme'.",
     }),
     color: t.exposeString('color', {
       nullable: false,
-      description: 'The colour that ShakeMap gives the nearest whole intensity, as #RRGGBB.',
+      description: 'Colour of the nearest whole intensity in the ShakeMap legend, as #RRGGBB.',
     }),
   }),
 });
 
 export const AccelerationUnitEnum = builder.enumType('AccelerationUnit', {
-  description: 'Units of acceleration. Upstream measures in mg; the others are computed from it.',
+  description:
+    'Unit of acceleration. The service gives mg, and the gateway computes the other units from it.',
   values: {
-    MG: { description: 'Thousandths of standard gravity (9.80665 m/s²).' },
-    PERCENT_G: { description: 'Percent of standard gravity.' },
-    M_PER_S2: { description: 'm/s².' },
-    GAL: { description: 'cm/s².' },
+    MG: { description: 'Milli-g: thousandths of standard gravity (9.80665 m/s²).' },
+    PERCENT_G: { description: 'Percent of standard gravity (9.80665 m/s²).' },
+    M_PER_S2: { description: 'Metres per second squared (m/s²).' },
+    GAL: { description: 'Gal: centimetres per second squared (cm/s²).' },
   } as const,
 });
 
 export const VelocityUnitEnum = builder.enumType('VelocityUnit', {
-  description: 'Units of velocity. Upstream measures in mm/s; the others are computed from it.',
+  description: 'Unit of velocity. The service gives mm/s, and the gateway computes the other units from it.',
   values: {
-    MM_PER_S: { description: 'mm/s.' },
-    CM_PER_S: { description: 'cm/s.' },
-    M_PER_S: { description: 'm/s.' },
+    MM_PER_S: { description: 'Millimetres per second (mm/s).' },
+    CM_PER_S: { description: 'Centimetres per second (cm/s).' },
+    M_PER_S: { description: 'Metres per second (m/s).' },
   } as const,
 });

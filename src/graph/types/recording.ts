@@ -8,29 +8,43 @@ import { defaultFirst, forwardArgs } from './connection.js';
 
 const RecordingRef = builder.objectRef<Recording>('Recording').implement({
   description:
-    "A trigger that an earthquake explains: its station lies where the earthquake's waves were due when it started.",
+    'A trigger that an earthquake explains, because its recording began while the waves of that ' +
+    'earthquake were passing the station.',
   fields: (t) => ({
-    trigger: t.expose('trigger', { type: TriggerRef, nullable: false, description: 'The trigger.' }),
+    trigger: t.expose('trigger', {
+      type: TriggerRef,
+      nullable: false,
+      description: 'Trigger with its peaks and times.',
+    }),
     sensor: t.field({
       type: SensorRef,
-      description: 'The sensor that recorded it.',
+      description: 'Sensor that made the recording; null when it has since moved to another project.',
       resolve: ({ trigger }, _, { unify }) => sensorOfTrigger(unify, trigger),
     }),
     distanceKm: t.float({
-      description: 'From the epicentre to the sensor, in kilometres. Null for a masked sensor.',
+      description:
+        'Distance from the epicentre to the sensor in kilometres, along the geodesic on the WGS 84 ' +
+        'ellipsoid. Null for a sensor under location masking, and for one that has moved to another ' +
+        'project.',
       resolve: (recording, _, { unify }) => recordedAtKm(unify, recording),
     }),
     pArrival: t.field({
       type: 'DateTime',
       description:
-        "When the P wave reached the sensor: from the catalogue's arrivals where there are any, which costs an upstream " +
-        'request for each event, else estimated from the distance by the Earth model AK135. Null for a masked sensor.',
+        "Arrival time of the P wave at the sensor: from the catalogue's arrivals, which cost one " +
+        'request to the service for each earthquake, or else estimated from the distance with the ' +
+        'Earth model AK135. Null for a sensor under location masking, and for one that has moved to ' +
+        'another project.',
       extensions: cost({ requests: (_, parents) => Math.ceil(parents / defaultFirst) }),
       resolve: async (recording, _, { unify }) => shown(await arrivalAt(unify, recording, 'p')),
     }),
     sArrival: t.field({
       type: 'DateTime',
-      description: 'When the S wave reached the sensor, as `pArrival`.',
+      description:
+        "Arrival time of the S wave at the sensor: from the catalogue's arrivals, which cost one " +
+        'request to the service for each earthquake, or else estimated from the distance with the ' +
+        'Earth model AK135. Null for a sensor under location masking, and for one that has moved to ' +
+        'another project.',
       resolve: async (recording, _, { unify }) => shown(await arrivalAt(unify, recording, 's')),
     }),
   }),
@@ -40,7 +54,10 @@ builder.objectFields(EventRef, (t) => ({
   recordings: t.field({
     type: [RecordingRef],
     nullable: { list: true, items: false },
-    description: 'Recordings that this earthquake explains, nearest first: who felt it, and how much.',
+    description:
+      'Triggers that this earthquake explains better than any other, the nearest to the epicentre ' +
+      'first. Costs at most six requests to the service. Error: NOT_CONFIGURED without the project ' +
+      'interface, which alone has triggers.',
     args: { first: forwardArgs().first },
     extensions: cost<{ readonly first?: number | null }>({
       requests: () => 6,

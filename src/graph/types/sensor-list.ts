@@ -10,20 +10,41 @@ import { BoundingBoxInput, RadiusInput } from './geography.js';
 import { SensorStatusEnum } from './sensor.js';
 
 const SensorFilterInput = builder.inputType('SensorFilter', {
-  description: 'Which sensors. All that is given must hold, of the values that this graph shows.',
+  description:
+    'Selection of sensors. A sensor must meet every condition given; the conditions compare the values ' +
+    'that this graph shows, merged from both interfaces.',
   fields: (t) => ({
-    status: t.field({ type: SensorStatusEnum, description: 'Status as of this response.' }),
-    networkId: t.string({ description: "Identifier of the catalogue's network." }),
-    networkCode: t.string({ description: 'Seismic network code.' }),
-    stationCodes: t.stringList({ description: 'Any of these station codes; none of them matches nothing.' }),
+    status: t.field({
+      type: SensorStatusEnum,
+      description: 'Status of the sensor at the time of the response.',
+    }),
+    networkId: t.string({
+      description:
+        "Catalogue identifier of the sensor's network, as in `Network.networkId`. Error: " +
+        'NOT_CONFIGURED without the catalogue interface.',
+    }),
+    networkCode: t.string({ description: 'Seismic network code; case matters.' }),
+    stationCodes: t.stringList({
+      description:
+        'Station codes, of which the sensor must have one; case matters. An empty list selects nothing.',
+    }),
     boundingBox: t.field({
       type: BoundingBoxInput,
-      description: 'Position inside this box, edges included.',
+      description:
+        'Box in which the position must lie, its edges included. A sensor without a position that may ' +
+        'be shown is left out.',
     }),
-    within: t.field({ type: RadiusInput, description: 'Position within this distance of a place.' }),
+    within: t.field({
+      type: RadiusInput,
+      description:
+        'Circle in which the position must lie, its edge included. A sensor without a position that ' +
+        'may be shown is left out.',
+    }),
     source: t.field({
       type: SourceEnum,
-      description: 'Only sensors that this interface knows, alone or with the other.',
+      description:
+        'Interface that must know the sensor, alone or together with the other one. Error: ' +
+        'NOT_CONFIGURED when it is not configured.',
     }),
   }),
 });
@@ -32,14 +53,17 @@ export const SensorConnection = builder.connectionObject<typeof SensorRef, Senso
   {
     type: SensorRef,
     name: 'SensorConnection',
-    description: 'One page of sensors.',
+    description: 'One page of a list of sensors.',
     fields: (t) => ({
       geoJson: t.field({
         type: 'JSON',
         nullable: false,
         description:
-          'This page as a GeoJSON FeatureCollection (RFC 7946), for a map. A sensor without a position that may be shown ' +
-          'has a null geometry; the ids are global ids.',
+          'Sensors of this page as a GeoJSON FeatureCollection (RFC 7946) for a map. Coordinates are ' +
+          'longitude and latitude in degrees and, where it is known, elevation in metres; the geometry ' +
+          'is null for a sensor without a position that may be shown. Feature ids are global ids; ' +
+          'properties are stationCode, networkCode, status, masked and, where a position cannot be ' +
+          'shown at present, withheld (an error code).',
         resolve: (slice, _, { unify }) =>
           sensorCollection(
             unify,
@@ -48,23 +72,25 @@ export const SensorConnection = builder.connectionObject<typeof SensorRef, Senso
           ),
       }),
       totalCount: t.exposeInt('totalCount', {
-        description: 'How many there are on all pages; null where an interface could not answer.',
+        description: 'Number of sensors on all pages together; null when an interface could not answer.',
       }),
       unavailableSources: t.field({
         type: [UnavailableSourceRef],
         nullable: false,
-        description: 'Interfaces that could not answer, so that the list may lack what only they know.',
+        description:
+          'Interfaces that could not answer, so that sensors known to them alone may be missing; empty ' +
+          'when the list is complete.',
         resolve: (slice) => [...slice.unavailableSources],
       }),
     }),
   },
-  { name: 'SensorEdge', description: 'A sensor and its place in the list.' },
+  { name: 'SensorEdge', description: 'A sensor with its cursor in the list.' },
 );
 
 export function sensorListArgs() {
   return {
     filter: builder.args((t) => ({
-      filter: t.field({ type: SensorFilterInput, description: 'Which sensors; all when left out.' }),
+      filter: t.field({ type: SensorFilterInput, description: 'Selection of sensors; the default is all.' }),
     })).filter,
     ...bothWaysArgs(),
   };
@@ -80,8 +106,9 @@ builder.queryField('sensors', (t) =>
   t.field({
     type: SensorConnection,
     description:
-      'Sensors of both interfaces, each once. Ordered by station code, then network code. Null with the error where none ' +
-      'of the interfaces that could answer can.',
+      'Sensors of both interfaces, each once, in the order of station code, then network code. Null ' +
+      'with an error when none of the interfaces could answer. Errors: BAD_USER_INPUT, CURSOR_INVALID, ' +
+      'NOT_CONFIGURED, FORBIDDEN, UPSTREAM_RATE_LIMITED, UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE.',
     args: sensorListArgs(),
     extensions: sensorListCost,
     resolve: (_, args, { unify }) => listSensors(unify, args),

@@ -11,12 +11,12 @@ import { SensorStatusEnum } from './sensor.js';
 const SensorStatusChangeRef = builder
   .objectRef<Delivery<SensorStatusChange>>('SensorStatusChange')
   .implement({
-    description: 'A sensor whose status became another.',
+    description: "A change of a sensor's status, as a feed observed it.",
     fields: (t) => ({
       sensor: t.field({
         type: SensorRef,
         nullable: false,
-        description: 'The sensor, as fresh as a query gives it.',
+        description: 'Sensor with its present values, as a query would answer them.',
         resolve: async ({ change: { pair } }, _args, { unify }) => {
           const { project, catalogue } = pair;
           if (!project) return sensorOf(unify, { catalogue: { record: catalogue } });
@@ -29,33 +29,42 @@ const SensorStatusChangeRef = builder
       previousStatus: t.field({
         type: SensorStatusEnum,
         nullable: false,
-        description: 'What it was before.',
+        description: 'Status before the change.',
         resolve: ({ change }) => change.previousStatus,
       }),
       status: t.field({
         type: SensorStatusEnum,
         nullable: false,
         description:
-          'What it became. A sensor of the project not heard of for 150 seconds is OFFLINE (key-scoped §3).',
+          'Status after the change. A sensor of the project becomes OFFLINE when it has not reported ' +
+          'for 150 seconds.',
         resolve: ({ change }) => change.status,
       }),
       observedAt: t.field({
         type: 'DateTime',
         nullable: false,
-        description: "When that was seen, or when the 150 seconds had passed, by the gateway's own clock.",
+        description:
+          'Time at which the gateway observed the change, or at which the 150 seconds without a report ' +
+          "were over, by the gateway's own clock.",
         resolve: ({ change }) => Instant.fromMs(change.observedAtMs),
       }),
     }),
   });
 
 const SensorStatusChangeFilterInput = builder.inputType('SensorStatusChangeFilter', {
-  description: 'Which sensors. All that is given must hold, and an empty list matches nothing.',
+  description:
+    'Selection of sensors for a subscription. A sensor must meet every condition given, and an empty ' +
+    'list selects nothing.',
   fields: (t) => ({
     deviceIds: t.stringList({
       validate: deviceIdsArg,
-      description: 'Only sensors with these Device IDs, in any case.',
+      description:
+        'Device IDs, of which the sensor must have one: 12 hexadecimal characters each, in any case. ' +
+        'Error: BAD_USER_INPUT for another text.',
     }),
-    stationCodes: t.stringList({ description: 'Only sensors at these stations.' }),
+    stationCodes: t.stringList({
+      description: 'Station codes, of which the sensor must have one; case matters.',
+    }),
   }),
 });
 
@@ -64,12 +73,14 @@ builder.subscriptionField('sensorStatusChanges', (t) =>
     type: SensorStatusChangeRef,
     nullable: false,
     description:
-      'A sensor that came online, went offline, or changed status otherwise, from now on. Of the project; with the catalogue ' +
-      'alone of the catalogue, once a minute.',
+      'Feed of sensor status changes from now on; it has no cursors and cannot be resumed. It polls ' +
+      'the project interface; where only the catalogue interface is configured, it polls that one, ' +
+      'about once a minute. Errors: BAD_USER_INPUT; NOT_CONFIGURED when no interface is configured; ' +
+      'FORBIDDEN; FELL_BEHIND for a subscriber that is 1,000 changes behind.',
     args: {
       filter: t.arg({
         type: SensorStatusChangeFilterInput,
-        description: 'Which sensors; all when left out.',
+        description: 'Selection of sensors; the default is all.',
       }),
     },
     subscribe: (_, { filter }, { feeds }) => feeds.sensorStatusChanges(filter ?? null),

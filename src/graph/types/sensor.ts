@@ -20,71 +20,96 @@ import { PointInput } from './geography.js';
 import { ConnectionTypeEnum } from './health-report.js';
 
 export const SensorStatusEnum = builder.enumType('SensorStatus', {
-  description: 'Whether a sensor is heard of (key-scoped §3, catalogue §3).',
+  description: 'Connection status of a sensor at the time of the response.',
   values: {
-    ONLINE: { description: 'Heard of: within the last 150 seconds, where the project has the sensor.' },
-    OFFLINE: { description: 'Not online.' },
-    UNKNOWN: { description: 'A status that upstream does not document: `statusText` has it.' },
+    ONLINE: {
+      description:
+        'The sensor is in contact with the service. A sensor of the project has reported within the ' +
+        'last 150 seconds; for a sensor that only the catalogue knows, the catalogue says so.',
+    },
+    OFFLINE: {
+      description:
+        'The sensor is not in contact with the service. A sensor of the project has not reported for ' +
+        '150 seconds, or the service says so.',
+    },
+    UNKNOWN: {
+      description: 'A status that the service does not document; `Sensor.statusText` has its text.',
+    },
   } as const satisfies Record<SensorStatus, object>,
 });
 
 const SensorLocationRef = builder.objectRef<PublicPosition>('SensorLocation').implement({
-  description: 'Where a sensor stands, as far as location masking lets it be shown. WGS 84.',
+  description:
+    'Position of a sensor (WGS 84), as far as location masking permits. Under masking the service ' +
+    'displaces it by 500 to 1000 m.',
   fields: (t) => ({
-    latitude: t.exposeFloat('latitude', { nullable: false, description: 'Degrees north.' }),
-    longitude: t.exposeFloat('longitude', { nullable: false, description: 'Degrees east.' }),
+    latitude: t.exposeFloat('latitude', {
+      nullable: false,
+      description: 'Latitude in degrees north, from -90 to 90.',
+    }),
+    longitude: t.exposeFloat('longitude', {
+      nullable: false,
+      description: 'Longitude in degrees east, from -180 to 180.',
+    }),
     elevationM: t.float({
-      description: 'Metres above sea level; rounded to 100 m by upstream while masked.',
+      description:
+        'Elevation in metres above sea level; under location masking the service rounds it to 100 m. ' +
+        'Null when it is not known.',
       resolve: (position) => shown(position.elevationM),
     }),
     name: t.string({
       description:
-        'Name of the site. Null when withheld by location masking. Of a sensor that only the catalogue has it costs an ' +
-        'upstream request.',
+        'Name of the site; null when it is not known, and for a sensor under location masking. For a ' +
+        'sensor that only the catalogue knows it costs one request to the service.',
       resolve: (position) => whenKnown(position.siteName(), shown<string | null>),
     }),
     masked: t.exposeBoolean('masked', {
       nullable: false,
-      description: 'True when the position is displaced by 500 to 1000 m.',
+      description:
+        'True when the position is displaced by 500 to 1000 m, because the project masks locations.',
     }),
   }),
 });
 
 const PowerRef = builder.objectRef<NonNullable<WireSensor['power']>>('Power').implement({
-  description: 'Power supply of a sensor, as the project knows it.',
+  description: 'Power supply of a sensor, as the project reports it.',
   fields: (t) => ({
     batteryVolts: t.float({
-      description: 'Volts of the battery; null when the sensor does not report it.',
+      description: 'Battery voltage in volts; null when the sensor does not report it.',
       resolve: (power) => shown(power.battery_volts),
     }),
     charging: t.boolean({
-      description: 'Whether the battery is being charged; null when the sensor does not report it.',
+      description: 'True when the battery is being charged; null when the sensor does not report it.',
       resolve: (power) => shown(power.charging),
     }),
     source: t.string({
-      description: 'What it runs on, as upstream writes it.',
+      description:
+        'Source of power, as the project writes it; the set of values is open. Null when the sensor ' +
+        'does not report it.',
       resolve: (power) => shown(power.source),
     }),
   }),
 });
 
 const ConnectivityRef = builder.objectRef<NonNullable<WireSensor['connectivity']>>('Connectivity').implement({
-  description: 'How a sensor is connected, as the project knows it.',
+  description: 'Connection by which a sensor sends its data, as the project reports it.',
   fields: (t) => ({
     type: t.field({
       type: ConnectionTypeEnum,
       nullable: false,
-      description: 'Kind of connection.',
+      description:
+        'Kind of connection; UNKNOWN for a kind that the service does not document, and when the ' +
+        'project does not say.',
       resolve: (connectivity) => connectionTypeOf(connectivity.type) ?? 'UNKNOWN',
     }),
     typeText: t.string({
       nullable: false,
-      description: 'The kind of connection as upstream writes it; empty where it does not say.',
+      description: 'Kind of connection, as the project writes it; empty when the project does not say.',
       resolve: (connectivity) => known(connectivity.type) ?? '',
     }),
     signalStrength: t.field({
       type: SignalStrengthRef,
-      description: 'Strength of the signal; null when not reported.',
+      description: 'Strength of the radio signal, with its unit; null when the sensor does not report it.',
       resolve: (connectivity) => shown(signalStrengthOf(connectivity.signal_strength)),
     }),
   }),
@@ -96,94 +121,111 @@ const oneForAll = cost({ requests: () => 1 });
 
 builder.node(SensorRef, {
   description:
-    'A sensor, from the records of both interfaces: the same when its serial number is its Device ID, or else when station ' +
-    'and network code are both equal. Where both have a value the project holds, and the catalogue fills what is missing.',
+    'A seismic sensor. The records that both interfaces have of the same sensor are one Sensor: their ' +
+    'serial number equals the Device ID, or else station code and network code are both equal. Where ' +
+    "both have a value the project's is shown, and the catalogue fills the gaps.",
   id: nodeKey((sensor) => sensor.key()),
   loadManyWithoutCache: (keys, { unify }) => loadEach(keys, async (key) => readSensor(unify, { key })),
   fields: (t) => ({
     deviceId: t.string({
       description:
-        'Device ID, 12 upper-case hexadecimal characters. Null for a sensor that the project does not have.',
+        'Device ID, as 12 upper-case hexadecimal characters; null for a sensor that only the catalogue ' +
+        'knows.',
       resolve: (sensor) => sensor.deviceId(),
     }),
     catalogueId: t.string({
-      description: "The catalogue's identifier. Null for a sensor that the catalogue does not have.",
+      description:
+        'Identifier of the sensor in the catalogue interface; null for a sensor that only the project ' +
+        'knows.',
       extensions: oneForAll,
       resolve: (sensor) => sensor.catalogueId(),
     }),
     serialNumber: t.string({
-      description: 'Serial number as the catalogue writes it.',
+      description:
+        'Serial number, as the catalogue writes it; null for a sensor that only the project knows.',
       extensions: oneForAll,
       resolve: (sensor) => whenKnown(sensor.serialNumber(), shown<string | null>),
     }),
     stationCode: t.string({
       nullable: false,
-      description: 'Seismic station code; empty where upstream gives none.',
+      description: 'Seismic station code; empty when the service gives none.',
       resolve: (sensor) => sensor.stationCode(),
     }),
     networkCode: t.string({
       description:
-        "Seismic network code. Of a sensor that only the catalogue has it is its network's, learnt once a day.",
+        'Seismic network code; null when it is not known. For a sensor that only the catalogue knows ' +
+        'it is learnt with its network, once a day.',
       resolve: (sensor) => whenKnown(sensor.networkCode(), shown<string | null>),
     }),
     locationCode: t.string({
-      description: 'SEED location code, from the catalogue. One upstream request for each sensor.',
+      description:
+        'SEED location code, from the catalogue; null when the catalogue gives none. Costs one request ' +
+        'to the service for each sensor.',
       extensions: oneEach,
       resolve: async (sensor) => shown(await sensor.locationCode()),
     }),
     model: t.string({
-      description: 'Name of the model.',
+      description: 'Name of the sensor model; null when it is not known.',
       resolve: (sensor) => whenKnown(sensor.model(), shown<string | null>),
     }),
     firmwareVersion: t.string({
       description:
-        'Version of the firmware. Of a sensor that only the catalogue has it costs an upstream request.',
+        'Version of the firmware; null when it is not known. For a sensor that only the catalogue ' +
+        'knows it costs one request to the service.',
       resolve: (sensor) => whenKnown(sensor.firmwareVersion(), shown<string | null>),
     }),
     status: t.field({
       type: SensorStatusEnum,
       nullable: false,
       description:
-        'As of this response: a sensor of the project not heard of for 150 seconds is OFFLINE, however old the cached ' +
-        'record is. Else a text that is neither online nor offline is UNKNOWN.',
+        'Connection status at the time of the response. A sensor of the project that has not reported ' +
+        'for 150 seconds is OFFLINE, however old the cached record is; any other status follows ' +
+        '`statusText`.',
       resolve: (sensor) => sensor.status(),
     }),
     statusText: t.string({
       nullable: false,
-      description: 'The status as upstream wrote it, as of `asOf`; empty where it wrote none.',
+      description: 'Status as the service wrote it at the time `asOf`; empty when it wrote none.',
       resolve: (sensor) => sensor.statusText(),
     }),
     lastSeenAt: t.field({
       type: 'DateTime',
-      description: 'When the service last heard of it.',
+      description: "Time of the sensor's last contact with the service; null when it is not known.",
       resolve: (sensor) => whenKnown(sensor.lastSeenAt(), shown<Instant | null>),
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'When the catalogue took it up. One upstream request for each sensor.',
+      description:
+        'Time at which the catalogue created its record of the sensor; null when it does not say. ' +
+        'Costs one request to the service for each sensor.',
       extensions: oneEach,
       resolve: async (sensor) => shown(await sensor.createdAt()),
     }),
     location: t.field({
       type: SensorLocationRef,
       description:
-        "Where it stands: the project's position whole, else the catalogue's. Null where neither has one or location " +
-        'masking withholds it; null with an error as long as the project has not said whether it masks positions.',
+        "Position of the sensor: the project's as a whole where it has one, otherwise the catalogue's. " +
+        'Null when neither has one and when location masking withholds it; null with an error as long ' +
+        'as it is not known whether the project masks locations.',
       resolve: (sensor, _, { unify }) => publicPosition(unify, sensor),
     }),
     power: t.field({
       type: PowerRef,
-      description: 'Power supply. Null for a sensor that the project does not have.',
+      description: 'Power supply; null for a sensor that only the catalogue knows.',
       resolve: (sensor) => sensor.power(),
     }),
     connectivity: t.field({
       type: ConnectivityRef,
-      description: 'Connection. Null for a sensor that the project does not have.',
+      description:
+        'Connection by which the sensor sends its data; null for a sensor that only the catalogue ' +
+        'knows.',
       resolve: (sensor) => sensor.connectivity(),
     }),
     network: t.field({
       type: NetworkRef,
-      description: 'Network of the catalogue. The networks of all sensors are one upstream request.',
+      description:
+        'Network of the sensor in the catalogue; null when the catalogue gives none. The networks of ' +
+        'all sensors of an answer cost one request to the service.',
       extensions: oneForAll,
       resolve: (sensor, _, { unify }) =>
         whenKnown(sensor.networkId(), (id) => {
@@ -193,22 +235,33 @@ builder.node(SensorRef, {
     }),
     distanceKm: t.float({
       description:
-        'Great-circle (geodesic) distance in kilometres, from the position that may be shown. Null without one.',
-      args: { from: t.arg({ type: PointInput, required: true, description: 'Distance from this place.' }) },
+        'Distance in kilometres along the geodesic on the WGS 84 ellipsoid, between a place and the ' +
+        'position of the sensor that may be shown; null without such a position.',
+      args: {
+        from: t.arg({
+          type: PointInput,
+          required: true,
+          description: 'Place from which the distance is measured.',
+        }),
+      },
       resolve: (sensor, { from }, { unify }) =>
         whenKnown(publicPosition(unify, sensor), (position) => position && distanceKm(from, position)),
     }),
     sources: t.field({
       type: [SourceEnum],
       nullable: false,
-      description: 'The interfaces that have it, as far as they could say.',
+      description:
+        'Interfaces that know the sensor: one or both. An interface that could not answer is not among ' +
+        'them.',
       extensions: oneForAll,
       resolve: (sensor) => whenKnown(sensor.sources(), (sources) => [...sources]),
     }),
     asOf: t.field({
       type: 'DateTime',
       nullable: false,
-      description: 'When the gateway read this from upstream: the oldest of the records it is made of.',
+      description:
+        'Time at which the gateway read this from the service; of two records that make up the sensor, ' +
+        'the earlier time.',
       resolve: (sensor) => sensor.asOf(),
     }),
   }),

@@ -6,32 +6,40 @@ import { deliveryFields } from './delivery-fields.js';
 import { deviceIdsArg } from './device-id.js';
 
 const ChangeKindEnum = builder.enumType('ChangeKind', {
-  description: 'What happened to a trigger (contract 9.1; key-scoped §3).',
+  description: 'Kind of a change of a trigger.',
   values: {
-    OPENED: { value: 'OPENED', description: 'Seen for the first time, still recording.' },
-    UPDATED: { value: 'UPDATED', description: 'A value of it changed while it was open.' },
+    OPENED: {
+      value: 'OPENED',
+      description: 'The trigger appeared for the first time, and the sensor is still recording.',
+    },
+    UPDATED: {
+      value: 'UPDATED',
+      description: 'A value of the trigger changed while the sensor was recording.',
+    },
     CLOSED: {
       value: 'CLOSED',
       description:
-        'Finished: its values are final, and nothing more comes for it. Comes alone when it was never seen open.',
+        'The sensor has stopped recording, the values are final, and no change of this trigger ' +
+        'follows. It is the only change of a trigger that was never observed open.',
     },
   } as const satisfies Record<TriggerChangeKind, object>,
 });
 
 const TriggerChangeRef = builder.objectRef<Delivery<TriggerChange>>('TriggerChange').implement({
-  description: 'One change of a trigger, as the gateway observed it.',
+  description: 'A change of a trigger, as a feed observed it.',
   fields: (t) => ({
     kind: t.field({
       type: ChangeKindEnum,
       nullable: false,
-      description: 'What happened.',
+      description: 'Kind of change.',
       resolve: ({ change }) => change.kind,
     }),
     trigger: t.field({
       type: TriggerRef,
       nullable: false,
       description:
-        'The trigger as it was when the change was observed. Its `sensor` and `event` are as fresh as a query gives them.',
+        'Trigger as it was when the change was observed. Its fields `sensor` and `event` have the ' +
+        'present values, as a query would answer them.',
       resolve: ({ change }) => change.record,
     }),
     ...deliveryFields(t),
@@ -40,23 +48,28 @@ const TriggerChangeRef = builder.objectRef<Delivery<TriggerChange>>('TriggerChan
 
 const TriggerChangeFilterInput = builder.inputType('TriggerChangeFilter', {
   description:
-    'Which changes. All that is given must hold, and an empty list matches nothing. A sensor can be named by Device ID or ' +
-    'by station code. A trigger that was let in by its station or its peak stays in until it is closed.',
+    'Selection of changes for a subscription. A change must meet every condition given, and an empty ' +
+    'list selects nothing. A trigger that once met `stationCodes` or `minPgaMg` keeps meeting it until ' +
+    'it is closed.',
   fields: (t) => ({
-    kinds: t.field({ type: [ChangeKindEnum], description: 'Only these kinds.' }),
+    kinds: t.field({ type: [ChangeKindEnum], description: 'Kinds of change to deliver.' }),
     deviceIds: t.stringList({
       validate: deviceIdsArg,
-      description: 'Only of sensors with these Device IDs, in any case.',
+      description:
+        'Device IDs, of which the sensor must have one: 12 hexadecimal characters each, in any case. ' +
+        'Error: BAD_USER_INPUT for another text.',
     }),
     stationCodes: t.stringList({
       description:
-        'Only of sensors at these stations. Upstream gives no station for a sensor that has moved to another project: what ' +
-        'was told as opened under a code is told to its end under it.',
+        'Station codes, of which the sensor must have one; case matters. A sensor that moves to ' +
+        'another project loses its station code: its open triggers are still selected by the code that ' +
+        'they had before.',
     }),
     minPgaMg: t.float({
       description:
-        'Horizontal peak ground acceleration at least, in mg. A trigger that opens below it is told from the moment it ' +
-        'has passed it: as UPDATED, or, if that was only known at its end, as CLOSED alone.',
+        'Least horizontal peak ground acceleration (PGA) in mg, included. A trigger that opens below ' +
+        'it is delivered once it reaches it: as UPDATED, or as CLOSED alone when that is first known ' +
+        'at the end of the recording.',
     }),
   }),
 });
@@ -66,14 +79,23 @@ builder.subscriptionField('triggerChanges', (t) =>
     type: TriggerChangeRef,
     nullable: false,
     description:
-      'Every change of a trigger, in the order the gateway observed it: opened, updated while open, closed (final). Each ' +
-      'change is delivered exactly once per subscription. Pass the last cursor received as `after` to resume without ' +
-      'loss after a disconnect, a reconnect to another instance, or a restart of the gateway; or the `changesCursor` of a ' +
-      'list of triggers, to go on from that list. Errors: CURSOR_INVALID, CURSOR_EXPIRED (older than 7 days), ' +
-      'NOT_CONFIGURED, and FELL_BEHIND for a reader who is too slow.',
+      'Feed of every change of a trigger, in the order in which the gateway observed them: opened, ' +
+      'updated while open, closed with final values. A subscription gets each change exactly once. To ' +
+      'resume without loss after a disconnect, at another instance or after a restart, pass the last ' +
+      'cursor received as `after`; to continue from a list of triggers, pass its `changesCursor`. ' +
+      'Errors: BAD_USER_INPUT; CURSOR_INVALID; CURSOR_EXPIRED when `after` can no longer be resumed ' +
+      'from without loss, as after 7 days; NOT_CONFIGURED without the project interface; FORBIDDEN; ' +
+      'FELL_BEHIND for a subscriber that is 1,000 changes behind.',
     args: {
-      filter: t.arg({ type: TriggerChangeFilterInput, description: 'Which changes; all when left out.' }),
-      after: t.arg.string({ description: 'Resume behind this cursor; from now on when left out.' }),
+      filter: t.arg({
+        type: TriggerChangeFilterInput,
+        description: 'Selection of changes; the default is all.',
+      }),
+      after: t.arg.string({
+        description:
+          'Cursor of a change, or `changesCursor` of a list of triggers, behind which the feed ' +
+          'resumes; the default is to begin with the changes from now on.',
+      }),
     },
     subscribe: (_, { filter, after }, { feeds }) =>
       feeds.triggerChanges({ filter: filter ?? null, after: after ?? null }),

@@ -13,23 +13,38 @@ import { deviceIdArg } from './device-id.js';
 import { TriggerStatusEnum } from './trigger.js';
 
 const TriggerFilterInput = builder.inputType('TriggerFilter', {
-  description: 'Which triggers. All that is given must hold.',
+  description: 'Selection of triggers. A trigger must meet every condition given.',
   fields: (t) => ({
-    from: t.field({ type: 'DateTime', description: 'Start time, at or after.' }),
-    to: t.field({ type: 'DateTime', description: 'Start time, at or before.' }),
-    deviceId: t.string({ validate: deviceIdArg, description: 'Device ID of the sensor, in any case.' }),
-    status: t.field({ type: TriggerStatusEnum, description: 'Status; the gateway filters by it.' }),
+    from: t.field({
+      type: 'DateTime',
+      description: 'Earliest start time, included. Error: BAD_USER_INPUT when it is later than `to`.',
+    }),
+    to: t.field({ type: 'DateTime', description: 'Latest start time, included.' }),
+    deviceId: t.string({
+      validate: deviceIdArg,
+      description:
+        'Device ID of the sensor: 12 hexadecimal characters in any case, with separators or without. ' +
+        'Error: BAD_USER_INPUT for another text.',
+    }),
+    status: t.field({
+      type: TriggerStatusEnum,
+      description:
+        'Status of the trigger. The service has no such filter, so the gateway reads more pages and ' +
+        'selects from them.',
+    }),
     minPgaMg: t.float({
-      description: 'Horizontal peak ground acceleration at least, in mg; the gateway filters by it.',
+      description:
+        'Least horizontal peak ground acceleration (PGA) in mg, included. The service has no such ' +
+        'filter, so the gateway reads more pages and selects from them.',
     }),
   }),
 });
 
 const TriggerOrderEnum = builder.enumType('TriggerOrder', {
-  description: 'Order of triggers, by start time to its last digit.',
+  description: 'Order of a list of triggers by start time, compared to its last digit.',
   values: {
-    START_TIME_DESC: { description: 'Newest first.' },
-    START_TIME_ASC: { description: 'Oldest first.' },
+    START_TIME_DESC: { description: 'The latest start time comes first.' },
+    START_TIME_ASC: { description: 'The earliest start time comes first.' },
   } as const,
 });
 
@@ -37,20 +52,22 @@ const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSli
   {
     type: TriggerRef,
     name: 'TriggerConnection',
-    description: 'One page of triggers.',
+    description: 'One page of a list of triggers.',
     fields: (t) => ({
       totalCount: t.int({
         description:
-          'How many there are on all pages, as upstream counts them. Null where a filter that upstream does not know is ' +
-          'applied by the gateway. Behind `after` it costs an upstream request of its own.',
+          'Number of triggers on all pages together, as the service counts them; null when the filter ' +
+          'has a condition that the service does not know (`status`, `minPgaMg`). On a page behind ' +
+          '`after` it costs one request to the service.',
         resolve: (slice) => slice.totalCount(),
       }),
       changesCursor: t.string({
         nullable: true,
         description:
-          'Where this list leaves off: pass it as `after` of `triggerChanges`, and list and subscription together tell ' +
-          'every trigger once, however long lies between. For a list that reaches up to the newest. While nobody listens, ' +
-          'it costs an upstream request.',
+          'Cursor for the argument `after` of `triggerChanges`, with which the subscription continues ' +
+          'this list: the two together have every trigger once, however much time passes between them. ' +
+          'It is meant for a list that reaches up to the newest trigger. While the feed has no ' +
+          'subscribers it costs one request to the service.',
         // One read of what is there, for all lists of an operation.
         extensions: cost({ requests: () => 1 }),
         resolve: (slice, _, { unify, feeds }) => {
@@ -60,18 +77,21 @@ const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSli
       }),
     }),
   },
-  { name: 'TriggerEdge', description: 'A trigger and its place in the list.' },
+  { name: 'TriggerEdge', description: 'A trigger with its cursor in the list.' },
 );
 
 function triggerListArgs() {
   return {
     ...builder.args((t) => ({
-      filter: t.field({ type: TriggerFilterInput, description: 'Which triggers; all when left out.' }),
+      filter: t.field({
+        type: TriggerFilterInput,
+        description: 'Selection of triggers; the default is all.',
+      }),
       orderBy: t.field({
         type: TriggerOrderEnum,
         required: true,
         defaultValue: 'START_TIME_DESC',
-        description: 'Which come first.',
+        description: 'Order of the list; the default is the latest start time first.',
       }),
     })),
     ...forwardArgs(),
@@ -92,9 +112,12 @@ builder.queryField('triggers', (t) =>
   t.field({
     type: TriggerConnection,
     description:
-      'Triggers of the project in exact start-time order. A walk through the pages neither repeats nor skips a trigger ' +
-      'while new ones arrive. A filtered page may hold fewer than `first` with `hasNextPage` true, when the gateway ' +
-      `has looked at ${mostListRequests} upstream pages: go on from \`endCursor\`, or narrow \`filter\`.`,
+      'Triggers of the project in exact order of start time. A walk through the pages neither repeats ' +
+      'nor skips a trigger while new ones arrive. A page of a filtered list may have fewer triggers ' +
+      `than \`first\` although \`hasNextPage\` is true, when ${mostListRequests} requests to the ` +
+      'service did not find more: continue from `endCursor`, or narrow `filter`. Errors: ' +
+      'BAD_USER_INPUT, CURSOR_INVALID, FORBIDDEN; NOT_CONFIGURED without the project interface; ' +
+      'UPSTREAM_RATE_LIMITED, UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE.',
     args: triggerListArgs(),
     extensions: cost<TriggerListInput>({
       requests: triggerListCost,
@@ -109,8 +132,9 @@ builder.objectFields(SensorRef, (t) => ({
   triggers: t.field({
     type: TriggerConnection,
     description:
-      'What this sensor recorded, in exact start-time order. Null for a sensor that the project does not have. One ' +
-      'upstream request for each sensor, or more as for `Query.triggers`.',
+      'Triggers that this sensor recorded, in exact order of start time; paged as `Query.triggers`, ' +
+      'with the same errors. Null for a sensor that only the catalogue knows. Costs one request to the ' +
+      'service for each sensor, and more with a filter by `status` or `minPgaMg`.',
     args: triggerListArgs(),
     extensions: cost<TriggerListInput>({
       requests: (args, parents) => triggerListCost(args) * parents,
