@@ -13,6 +13,8 @@ export interface LedgerOptions<Rec, Kind extends string> {
   readonly scope: string;
   /** Sees to it that records that are news are told: by `tell` or `hear`. */
   readonly publish: (news: readonly Rec[]) => void | Promise<void>;
+  /** Told of each state of a record before a subscriber is. */
+  readonly onDelivering: (record: Rec) => void;
 }
 
 /** How a change came from the others. */
@@ -112,6 +114,14 @@ export class Ledger<Rec, Kind extends string> {
     else if (this.numbering.following({ run, seq: seq - 1 }) !== next)
       this.numbering.restart({ run, seq: seq - 1 }, next);
     if (isNews) this.#tell(state, observedAtMs);
+  }
+
+  /** Before a subscriber is told of this record, as it is known: every answer from then on has it (docs/behaviour.md 5.7). */
+  delivering(record: Rec): void {
+    const known = this.memory.get(this.#options.subject.idOf(record));
+    if (!known || known.delivered === known.state) return;
+    known.delivered = known.state;
+    this.#options.onDelivering(known.state.record);
   }
 
   /** From now on the changes of this log are in no order but its own. */
@@ -254,6 +264,7 @@ export class Ledger<Rec, Kind extends string> {
       observedAtMs,
       cursor: () => this.positions.cursorAt(seq, this.#coveredFromMs),
     };
+    this.delivering(state.record);
     this.log.append(change, known);
   }
 }

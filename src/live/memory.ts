@@ -29,6 +29,8 @@ export interface Known<Rec, Kind extends string> {
   /** Number of the change that ended it. */
   ended: number;
   last: LogEntry<Change<Rec, Kind>> | null;
+  /** The state that was delivered last; null before the first. */
+  delivered: State<Rec> | null;
   /** Complete reads in a row that should have shown it and did not. */
   missing: number;
 }
@@ -124,6 +126,7 @@ export class Memory<Rec, Kind extends string> {
       announced: 0,
       ended: state.isFinal ? 0 : Number.POSITIVE_INFINITY,
       last: null,
+      delivered: null,
       missing: 0,
     };
     this.#byId.set(id, known);

@@ -35,6 +35,8 @@ export interface RecordFeedOptions<Rec, Kind extends string> {
   readonly spareRows: number;
   /** Adds what a change should have besides, before it is told. Never fails. */
   readonly complete?: (records: readonly Rec[], scope: ReadScope) => Promise<readonly Rec[]>;
+  /** Sees to it that no answer from now on lacks a record that is about to be delivered. */
+  readonly onDelivering: (record: Rec) => void;
   /** From the start of one poll to the start of the next. */
   readonly intervalMs: (state: PollState<Rec, Kind>) => number;
 }
@@ -63,11 +65,11 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   #requests = 1;
 
   constructor(options: RecordFeedOptions<Rec, Kind>) {
-    const { subject, reader, changes, clock, random, lookbackMs } = options;
+    const { subject, reader, changes, clock, random, lookbackMs, onDelivering } = options;
     this.#options = options;
     this.#scope = `${subject.name} ${subject.source} ${options.scope}`;
     const publish = (news: readonly Rec[]) => this.#relay.publish(news);
-    this.#ledger = new Ledger({ subject, clock, scope: this.#scope, publish });
+    this.#ledger = new Ledger({ subject, clock, scope: this.#scope, publish, onDelivering });
     const isItsTurn = () => this.#relay.isPolling;
     this.#chores = new Chores({
       subject,

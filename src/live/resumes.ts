@@ -59,6 +59,7 @@ export class Resumes<Rec, Kind extends string> {
         expire(listener, new CursorExpired(expired, { argument: 'after' }));
       } else {
         const missed = positions.missedSince(cursor, position, log.next, coveredFromMs);
+        for (const { change } of missed.replay) ledger.delivering(change.record);
         listener.begin({ ...missed, from: log.next, liveFrom: log.next });
       }
     }

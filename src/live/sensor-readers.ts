@@ -1,45 +1,36 @@
+import { UpstreamUnavailable } from '../errors.js';
+import { type Tenant, UnifyContext } from '../unify/context.js';
 import type { Pair } from '../unify/sensor-identity.js';
-import { deviceKey } from '../unify/sensor-identity.js';
-import type { CatalogueClient } from '../upstream/catalogue/client.js';
-import type { ProjectClient } from '../upstream/project/client.js';
-import type { Page, Read, ReadScope } from '../upstream/read.js';
+import { createInventory } from '../unify/sensor-inventory/inventory.js';
+import type { SensorListing } from '../unify/sensor-inventory/listing.js';
+import type { Read, ReadScope } from '../upstream/read.js';
 
 type ReadAll = (scope: ReadScope) => Promise<ReadonlyMap<string, Pair>>;
 
-// key-scoped §8, catalogue §8.
-const largestProjectPage = 500;
-const largestCataloguePage = 100;
-
-/** All sensors of the project. A row that slips between two pages while they are read is there at the next poll. */
-export function projectSensors(project: ProjectClient): ReadAll {
+/**
+ * All sensors of the project, by a key for each. The feed reads the very list that queries are answered from: what a poll
+ * has found is in their answers too (docs/behaviour.md 5.7).
+ */
+export function projectSensors(tenant: Tenant): ReadAll {
   return async (scope) => {
-    const pairs = new Map<string, Pair>();
-    for (let offset = 0; ; ) {
-      const page = await project.sensors({ limit: largestProjectPage, offset }, scope);
-      for (const record of readsOf(page)) pairs.set(deviceKey(record), { project: record, catalogue: null });
-      offset += page.value.received;
-      if (isLast(page.value, offset, largestProjectPage)) return pairs;
-    }
+    const records = await whole(tenant.kept(createInventory).project, new UnifyContext(tenant, scope));
+    return new Map([...records].map(([key, project]) => [key, { project, catalogue: null }]));
   };
 }
 
-/** All sensors of the catalogue. */
-export function catalogueSensors(catalogue: CatalogueClient): ReadAll {
+/** All sensors of the catalogue, likewise. */
+export function catalogueSensors(tenant: Tenant): ReadAll {
   return async (scope) => {
-    const pairs = new Map<string, Pair>();
-    for (let page = 1, read = 0; ; page++) {
-      const answer = await catalogue.sensors({ page, limit: largestCataloguePage }, scope);
-      for (const record of readsOf(answer)) pairs.set(record.value.id, { project: null, catalogue: record });
-      read += answer.value.received;
-      if (isLast(answer.value, read, answer.value.limit)) return pairs;
-    }
+    const records = await whole(tenant.kept(createInventory).catalogue, new UnifyContext(tenant, scope));
+    return new Map([...records].map(([key, catalogue]) => [key, { project: null, catalogue }]));
   };
 }
 
-function readsOf<W>({ value, readAtMs }: Read<Page<W>>): Read<W>[] {
-  return value.items.map((item) => ({ value: item, readAtMs }));
-}
-
-function isLast({ received, total }: Page<unknown>, read: number, limit: number): boolean {
-  return received === 0 || (total === null ? received < limit : read >= total);
+async function whole<W>(
+  list: SensorListing<W> | null,
+  ctx: UnifyContext,
+): Promise<ReadonlyMap<string, Read<W>>> {
+  const listed = await list?.read(ctx);
+  if (listed?.complete) return listed.records;
+  throw listed?.failure ?? new UpstreamUnavailable('The list of sensors was not read to its end');
 }

@@ -15,6 +15,8 @@ export interface SensorStatusFeedOptions {
   readonly readAll: (scope: ReadScope) => Promise<ReadonlyMap<string, Pair>>;
   /** Whether what other instances have read can be had from the cache. */
   readonly isShared: () => boolean;
+  /** Sees to it that no answer from now on lacks a change that is about to be delivered. */
+  readonly onDelivering: () => void;
   /** @param requests that the last poll took */
   readonly intervalMs: (requests: number) => number;
   readonly clock: Clock;
@@ -110,7 +112,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     const pairs = await readAll({ signal, priority: 'feed', turn: {}, meter, maxAgeMs });
     if (signal.aborted) return;
     this.#isRinging = false;
-    this.#requests = Math.max(1, meter.requests + meter.cacheHits);
+    this.#requests = Math.max(1, meter.requests + meter.cacheHits + meter.staleHits);
     this.#readAtMs = clock.now() - meter.oldestAgeS * 1000;
     this.#statuses.learn(pairs, this.#readAtMs);
     this.#look();
@@ -125,8 +127,10 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   }
 
   #look(): void {
-    const { clock } = this.#options;
-    for (const change of this.#statuses.look(clock.now())) this.log.append(change, { last: null });
+    const { clock, onDelivering } = this.#options;
+    const changes = this.#statuses.look(clock.now());
+    if (changes.length > 0) onDelivering();
+    for (const change of changes) this.log.append(change, { last: null });
     this.#setAlarm();
   }
 

@@ -1,6 +1,7 @@
 import type { Connection, SharedChanges } from '../store/store.js';
 import type { Tenant } from '../unify/context.js';
 import type { Trigger } from '../unify/trigger.js';
+import { wireOf } from '../unify/trigger-record.js';
 import { dayMs } from './chores.js';
 import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
 import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
@@ -49,6 +50,7 @@ export function triggerFeed({
     scope,
     lookbackMs: settings.triggerLookbackS * 1000,
     spareRows: 0,
+    onDelivering: (trigger) => project.delivering({ kind: 'trigger', read: wireOf(trigger) }),
     intervalMs: (state) => triggerIntervalMs(state, settings.triggerPollIntervalMs, project),
   });
 }
@@ -67,7 +69,19 @@ export function eventFeed({
   const { project, catalogue, clock, log, scope } = tenant;
   const source = project ? 'PROJECT' : 'CATALOGUE';
   const subject = eventSubject(source);
-  const shared = { subject, clock, log, random, scope, changes: changes(`${subject.name} ${source}`) };
+  const shared = {
+    subject,
+    clock,
+    log,
+    random,
+    scope,
+    changes: changes(`${subject.name} ${source}`),
+    // An event of the project is delivered with what the catalogue knows of it.
+    onDelivering({ event: { projectEventId, catalogueEventId } }: EventRecord) {
+      if (projectEventId !== null) project?.delivering({ kind: 'event', id: projectEventId });
+      if (catalogueEventId !== null) catalogue?.delivering({ kind: 'event', id: catalogueEventId });
+    },
+  };
   if (project) {
     return new RecordFeed({
       ...shared,
@@ -98,14 +112,16 @@ export function sensorFeed({ tenant, settings, connection, random }: FeedsOption
   if (project) {
     return new SensorStatusFeed({
       ...shared,
-      readAll: projectSensors(project),
+      readAll: projectSensors(tenant),
+      onDelivering: () => project.delivering({ kind: 'sensor' }),
       intervalMs: (requests) => pacedMs(settings.sensorPollIntervalMs, requests, project.status().rateLimit),
     });
   }
   if (!catalogue) return null;
   return new SensorStatusFeed({
     ...shared,
-    readAll: catalogueSensors(catalogue),
+    readAll: catalogueSensors(tenant),
+    onDelivering: () => catalogue.delivering({ kind: 'sensor' }),
     intervalMs: (requests) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
   });
 }

@@ -15,6 +15,7 @@ const inflate = promisify(inflateRaw);
 interface Head {
   /** On the shared clock. */
   readonly readAtMs: number;
+  readonly askedAtMs: number;
   readonly version: string | null;
   readonly isAbsent: boolean;
   readonly isDeflated: boolean;
@@ -22,11 +23,17 @@ interface Head {
 
 /** A body with what is known of it, as instances leave it to each other. */
 export async function packBody(
-  { body, readAtMs, version }: SharedBody,
+  { body, readAtMs, askedAtMs, version }: SharedBody,
   time: Pick<SharedTime, 'toShared'>,
 ): Promise<Buffer> {
   const isDeflated = body !== null && body.length >= compressedFromBytes;
-  const head: Head = { readAtMs: time.toShared(readAtMs), version, isAbsent: body === null, isDeflated };
+  const head: Head = {
+    readAtMs: time.toShared(readAtMs),
+    askedAtMs: time.toShared(askedAtMs),
+    version,
+    isAbsent: body === null,
+    isDeflated,
+  };
   const rest = isDeflated ? await deflate(body, { level: constants.Z_BEST_SPEED }) : (body ?? '');
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), Buffer.from(rest)]);
 }
@@ -43,6 +50,7 @@ export async function unpackBody(packed: Buffer, time: Pick<SharedTime, 'toLocal
         ? await inflate(rest, { maxOutputLength: mostBodyBytes })
         : rest,
     readAtMs: time.toLocal(head.readAtMs),
+    askedAtMs: time.toLocal(head.askedAtMs),
     version: head.version,
   };
 }

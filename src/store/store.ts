@@ -81,6 +81,8 @@ export interface SharedBody {
   readonly body: Buffer | null;
   /** On this instance's clock; if anything, earlier than it was. */
   readonly readAtMs: number;
+  /** When upstream was asked for it, on this instance's clock; if anything, earlier than it was. */
+  readonly askedAtMs: number;
   /** As a list showed the resource when it was asked for; null where none had. */
   readonly version: string | null;
 }

@@ -59,12 +59,37 @@ export function triggerOf(record: WireTrigger, readAtMs: number): Trigger {
   };
 }
 
+/** The record that a trigger was made of, as far as anything is made of it. */
+export function wireOf(trigger: Trigger): Read<WireTrigger> {
+  const { asOf } = trigger;
+  const value = {
+    id: trigger.triggerId,
+    device_id: trigger.deviceId,
+    station: trigger.stationCode,
+    location_name: trigger.locationName,
+    start_time: trigger.startTime.toString(),
+    end_time: textOf(trigger.endTime),
+    peak_time: textOf(trigger.peakTime),
+    pga_horizontal_mg: trigger.pgaHorizontalMg,
+    pga_hne_mg: trigger.pgaHneMg,
+    pga_hnn_mg: trigger.pgaHnnMg,
+    pga_hnz_mg: trigger.pgaHnzMg,
+    pgv_ehz_mm_s: trigger.pgvEhzMmPerS,
+    peak_ehz_counts: trigger.peakEhzCounts,
+    peak_hz: trigger.peakFrequencyHz,
+    status: trigger.status.toLowerCase(),
+  };
+  return { value, readAtMs: asOf.ms };
+}
+
+const textOf = (time: MaybeInstant): Text => (time instanceof Instant ? time.toString() : time);
+
 /** Those whose start time can be read: one bad record does not lose its page (contract 5.10). */
 export const triggersOf = derived(
   (page: Read<Page<WireTrigger>>): readonly Trigger[] =>
     page.value.items
       .filter((record) => Instant.parse(record.start_time) !== null)
-      .map((record) => triggerOf(record, page.readAtMs)),
+      .map((record) => triggerOf(record, page.value.readLater?.get(record) ?? page.readAtMs)),
   mostPages,
 );
 

@@ -46,27 +46,31 @@ export class AnswerReader {
     throw badBody({ source: this.#source, endpoint }, 'text where data was asked for');
   }
 
-  /** @param version as a list showed the resource before it was asked for */
-  read<T>(request: ReadRequest<T>, body: unknown, version: string | null, readAtMs: number): Kept {
-    if (body === notFound) return absentAt(readAtMs);
+  read<T>(request: ReadRequest<T>, body: unknown, times: Times): Kept {
+    if (body === notFound) return absentAt(times);
     const value = this.#decode(request, body);
-    const kept = keptOf(request, value, version, readAtMs);
-    if (request.lists) this.#versions.saw(request.lists(value), readAtMs);
+    const kept = keptOf(request, value, times);
+    if (request.lists) this.#versions.saw(request.lists(value), times.readAtMs);
     return kept;
   }
 
   /** What another instance was sent. Null where this one cannot read it. */
   async adopt<T>(
-    { body, readAtMs, version }: SharedBody,
+    { body, readAtMs, askedAtMs, version }: SharedBody,
     request: ReadRequest<T>,
     turn: object,
   ): Promise<Kept | null> {
-    if (body === null) return absentAt(readAtMs);
+    // Instances tell no order within a millisecond.
+    const times = { readAtMs, askedAtMs: Math.floor(askedAtMs), version };
+    if (body === null) return absentAt(times);
     await this.turn(body.length, turn);
     try {
       const value = this.#decode(request, this.bodyOf({ status: 200, headers: {}, body }, request));
       if (request.lists) this.#versions.saw(request.lists(value), readAtMs);
-      return keptOf(request, value, version ?? this.#versionAt(readAtMs, request.listedAs), readAtMs);
+      return keptOf(request, value, {
+        ...times,
+        version: version ?? this.#versionAt(readAtMs, request.listedAs),
+      });
     } catch {
       return null;
     }
@@ -92,12 +96,15 @@ export class AnswerReader {
   }
 }
 
-function absentAt(readAtMs: number): Kept {
-  return { value: null, absent: true, readAtMs, final: false, version: null, bytes: 0 };
+/** `version`: as a list showed the resource before it was asked for. */
+type Times = Pick<Kept, 'readAtMs' | 'askedAtMs' | 'version'>;
+
+function absentAt({ readAtMs, askedAtMs }: Times): Kept {
+  return { value: null, absent: true, readAtMs, askedAtMs, final: false, version: null, bytes: 0 };
 }
 
-function keptOf<T>(request: ReadRequest<T>, value: T, version: string | null, readAtMs: number): Kept {
+function keptOf<T>(request: ReadRequest<T>, value: T, times: Times): Kept {
   const bytes = freezeAndMeasure(value);
-  const final = request.isFinal?.(value, readAtMs) ?? false;
-  return { value, absent: false, readAtMs, final, version, bytes };
+  const final = request.isFinal?.(value, times.readAtMs) ?? false;
+  return { value, absent: false, ...times, final, bytes };
 }

@@ -7,6 +7,8 @@ export interface Kept {
   /** Upstream said that it is not there; there is no value. */
   readonly absent: boolean;
   readonly readAtMs: number;
+  /** It has all that upstream had then: when it was asked for, or later where nothing since concerns it. */
+  askedAtMs: number;
   /** It will never be otherwise (contract 5.5). */
   readonly final: boolean;
   /** As a list showed the resource when this was asked for; null where none had. */

@@ -6,10 +6,12 @@ import { type Freshness, freshnessOf, freshUntilMs } from './ages.js';
 import { notFound, requestIdOf } from './answer.js';
 import { AnswerReader } from './answer-reader.js';
 import type { CachePart, Kept } from './cache.js';
+import { type Delivered, DeliveryLog } from './delivered.js';
 import { type Demand, isRecent, SendOrder } from './demand.js';
 import type { ReadCounts } from './dependencies.js';
 import { Exchange } from './exchange.js';
 import { Flight, type FlightControl, ownControl } from './flight.js';
+import { freezeAndMeasure } from './freeze.js';
 import { canBeRescued, isDefinite } from './outcome.js';
 import { newCostMeter, noteRequestId, type Read, type ReadScope, type UpstreamStatus } from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
@@ -28,6 +30,7 @@ export class Pipeline {
   readonly shelf: Shelf;
   readonly #versions: Versions;
   readonly #trust: Trust;
+  readonly #deliveries: DeliveryLog;
   readonly #flights = new Map<string, Flight<Landed>>();
   /** Null in one process. */
   readonly #shared: SharedAnswers | null;
@@ -49,6 +52,7 @@ export class Pipeline {
     this.#versions = new Versions(this.#kept);
     this.#reader = new AnswerReader(source, options, this.#versions);
     const { clock, store, timeoutMs, maxWaitMs } = options;
+    this.#deliveries = new DeliveryLog(clock);
     const bodies = store.bodies(name);
     this.#shared = bodies && new SharedAnswers({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
     this.#trust = new Trust(options.keyOwner, this.#exchange.condition, options.clock);
@@ -68,7 +72,7 @@ export class Pipeline {
     const id = address(request.path, request.parameters);
     if (this.#confirming && !this.#trust.holds && this.#kept.get(id))
       await this.#outlasted(this.#confirming, scope);
-    const kept = this.#kept.get(id);
+    const kept = this.#cached(id, request);
     const use = kept ? this.#freshnessOf(kept, request, scope) : 'none';
     if (kept && (use === 'fresh' || use === 'stale-while-revalidate')) {
       this.#note(id, kept, request, scope);
@@ -81,10 +85,10 @@ export class Pipeline {
       return await this.#joinOrFly(id, request, scope);
     } catch (error) {
       // It may have been forgotten meanwhile, or be what another instance has read.
-      const still = this.#kept.get(id);
+      const still = this.#cached(id, request);
       if (!still || !canBeRescued(error) || !this.#trust.outlasts(error)) throw error;
       const helps = (still === kept ? use : this.#freshnessOf(still, request, scope)) !== 'none';
-      if (!helps) throw error;
+      if (!helps || this.#isLacking(still, request)) throw error;
       return this.#hit<T>(still, scope, 'staleHits');
     }
   }
@@ -131,6 +135,14 @@ export class Pipeline {
     return this.#trust.holds || this.#trust.outlasts(null);
   }
 
+  /**
+   * A feed is about to deliver this: no response that was asked for before and can lack it is served from now on, not even
+   * when upstream fails (docs/behaviour.md 5.7).
+   */
+  delivering(delivered: Delivered): void {
+    this.#deliveries.add(delivered);
+  }
+
   discardCache(): void {
     this.#discardOwn();
     this.#shared?.clear();
@@ -161,10 +173,11 @@ export class Pipeline {
 
   #freshnessOf<T>(
     kept: Kept,
-    { kind, listedAs }: ReadRequest<T>,
+    request: ReadRequest<T>,
     { maxAgeMs, notBeforeMs, demand }: Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs' | 'demand'>,
   ): Freshness {
-    if (demand && !this.#meets(kept, demand)) return 'none';
+    if (this.#isLacking(kept, request) || (demand && !this.#meets(kept, demand))) return 'none';
+    const { kind, listedAs } = request;
     const seen = this.#seen(listedAs);
     const use = freshnessOf(kept, kind, { maxAgeMs, notBeforeMs, seen, nowMs: this.#options.clock.now() });
     return use === 'none' || this.#trust.holds ? use : 'stale-if-error';
@@ -182,7 +195,7 @@ export class Pipeline {
     const isParticular = (maxAgeMs ?? notBeforeMs) !== undefined;
     scope.dependencies?.add(isParticular ? {} : kept, () => ({
       state: () => {
-        if (this.#kept.get(id) !== kept) return 'gone';
+        if (this.#cached(id, request) !== kept) return 'gone';
         const use = this.#freshnessOf(kept, request, { maxAgeMs, notBeforeMs });
         if (use === 'fresh') return 'fresh';
         return use === 'stale-while-revalidate' ? 'stale' : 'gone';
@@ -198,11 +211,43 @@ export class Pipeline {
     }));
   }
 
+  #cached<T>(id: string, request: ReadRequest<T>): Kept | undefined {
+    const kept = this.#kept.get(id);
+    return kept && this.#upToDate(id, kept, request);
+  }
+
+  /** With what feeds have delivered since it was asked for, where that takes no request; else it lacks that still. */
+  #upToDate<T>(id: string, kept: Kept, request: ReadRequest<T>): Kept {
+    if (!this.#isLacking(kept, request)) return kept;
+    const delivered = this.#deliveries.since(request.kind, kept.askedAtMs);
+    const value = delivered && !kept.absent && request.takeIn?.(kept as Read<T>, delivered);
+    if (!value) return kept;
+    const askedAtMs = this.#deliveries.nextMs();
+    if (value === kept.value) {
+      kept.askedAtMs = askedAtMs;
+      return kept;
+    }
+    const whole = { ...kept, value, askedAtMs, bytes: freezeAndMeasure(value) };
+    this.#sendOrder.answered(kept, whole);
+    if (this.#kept.get(id) === kept) this.#kept.set(id, whole);
+    return whole;
+  }
+
+  /** An immutable response lacks nothing: nothing can be added to it, and closed values do not change (docs/behaviour.md 5.5). */
+  #isLacking<T>({ final, askedAtMs }: Kept, request: ReadRequest<T>): boolean {
+    return !final && this.#deliveries.isLacking(askedAtMs, request);
+  }
+
   #seen(listedAs: string | undefined): Seen | undefined {
     return listedAs === undefined ? undefined : this.#versions.seen(listedAs);
   }
 
-  async #joinOrFly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
+  async #joinOrFly<T>(
+    id: string,
+    request: ReadRequest<T>,
+    scope: ReadScope,
+    isAgain = false,
+  ): Promise<Read<T> | null> {
     const inFlight = this.#flights.get(id);
     const joined = inFlight !== undefined && !inFlight.abandoned;
     if (joined && scope.demand && this.#sendOrder.isBefore(inFlight.control, scope.demand)) {
@@ -211,7 +256,10 @@ export class Pipeline {
       return this.read(request, scope);
     }
     const flight = joined ? inFlight : this.#fly(id, request, scope);
-    const { kept, isShared } = await flight.join(scope, () => this.#options.clock.now());
+    const { kept: landed, isShared } = await flight.join(scope, () => this.#options.clock.now());
+    const kept = this.#upToDate(id, landed, request);
+    // Something was delivered since it was sent. It is asked again once only: under a burst that could go on for long.
+    if (!isAgain && this.#isLacking(kept, request)) return this.#joinOrFly(id, request, scope, true);
     if (isShared) {
       // Who came later may not make do with what was read before.
       const isParticular = (scope.maxAgeMs ?? scope.notBeforeMs ?? scope.demand) !== undefined;
@@ -236,7 +284,8 @@ export class Pipeline {
         const { kept, body } = await this.#ask(id, request, scope, control, shared);
         if (isCurrent()) {
           this.#kept.set(id, kept);
-          shared?.keep({ body, readAtMs: kept.readAtMs, version: kept.version });
+          const { readAtMs, askedAtMs, version } = kept;
+          shared?.keep({ body, readAtMs, askedAtMs, version });
         }
         return { kept, isShared: false };
       } catch (error) {
@@ -273,10 +322,12 @@ export class Pipeline {
   ): Promise<{ readonly kept: Kept; readonly body: Buffer | null }> {
     // As of before it is asked for: the answer is of this version or a later one.
     const version = this.#seen(request.listedAs)?.version ?? null;
+    let askedAtMs = Number.NEGATIVE_INFINITY;
     return this.#exchange.ask(id, request, control, scope.meter, {
       send: async (http) => {
         shared?.sending();
         this.#sendOrder.sent(control);
+        askedAtMs = this.#deliveries.nextMs();
         const answer = await this.#options.http.get(http);
         await this.#reader.turn(answer.body.length, scope.turn);
         return answer;
@@ -284,7 +335,8 @@ export class Pipeline {
       open: (answer, heldS) => {
         const body = this.#reader.bodyOf(answer, request, heldS);
         noteRequestId(scope.meter, requestIdOf(answer.headers, body, this.#options.key));
-        const kept = this.#reader.read(request, body, version, this.#options.clock.now());
+        const readAtMs = this.#options.clock.now();
+        const kept = this.#reader.read(request, body, { readAtMs, askedAtMs, version });
         this.#sendOrder.answered(control, kept);
         return { kept, body: body === notFound ? null : answer.body };
       },

@@ -70,6 +70,8 @@ export interface Page<T> {
   readonly received: number;
   /** Handed over before it was full: there is more of the list to look through, whatever may be in there. */
   readonly goesOn?: true;
+  /** When elements were read that a feed delivered after the page had been asked for; the others are as old as the page. */
+  readonly readLater?: ReadonlyMap<T, number>;
 }
 
 /** Whether nothing lies behind this page: the total counts; where there is none, a page that is not full is the last. */

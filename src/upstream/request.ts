@@ -9,7 +9,7 @@ import type { Asked, KeyOwner } from './answer.js';
 import type { ResponseCache } from './cache.js';
 import type { Http } from './http.js';
 import type { Decoding } from './list.js';
-import type { Priority } from './read.js';
+import type { Priority, Read } from './read.js';
 import type { Listed } from './versions.js';
 
 /** One interface under one key. */
@@ -68,4 +68,9 @@ export interface ReadRequest<T> extends Request {
   readonly listedAs?: string;
   /** The other side of it: the resources that this list shows, each with a text that changes when it does. */
   readonly lists?: (value: T) => Listed;
+  /**
+   * The response as upstream would give it now that these records of its kind have been delivered; null where that cannot
+   * be told. Left out where it never can.
+   */
+  readonly takeIn?: (read: Read<T>, delivered: readonly Read<unknown>[]) => T | null;
 }

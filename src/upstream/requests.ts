@@ -1,3 +1,4 @@
+import { detailName } from './delivered.js';
 import type { Read } from './read.js';
 import type { ReadRequest, Request } from './request.js';
 import { versionOf } from './versions.js';
@@ -25,5 +26,5 @@ export function present<T>(read: Read<T> | null): Read<T> {
 
 /** An event as a list shows it: another solution changes something of it. */
 export function listedEvent(event: { readonly id: string }): readonly [listedAs: string, version: string] {
-  return [`event ${event.id}`, versionOf(event)];
+  return [detailName('event', event.id), versionOf(event)];
 }

@@ -16,7 +16,15 @@ export function createShelf(part: CachePart, clock: Clock): Shelf {
     get: (name) => part.get(name)?.value,
     put(name, value, bytes) {
       const readAtMs = clock.now();
-      part.set(name, { value, bytes, readAtMs, absent: false, final: false, version: null });
+      part.set(name, {
+        value,
+        bytes,
+        readAtMs,
+        askedAtMs: readAtMs,
+        absent: false,
+        final: false,
+        version: null,
+      });
     },
     delete: (name) => part.delete(name),
     clear: () => part.clear(),

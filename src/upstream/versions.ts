@@ -48,6 +48,7 @@ export class Versions {
       final: false,
       version: null,
       readAtMs: atMs,
+      askedAtMs: atMs,
       bytes,
     });
   }

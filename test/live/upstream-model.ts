@@ -62,7 +62,8 @@ export class UpstreamModel {
   }
 
   client(): ProjectClient {
-    const client: Pick<ProjectClient, 'triggers' | 'status'> = {
+    const client: Pick<ProjectClient, 'triggers' | 'status' | 'delivering'> = {
+      delivering: () => {},
       triggers: (query, scope) => this.#read(query, scope),
       status: () => ({
         source: 'PROJECT',

@@ -6,6 +6,7 @@ const query = 0;
 export const bodyOf = (text: string, readAtMs = Date.now()): SharedBody => ({
   body: Buffer.from(text),
   readAtMs,
+  askedAtMs: readAtMs,
   version: null,
 });
 

@@ -37,7 +37,7 @@ for (const { title, leftOut, start } of sharedStores) {
 
     it('can say that upstream has nothing there', async () => {
       const { one, other } = await two();
-      await keep(one, { body: null, readAtMs: Date.now(), version: null });
+      await keep(one, { ...bodyOf(''), body: null });
       await expect.poll(() => seen(other)).toMatchObject({ body: null });
     });
 

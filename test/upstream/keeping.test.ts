@@ -403,7 +403,7 @@ describe('all that is kept', () => {
   it('does not keep one answer that would push out most of the others', () => {
     const cache = createResponseCache({ maxBytes: 10_000 });
     const part = cache.part('a');
-    const kept = { value: 1, absent: false, readAtMs: 0, final: false, version: null };
+    const kept = { value: 1, absent: false, readAtMs: 0, askedAtMs: 0, final: false, version: null };
     part.set('small', { ...kept, bytes: 10 });
     part.set('large', { ...kept, bytes: 5_000 });
     expect(part.get('large')).toBeUndefined();
@@ -412,7 +412,15 @@ describe('all that is kept', () => {
 
   it('goes with its key, and leaves no trace', () => {
     const cache = createResponseCache({ maxBytes: 100_000 });
-    const kept = { value: 1, absent: false, readAtMs: 0, final: false, version: null, bytes: 10 };
+    const kept = {
+      value: 1,
+      absent: false,
+      readAtMs: 0,
+      askedAtMs: 0,
+      final: false,
+      version: null,
+      bytes: 10,
+    };
     for (const name of ['a', 'b']) for (let i = 0; i < 10; i++) cache.part(name).set(`${i}`, kept);
     cache.part('a').clear();
     expect(cache.entries).toBe(10);

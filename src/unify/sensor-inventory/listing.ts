@@ -130,7 +130,7 @@ export class SensorListing<W> {
       const kept = maxAgeMs === undefined ? this.#atHand(demand) : this.#usable(maxAgeMs, demand);
       const refusal = kept && (await this.#refusal(ctx));
       if (refusal) return { ...nothing, failure: refusal };
-      if (kept) return this.#served(ctx, kept);
+      if (kept) return this.#served(ctx, kept, maxAgeMs === undefined);
       ctx.scope.dependencies?.refuse('a list was read');
       const own = demand && ctx.once(this.#createOwn);
       const known = own ? own.reading : this.#reading;
@@ -261,11 +261,14 @@ export class SensorListing<W> {
     void this.#run(this.#start(undefined, true));
   }
 
-  /** A list from memory: a part of the answer, counted once in what the operation cost, revalidated when it is stale. */
-  #served(ctx: UnifyContext, listed: Listed<W>): Listed<W> {
+  /**
+   * A list from memory: a part of the answer, counted once in what the operation cost, revalidated when it is stale unless
+   * the operation has said what age will do.
+   */
+  #served(ctx: UnifyContext, listed: Listed<W>, isRefreshed = true): Listed<W> {
     ctx.scope.dependencies?.add(listed, () => this.#dependencyOn(listed));
     ctx.once(this.#countOnce);
-    if (this.#ageMs(listed) > freshMs) this.#refreshBehind();
+    if (isRefreshed && this.#ageMs(listed) > freshMs) this.#refreshBehind();
     return listed;
   }
 

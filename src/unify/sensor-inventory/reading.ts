@@ -115,8 +115,9 @@ export class Reading<W> implements Listed<W> {
     goOn: (listed: Listed<W>) => boolean,
   ): Promise<WaitOutcome> {
     const waiter: Waiter = { scope, wake: () => {} };
+    const sponsor = this.#sponsor();
     this.#waiters.add(waiter);
-    if (this.#behind) this.#raise(scope);
+    if (this.#behind || (sponsor && rank[scope.priority] < rank[sponsor.priority])) this.#raise(scope);
     const leave = () => waiter.wake();
     scope.signal.addEventListener('abort', leave, { once: true });
     try {

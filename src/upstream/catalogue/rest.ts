@@ -1,5 +1,6 @@
 import { segment } from '../address.js';
 import { recordedMs } from '../ages.js';
+import { detailName } from '../delivered.js';
 import { decodeOne } from '../list.js';
 import { Pipeline } from '../pipeline.js';
 import type { UpstreamOptions } from '../request.js';
@@ -85,7 +86,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
         {
           ...single('/v1/events/{event_id}', `/v1/events/${name}`, 'event'),
           decode: decodeEventDetail,
-          listedAs: `event ${id}`,
+          listedAs: detailName('event', id),
         },
         scope,
       );
@@ -129,6 +130,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
     status: () => pipeline.status(),
     mayShowKept: () => pipeline.mayShowKept,
     shelf: pipeline.shelf,
+    delivering: (delivered) => pipeline.delivering(delivered),
     discardCache: () => pipeline.discardCache(),
     close: () => pipeline.close(),
   };

@@ -1,3 +1,4 @@
+import type { Delivered } from '../delivered.js';
 import type { Page, Read, ReadScope, UpstreamStatus } from '../read.js';
 import type { Shelf } from '../shelf.js';
 import type {
@@ -67,6 +68,8 @@ export interface ProjectClient {
   mayShowKept(): boolean;
   /** For what is made of many answers and kept like one. */
   readonly shelf: Shelf;
+  /** A feed is about to deliver this: nothing that lacks it is served from now on (docs/behaviour.md 5.7). */
+  delivering(delivered: Delivered): void;
   /** Nothing read before this moment, finished or in flight, is served from the cache again. */
   discardCache(): void;
   /** Ends what is in flight and forgets what was read: whoever the key belongs to has gone. */

@@ -1,14 +1,16 @@
 import { decimal, segment } from '../address.js';
 import { recordedMs, triggersListedMs } from '../ages.js';
+import { detailName } from '../delivered.js';
 import { decodeOne } from '../list.js';
 import { Pipeline } from '../pipeline.js';
-import type { Page } from '../read.js';
+import type { Page, Read } from '../read.js';
 import type { UpstreamOptions } from '../request.js';
 import { listedEvent, present, requestsOf } from '../requests.js';
 import { decodeEventDetail, decodeHealthPage, decodePage } from './bodies.js';
 import type { ProjectClient, TriggerQuery } from './client.js';
 import { HealthNarrowing } from './health-narrowing.js';
 import { Narrowing } from './narrowing.js';
+import { withDelivered } from './trigger-page.js';
 import { eventShape, projectShape, sensorShape, triggerShape, type WireTrigger } from './wire.js';
 
 /** The project interface under one key. Making one costs nothing: connections and cache are shared. */
@@ -109,7 +111,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
         {
           ...single('/v1/events/{id}', `/v1/events/${name}`, 'event'),
           decode: decodeEventDetail,
-          listedAs: `event ${id}`,
+          listedAs: detailName('event', id),
         },
         scope,
       );
@@ -125,6 +127,12 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
                 ...list('/v1/triggers', 'trigger', { from, to, order, limit, offset, device_id: deviceId }),
                 decode: (body, decoding) => decodePage(body, triggerShape, decoding),
                 isFinal: (page, readAtMs) => areFinal(page, { from, to, deviceId }, readAtMs),
+                takeIn: (page, delivered) =>
+                  withDelivered(
+                    page,
+                    { from, to, order, limit, offset, deviceId },
+                    delivered as readonly Read<WireTrigger>[],
+                  ),
               },
               scope,
             ),
@@ -134,6 +142,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     status: () => pipeline.status(),
     mayShowKept: () => pipeline.mayShowKept,
     shelf: pipeline.shelf,
+    delivering: (delivered) => pipeline.delivering(delivered),
     discardCache: () => pipeline.discardCache(),
     close: () => pipeline.close(),
   };

@@ -1,0 +1,67 @@
+import type { Page, Read } from '../read.js';
+import type { TriggerQuery } from './client.js';
+import type { WireTrigger } from './wire.js';
+
+/**
+ * The answer to `query` with triggers that a feed has delivered since it was asked for, as upstream would answer now. Null
+ * where that cannot be told: what lies behind the end of a page that is not the last may be counted there or not.
+ * (docs/behaviour.md 5.7)
+ */
+export function withDelivered(
+  page: Read<Page<WireTrigger>>,
+  query: TriggerQuery,
+  delivered: readonly Read<WireTrigger>[],
+): Page<WireTrigger> | null {
+  let { value }: { value: Page<WireTrigger> | null } = page;
+  for (const read of delivered) value &&= withOne({ value, readAtMs: page.readAtMs }, query, read);
+  return value;
+}
+
+function withOne(
+  { value: page, readAtMs }: Read<Page<WireTrigger>>,
+  query: TriggerQuery,
+  read: Read<WireTrigger>,
+): Page<WireTrigger> | null {
+  const { items, total } = page;
+  const index = items.findIndex(({ id }) => id === read.value.id);
+  const listed = items[index];
+  if (listed) {
+    // Closed values are final (key-scoped §3).
+    if (isClosed(listed)) return page;
+    const listedMs = page.readLater?.get(listed) ?? readAtMs;
+    // Which of two open states is the later is not known where their responses may have crossed.
+    if (!isClosed(read.value) && listedMs >= read.readAtMs) return null;
+    return { ...page, items: items.with(index, read.value), readLater: later(page, read) };
+  }
+  const place = placeIn(query, read.value);
+  if (place === 'outside') return page;
+  const isPlain = query.offset === 0 && total !== null && page.received === items.length && !page.goesOn;
+  if (place === 'at an end' || !isPlain) return null;
+  const sign = query.order === 'asc' ? 1 : -1;
+  const behind = items.findIndex((item) => sign * (startMs(item) - startMs(read.value)) > 0);
+  if (behind < 0 && items.length < total) return null;
+  const all = items.toSpliced(behind < 0 ? items.length : behind, 0, read.value);
+  const taken = all.slice(0, query.limit);
+  return { items: taken, total: total + 1, received: taken.length, readLater: later(page, read) };
+}
+
+/** A trigger at an end of the range to the millisecond may be within it or not: upstream may compare more digits. */
+function placeIn(
+  { from, to, deviceId }: TriggerQuery,
+  trigger: WireTrigger,
+): 'within' | 'outside' | 'at an end' {
+  if (deviceId !== undefined && bare(deviceId) !== bare(trigger.device_id)) return 'outside';
+  const ms = startMs(trigger);
+  const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
+  const toMs = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to);
+  if (ms < fromMs || ms > toMs) return 'outside';
+  return ms > fromMs && ms < toMs ? 'within' : 'at an end';
+}
+
+const later = ({ readLater }: Page<WireTrigger>, { value, readAtMs }: Read<WireTrigger>) =>
+  new Map([...(readLater ?? []), [value, readAtMs] as const]);
+
+const startMs = ({ start_time }: WireTrigger) => Date.parse(start_time);
+const isClosed = ({ status }: WireTrigger) => status === 'closed';
+// Device IDs are written with separators or without, in any case.
+const bare = (deviceId: string) => deviceId.replace(/[^0-9A-Za-z]/g, '').toUpperCase();

@@ -1,0 +1,221 @@
+import { describe, expect, it, vi } from 'vitest';
+import { aCatalogueEvent, anEvent, aSensor } from '../../src/sandbox/builders.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.js';
+import { emptyWorld } from '../../src/sandbox/world.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { openSocket, type RawSocket } from '../support/raw-socket.js';
+import { noRedis, startRedis } from '../support/redis.js';
+import { addTrigger, polling, quick } from './live-gateway.js';
+
+const start = (env: object = {}, world = emptyWorld()) =>
+  startGateway({ env: { ...quick, ...env }, sandbox: { world, rateLimits: false }, isAlone: true });
+const subscribe = (query: string) => ({ id: '1', type: 'subscribe', payload: { query } });
+const triggerChanges = subscribe('subscription { triggerChanges { kind trigger { id triggerId asOf } } }');
+const list = '{ triggers(first: 50) { totalCount nodes { triggerId status asOf } } }';
+const at = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
+
+const idsOf = (data: { triggers: { nodes: { triggerId: string }[] } }) =>
+  data.triggers.nodes.map(({ triggerId }) => triggerId);
+
+/** Cached, and the answer kept as a whole. */
+async function warm(gw: TestGateway, ...queries: string[]): Promise<void> {
+  for (const query of queries) for (let time = 0; time < 3; time++) await gw.query(query);
+}
+
+async function delivered(socket: RawSocket, gw: TestGateway, id: number) {
+  addTrigger(gw.sandbox, { id, status: 'open' });
+  const { trigger } = (await socket.next()).payload.data.triggerChanges;
+  expect(trigger.triggerId).toBe(String(id));
+  return trigger;
+}
+
+function issue(sandbox: Sandbox, id: string, magnitude = 3): void {
+  const s = Date.now() / 1000;
+  const origin = {
+    id: `o-${id}`,
+    latitude: 34,
+    longitude: -118,
+    depth: 8,
+    origin_time: s - 20,
+    issued_at: s,
+  };
+  sandbox.world.project.events.push(anEvent({ id, issued_at: at(0), magnitude, origin }));
+}
+
+describe('what triggerChanges has delivered', () => {
+  it('is in every list that is asked for afterwards, kept answers included, at no request', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    for (let id = 1; id <= 3; id++) addTrigger(gw.sandbox, { id, start_time: at(-60_000 * id) });
+    socket.send(triggerChanges);
+    await polling(gw.sandbox);
+    const filtered = '{ triggers(first: 50, filter: { status: OPEN }) { nodes { triggerId } } }';
+    for (let id = 11; id <= 15; id++) {
+      await warm(gw, list, filtered);
+      gw.sandbox.forget();
+      const { asOf } = await delivered(socket, gw, id);
+      const { triggers } = await gw.query(list);
+      // Masking goes by when a record was read: by its own time, not by that of the page that took it in.
+      expect(triggers.nodes[0].asOf >= asOf).toBe(true);
+      expect(idsOf({ triggers })).toContain(String(id));
+      expect(triggers.totalCount).toBe(id - 7);
+      expect(idsOf(await gw.query(filtered))).toContain(String(id));
+      // Only the revalidation of a list that is older than two seconds asks for it.
+      const reads = gw.sandbox.seen('project', '/v1/triggers').filter(({ query }) => query.limit === '51');
+      expect(reads.length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('is in lists of one sensor and oldest first, in the look-up, and closed when it was delivered closed', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    const { device_id: deviceId } = addTrigger(gw.sandbox, { id: 1, start_time: at(-60_000) });
+    socket.send(triggerChanges);
+    await polling(gw.sandbox);
+    const lists = [
+      `{ triggers(first: 50, filter: { deviceId: "${deviceId}" }) { nodes { triggerId } } }`,
+      '{ triggers(first: 50, orderBy: START_TIME_ASC) { nodes { triggerId } } }',
+      `{ triggers(first: 50, filter: { from: "${at(-120_000)}", to: "${at(600_000)}" }) { nodes { triggerId } } }`,
+    ];
+    await warm(gw, ...lists);
+    const { id } = await delivered(socket, gw, 2);
+    for (const one of lists) expect(idsOf(await gw.query(one))).toContain('2');
+    const lookUp = `{ trigger(id: "${id}") { status } triggers(first: 1) { nodes { triggerId status } } }`;
+    await warm(gw, lookUp);
+    Object.assign(gw.sandbox.world.project.triggers[1] ?? {}, { status: 'closed' });
+    expect((await socket.next()).payload.data.triggerChanges.kind).toBe('CLOSED');
+    expect(await gw.query(lookUp)).toEqual({
+      trigger: { status: 'CLOSED' },
+      triggers: { nodes: [{ triggerId: '2', status: 'CLOSED' }] },
+    });
+  });
+
+  it('is in the newest while upstream fails; what cannot be known then fails', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    for (let id = 1; id <= 3; id++) addTrigger(gw.sandbox, { id, start_time: at(60_000 * (id - 10)) });
+    socket.send(triggerChanges);
+    await polling(gw.sandbox);
+    const oldest = '{ triggers(first: 1, orderBy: START_TIME_ASC) { nodes { triggerId } } }';
+    await warm(gw, list, oldest);
+    await delivered(socket, gw, 4);
+    gw.sandbox.faults.add({ source: 'project', times: Number.POSITIVE_INFINITY, status: 500 });
+    expect(idsOf(await gw.query(list))).toEqual(['4', '3', '2', '1']);
+    // Whether upstream had counted it already is not known from a page that does not reach it.
+    const { errors } = await gw.queryWithErrors(oldest);
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_UNAVAILABLE');
+  });
+});
+
+describe('what eventChanges has delivered', () => {
+  it('is in every list and look-up that is asked for afterwards', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    issue(gw.sandbox, 'before');
+    socket.send(subscribe('subscription { eventChanges { kind event { projectEventId magnitude place } } }'));
+    await polling(gw.sandbox, '/v1/events');
+    const events = '{ events(first: 20) { nodes { projectEventId magnitude place } } }';
+    for (const id of ['e1', 'e2', 'e3']) {
+      const lookUp = `{ event(by: { projectEventId: "${id}" }) { magnitude } }`;
+      await warm(gw, events, lookUp);
+      gw.sandbox.world.catalogue.events.push(
+        aCatalogueEvent({ id, origin_time: at(-20_000), latitude: 34, longitude: -118, magnitude: 3 }),
+      );
+      issue(gw.sandbox, id);
+      const { event: news } = (await socket.next()).payload.data.eventChanges;
+      expect(news.projectEventId).toBe(id);
+      const listed = (await gw.query(events)).events.nodes.find(
+        ({ projectEventId }: { projectEventId: string }) => projectEventId === id,
+      );
+      // The catalogue's part may have been added since.
+      expect(listed).toEqual({ ...news, place: news.place ?? listed?.place });
+      expect((await gw.query(lookUp)).event).toEqual({ magnitude: 3 });
+    }
+    await warm(gw, events);
+    const event = gw.sandbox.world.project.events.find(({ id }) => id === 'before');
+    Object.assign(event ?? {}, { issued_at: at(0), magnitude: 4 });
+    expect((await socket.next()).payload.data.eventChanges.kind).toBe('REISSUED');
+    expect((await gw.query(events)).events.nodes).toContainEqual(
+      expect.objectContaining({ projectEventId: 'before', magnitude: 4 }),
+    );
+  });
+
+  it('is not left out in silence while upstream fails', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('subscription { eventChanges { event { projectEventId } } }'));
+    await polling(gw.sandbox, '/v1/events');
+    const events = '{ events(first: 20) { nodes { projectEventId } unavailableSources { source } } }';
+    await warm(gw, events);
+    issue(gw.sandbox, 'e1');
+    await socket.next();
+    gw.sandbox.faults.add({ source: 'project', times: Number.POSITIVE_INFINITY, status: 500 });
+    expect((await gw.query(events)).events).toEqual({
+      nodes: [],
+      unavailableSources: [{ source: 'PROJECT' }],
+    });
+  });
+});
+
+describe('what sensorStatusChanges has delivered', () => {
+  it('is in every list and look-up that is asked for afterwards, at no request', async () => {
+    const world = emptyWorld();
+    const sensor = aSensor({
+      device_id: '001A2B3C4D5E',
+      station: 'TEST',
+      status: 'offline',
+      last_seen: at(0),
+    });
+    world.project.sensors.push(sensor);
+    await using gw = await start({}, world);
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('subscription { sensorStatusChanges { status } }'));
+    await polling(gw.sandbox, '/v1/sensors');
+    const query = `{
+      sensors(first: 50) { nodes { status } }
+      byDevice: sensor(by: { deviceId: "001A2B3C4D5E" }) { status }
+      byStation: sensor(by: { stationCode: "TEST" }) { status }
+    }`;
+    for (const status of ['online', 'offline', 'online'] as const) {
+      await warm(gw, query);
+      Object.assign(sensor, { status, last_seen: at(0) });
+      expect((await socket.next()).payload.data.sensorStatusChanges.status).toBe(status.toUpperCase());
+      const news = { status: status.toUpperCase() };
+      expect(await gw.query(query)).toEqual({ sensors: { nodes: [news] }, byDevice: news, byStation: news });
+    }
+    expect(gw.sandbox.seen('project', /^\/v1\/sensors\/./)).toHaveLength(0);
+  });
+});
+
+describe.skipIf(noRedis)(`two instances on one Redis${noRedis ? ` (${noRedis})` : ''}`, () => {
+  it('each answer with what they have delivered, whichever polled', async () => {
+    await using redis = await startRedis();
+    await using sandbox = await startSandbox({ live: false, rateLimits: false, world: emptyWorld() });
+    const startOne = () =>
+      startGateway({ behind: sandbox, env: { ...quick, REDIS_URL: redis.url }, isAlone: true });
+    const gateways = [await startOne(), await startOne()];
+    const sockets = await Promise.all(gateways.map((gw) => openSocket(gw, { init: {} })));
+    for (const socket of sockets) socket.send(triggerChanges);
+    for (const gw of gateways) {
+      await vi.waitFor(async () => {
+        const { gateway } = await gw.query('{ gateway { feeds { name lagS } } }');
+        expect(gateway.feeds[0]).toEqual({ name: 'triggerChanges', lagS: expect.any(Number) });
+      }, 20_000);
+    }
+    const asc = '{ triggers(first: 50, orderBy: START_TIME_ASC) { nodes { triggerId } } }';
+    for (let id = 1; id <= 5; id++) {
+      for (const gw of gateways) await warm(gw, list, asc);
+      addTrigger(sandbox, { id });
+      await Promise.all(
+        sockets.map(async (socket, index) => {
+          const { trigger } = (await socket.next()).payload.data.triggerChanges;
+          expect(trigger.triggerId).toBe(String(id));
+          const gw = gateways[index] as TestGateway;
+          for (const query of [list, asc]) expect(idsOf(await gw.query(query))).toContain(String(id));
+        }),
+      );
+    }
+    for (const socket of sockets) socket.socket.terminate();
+    for (const gw of gateways) await gw.close();
+  }, 60_000);
+});
