@@ -67,7 +67,7 @@ export interface Shared {
   readonly peers: Peers;
 }
 
-// contract 3.
+// docs/behaviour.md 3.
 const usualGraceMs = 10_000;
 
 /** The composition root: the only place that puts the parts together. */

@@ -1,4 +1,4 @@
-/** Every failure the gateway knows: one class and one stable code per cause (contract 4). */
+/** Every failure the gateway knows: one class and one stable code per cause (docs/behaviour.md 4). */
 
 /** One of the two REST interfaces behind the graph. */
 export type Source = 'PROJECT' | 'CATALOGUE';
@@ -8,9 +8,9 @@ export interface UpstreamAnswer {
   readonly source: Source;
   /** HTTP status; null when there was no answer. */
   readonly status: number | null;
-  /** `error.code` of the body (key-scoped §7, catalogue §7). */
+  /** `error.code` of the body (docs/interfaces.md P7, C7). */
   readonly code: string | null;
-  /** `meta.request_id` (catalogue §4). */
+  /** `meta.request_id` (docs/interfaces.md C4). */
   readonly requestId: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface FailureDetails {
 
 /** A failure whose message a client may read. */
 export abstract class GatewayError extends Error {
-  /** The stable code of contract 4. */
+  /** The stable code of docs/behaviour.md 4. */
   abstract readonly code: string;
   readonly upstream: UpstreamAnswer | undefined;
   readonly retryAfterS: number | undefined;
@@ -64,7 +64,7 @@ export class UpstreamUnauthorized extends GatewayError {
 
 /**
  * No allowance within the wait, or upstream 429. Only the latter has `upstream`: an allowance that is spent is the gateway's
- * own count, and no request of upstream's could be named (contract 4).
+ * own count, and no request of upstream's could be named (docs/behaviour.md 4).
  */
 export class UpstreamRateLimited extends GatewayError {
   readonly code = 'UPSTREAM_RATE_LIMITED';
@@ -90,7 +90,7 @@ export class CursorExpired extends GatewayError {
   readonly code = 'CURSOR_EXPIRED';
 }
 
-/** A subscription whose reader is too slow for what happens (contract 9.5). */
+/** A subscription whose reader is too slow for what happens (docs/behaviour.md 9.5). */
 export class FellBehind extends GatewayError {
   readonly code = 'FELL_BEHIND';
 }

@@ -23,7 +23,7 @@ import { createProjectClient } from './upstream/project/rest.js';
 import { newCostMeter, type ReadScope, type UpstreamStatus } from './upstream/read.js';
 import type { RequestEnd, SentRequest, UpstreamOptions } from './upstream/request.js';
 
-/** Who may read, and with whose keys (contract 7). */
+/** Who may read, and with whose keys (docs/behaviour.md 7). */
 export interface Keys {
   readonly access: Access;
   /** The configured interfaces, for `/ready`. */
@@ -189,7 +189,7 @@ function heldBy(key: HeldKey, upstream: Interface): UpstreamOptions {
 }
 
 // What /ready may spend while nobody else asks: a tenth of the project's minute, and of the catalogue's day
-// (catalogue §8: 10,000) an eighth.
+// (docs/interfaces.md C8: 10,000) an eighth.
 const quietForMs = { PROJECT: 10_000, CATALOGUE: 60_000 };
 
 function watchesOf({ project, catalogue }: Tenant): readonly Watched[] {
@@ -247,7 +247,7 @@ function nameOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-// catalogue §8. Assumed: as with the project's 20 of 60, a third may go at once; no burst is shown.
+// docs/interfaces.md C8. Assumed: as with the project's 20 of 60, a third may go at once; no burst is shown.
 const catalogueAllowances: Readonly<Record<Config['catalogueTier'], AllowanceSettings>> = {
   free: { perMinute: 60, burst: 20, perDay: 10_000 },
   standard: { perMinute: 300, burst: 100, perDay: 100_000 },

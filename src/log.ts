@@ -38,7 +38,7 @@ export function createLog({ level, secrets, worker, write }: LogOptions): Log {
   );
 }
 
-// key-scoped §5: keys start with `svc_sk_`. Clients' keys and tokens are not known beforehand, but their form is.
+// docs/interfaces.md P5: keys start with `svc_sk_`. Clients' keys and tokens are not known beforehand, but their form is.
 const secretForms = [/svc_sk_[\w-]+/g, /\b(Bearer)\s+[\w.~+/=-]+/gi];
 
 /** Replaces every secret in a text, known ones and those that have a secret's form. */

@@ -1,7 +1,7 @@
 import { logLevels } from './log.js';
 
 /**
- * The one table of everything that the environment can set (contract 2): parsing, defaults, checks, `--help` and the
+ * The one table of everything that the environment can set (docs/behaviour.md 2): parsing, defaults, checks, `--help` and the
  * table of docs/operations.md all come from it. What several settings must satisfy together is checked in `config.ts`.
  */
 export const settings = {
@@ -152,7 +152,7 @@ function headerText(value: string): string {
 }
 
 function projectKey(value: string): string {
-  if (!/^svc_sk_[\x21-\x7e]+$/.test(value)) throw new Error('must start with svc_sk_ (key-scoped §5)');
+  if (!/^svc_sk_[\x21-\x7e]+$/.test(value)) throw new Error('must start with svc_sk_ (docs/interfaces.md P5)');
   return value;
 }
 

@@ -47,6 +47,29 @@ describe('the pages', () => {
     expect(links.filter((link) => !isThere(link, page))).toEqual([]);
   });
 
+  it('have every section that the code cites', () => {
+    const numbersIn = (page: string) =>
+      [...read(page).matchAll(/^#+ ([PC]?\d+(?:\.\d+)?)\b/gm)].map(([, number]) => number);
+    const sections: Record<string, readonly unknown[]> = {
+      behaviour: numbersIn('docs/behaviour.md'),
+      interfaces: numbersIn('docs/interfaces.md'),
+    };
+    const citation =
+      /docs\/(behaviour|interfaces)\.md ([PC]?\d+(?:\.\d+)?(?:(?:, | and |–)[PC]?\d+(?:\.\d+)?)*)/g;
+    const missing: string[] = [];
+    for (const folder of ['src', 'test', 'bench']) {
+      for (const file of readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })) {
+        if (!file.endsWith('.ts') || file.includes('node_modules')) continue;
+        for (const [text, page = '', numbers = ''] of read(`${folder}/${file}`).matchAll(citation)) {
+          const cited = numbers.split(/, | and |–/);
+          if (cited.some((number) => !sections[page]?.includes(number)))
+            missing.push(`${folder}/${file}: ${text}`);
+        }
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+
   it('show requests that are answered on the sandbox', async () => {
     expect(bodies.length).toBeGreaterThanOrEqual(3);
     const sandbox = { world: livingWorld({ seed: 1, startMs: Date.now() }) };

@@ -23,7 +23,7 @@ import { QueryTooComplex } from '../errors.js';
 import type { Estimate, GraphContext } from './context.js';
 
 /**
- * What an operation can cost at worst, estimated before it runs: upstream (contract 5.7), and in values to answer. A field that makes requests
+ * What an operation can cost at worst, estimated before it runs: upstream (docs/behaviour.md 5.8), and in values to answer. A field that makes requests
  * says so where it is defined:
  *
  *     t.field({ …, extensions: cost({ requests: (args, parents) => parents, items: (args) => args.first ?? 50 }) })

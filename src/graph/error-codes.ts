@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.js';
 import type { Log } from '../log.js';
 
 /**
- * The only place that makes an error a client sees (contract 4). A `GatewayError` is told with its code; any other
+ * The only place that makes an error a client sees (docs/behaviour.md 4). A `GatewayError` is told with its code; any other
  * fault is masked, and logged under an id that is in the response.
  */
 export function clientError(error: unknown, log: Log): GraphQLError {

@@ -12,7 +12,7 @@ import type { Plugin } from 'graphql-yoga';
 
 /**
  * A value that graphql itself refuses (a bad date, a number where text belongs, two fields of a `@oneOf`) is wrong input
- * like any other: BAD_USER_INPUT with the argument's name (contract 4), in a literal as in a variable.
+ * like any other: BAD_USER_INPUT with the argument's name (docs/behaviour.md 4), in a literal as in a variable.
  */
 export function inputErrors(): Plugin {
   return {

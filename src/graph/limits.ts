@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
-/** How large a document may be (contract 2). Each is checked before anything runs, and named when it is passed. */
+/** How large a document may be (docs/behaviour.md 2). Each is checked before anything runs, and named when it is passed. */
 export interface QueryLimits {
   readonly maxDepth: number;
   readonly maxAliases: number;

@@ -28,8 +28,8 @@ const deliveriesPerTurn = 250;
 
 /**
  * Runs subscriptions of the live feeds: one execution for each change and each distinct selection with its variables,
- * however many have subscribed to it and however they filter (contract 9.8); each change with loaders of its own, so that
- * what it says of its sensor is as fresh as a query would give it (contract 9.9).
+ * however many have subscribed to it and however they filter (docs/behaviour.md 9.8); each change with loaders of its own, so that
+ * what it says of its sensor is as fresh as a query would give it (docs/behaviour.md 9.9).
  */
 export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
   const audiences = new WeakMap<object, FeedGroups>();

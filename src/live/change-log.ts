@@ -14,7 +14,7 @@ export interface LogBounds {
   readonly maxAgeMs: number;
 }
 
-/** Resuming from memory reaches this far back; past it upstream is asked (contract 9.4). */
+/** Resuming from memory reaches this far back; past it upstream is asked (docs/behaviour.md 9.4). */
 const logBounds: LogBounds = { maxChanges: 50_000, maxAgeMs: 24 * 3_600_000 };
 
 /** The latest changes, numbered in the order in which they were observed. */

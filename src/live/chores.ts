@@ -20,7 +20,7 @@ export interface ChoresOptions<Rec, Kind extends string> {
 }
 
 export const dayMs = 86_400_000;
-// contract 9.2.
+// docs/behaviour.md 9.2.
 const sweepEveryMs = 5 * 60_000;
 const sweepRetryMs = 60_000;
 // What is read for those who resume from long ago is kept for others who come with them.
@@ -98,7 +98,7 @@ export class Chores<Rec, Kind extends string> {
     onRead(isTooMuch);
   }
 
-  /** contract 9.2: the last day again, for what came late, and what has been open for longer, each by itself. */
+  /** docs/behaviour.md 9.2: the last day again, for what came late, and what has been open for longer, each by itself. */
   async *#sweep(signal: AbortSignal): AsyncGenerator<void> {
     const { subject, reader, reads, ledger, clock, lookbackMs, isItsTurn } = this.#options;
     const { memory, time, coveredFromMs } = ledger;

@@ -89,7 +89,7 @@ function read(scope: string, cursor: string): Position | null {
   return { logged: run === 0 ? null : { run, seq }, timeMs, horizonMs, oldestOpenMs, known };
 }
 
-/** Upstream numbers its records one after the other (key-scoped §2): most of them lie in few unbroken runs. */
+/** Upstream numbers its records one after the other (docs/interfaces.md P2): most of them lie in few unbroken runs. */
 function writeRuns(out: ByteWriter, ids: Float64Array): void {
   const runs: { first: number; length: number }[] = [];
   for (const id of ids) {
@@ -125,7 +125,7 @@ const mostKnown = 1_000_000;
 // Integers ids stay below this, and hashes of other ids: doubled, they are still exact.
 const idSpace = 2 ** 50;
 
-/** A number for any id: itself where it is a plain integer, as upstream's are (key-scoped §2), else a hash. */
+/** A number for any id: itself where it is a plain integer, as upstream's are (docs/interfaces.md P2), else a hash. */
 export function idNumber(id: string): number {
   const number = /^(0|[1-9]\d{0,15})$/.test(id) ? Number(id) : Number.NaN;
   if (number < idSpace / 2) return number;

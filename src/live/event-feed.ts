@@ -9,7 +9,7 @@ import { dayMs } from './chores.js';
 import { type EventRecord, ofCatalogue, ofProject } from './event-subject.js';
 import { instantAt, listReader, type Range, type Reader } from './reading.js';
 
-/** Events of the project by the time of their latest solution (key-scoped §4). */
+/** Events of the project by the time of their latest solution (docs/interfaces.md P4). */
 export function projectEventReader(project: ProjectClient): Reader<EventRecord> {
   return listReader<WireEvent, EventRecord>({
     read: (query, scope) => project.events(query, scope),
@@ -38,7 +38,7 @@ export function withCatalogue(tenant: Tenant) {
   };
 }
 
-/** Events of the catalogue by origin time: its list has no issue time, and no order (catalogue §4). */
+/** Events of the catalogue by origin time: its list has no issue time, and no order (docs/interfaces.md C4). */
 export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient): Reader<EventRecord> {
   const read = async ({ from, to }: Range, scope: ReadScope): Promise<EventRecord[]> => {
     const reader = new CatalogueReader(new UnifyContext(tenant, scope), catalogue, {

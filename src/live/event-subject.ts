@@ -91,7 +91,7 @@ function unpacked<W>(read: Read<W> | null, time: SharedChanges['time']): Read<W>
   return read && { value: read.value, readAtMs: time.toLocal(read.readAtMs) };
 }
 
-/** On the merged event (contract 6.3). An event that nobody has located cannot be shown. */
+/** On the merged event (docs/behaviour.md 6.3). An event that nobody has located cannot be shown. */
 export function eventFilter(filter: EventChangeFilter | null): (change: EventChange) => boolean {
   return ({ record: { event } }) => isLocated(event) && matchesFilter(filter ?? {}, event);
 }

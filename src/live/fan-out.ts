@@ -22,7 +22,7 @@ export interface GroupOptions<C extends LoggedChange, P> {
 }
 
 /**
- * Delivers a feed to its members, each change once and in order (contract 9.5, 9.8). Members that can take payloads as
+ * Delivers a feed to its members, each change once and in order (docs/behaviour.md 9.5, 9.8). Members that can take payloads as
  * they come go in step; one that cannot, or that begins in the past, walks the log by itself until it has caught up.
  * Nothing is queued: whoever is behind is a number, and what it has missed is in the feed's log.
  */

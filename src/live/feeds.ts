@@ -13,7 +13,7 @@ import { eventFeed, type FeedsOptions, sensorFeed, triggerFeed } from './sources
 import { type TriggerChangeFilter, triggerFilter } from './trigger-filter.js';
 import type { TriggerChange } from './trigger-subject.js';
 
-/** What happens without a query (contract 9): one set for each tenant. */
+/** What happens without a query (docs/behaviour.md 9): one set for each tenant. */
 export interface Feeds {
   /** @throws NotConfigured without the project interface; CursorInvalid */
   triggerChanges(request: StreamRequest<TriggerChangeFilter>): ChangeStream<TriggerChange>;

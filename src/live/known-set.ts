@@ -25,7 +25,7 @@ export interface KnownSet<K> {
 // So that a cursor stays below some 4 kB. What is older than what has room counts as known: what arrives that late is lost
 // then, but only to someone who resumes without the log. A thousand triggers of one quake have room.
 const room = 2_000;
-// contract 9.2: what arrives later than this is not looked for.
+// docs/behaviour.md 9.2: what arrives later than this is not looked for.
 const longestMs = 86_400_000;
 
 /** What a cursor holds of what is known at a position: everything from a horizon on, and what is not final. */

@@ -31,7 +31,7 @@ export interface LedgerState<Rec> {
   readonly upstreamMs: number;
 }
 
-/** What has been seen of upstream's records, and what was told of them: each change once (contract 9.1). */
+/** What has been seen of upstream's records, and what was told of them: each change once (docs/behaviour.md 9.1). */
 export class Ledger<Rec, Kind extends string> {
   readonly log: ChangeLog<Change<Rec, Kind>>;
   readonly memory: Memory<Rec, Kind>;

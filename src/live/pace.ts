@@ -11,5 +11,5 @@ export function pacedMs(intervalMs: number, requests: number, limit: RateLimitSt
   return Math.max(intervalMs, (requests * 60_000) / share);
 }
 
-// contract 5.2: a fifth; a little more is asked for, since each poll also waits for its turn.
+// docs/behaviour.md 5.2: a fifth; a little more is asked for, since each poll also waits for its turn.
 const sureShare = (1 / 5) * (13 / 12);

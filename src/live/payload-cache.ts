@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { Delivery } from './change.js';
 
-// contract 5.6, 9.9: what a payload says beside the change itself is as fresh as a query would give it.
+// docs/behaviour.md 5.6, 9.9: what a payload says beside the change itself is as fresh as a query would give it.
 const freshForMs = 2_000;
 const mostCached = 64;
 

@@ -16,7 +16,7 @@ export interface PollerOptions {
   readonly onFailure: (error: unknown, failures: number) => void;
 }
 
-/** A loop with at most one poll in flight, which never ends by itself (contract 9.6). */
+/** A loop with at most one poll in flight, which never ends by itself (docs/behaviour.md 9.6). */
 export class Poller {
   readonly #options: PollerOptions;
   #run: AbortController | null = null;

@@ -28,7 +28,7 @@ export interface Range {
   readonly to: Instant | null;
 }
 
-/** A list of the project interface: ordered by a time, paged by offset (key-scoped §4). */
+/** A list of the project interface: ordered by a time, paged by offset (docs/interfaces.md P4). */
 export interface TimedList<Wire, Rec> {
   read(query: ListQuery, scope: ReadScope): Promise<Read<Page<Wire>>>;
   /** Those of a page that can be read. */
@@ -46,7 +46,7 @@ export interface ListQuery {
   readonly offset: number;
 }
 
-// key-scoped §8.
+// docs/interfaces.md P8.
 const largestPage = 500;
 
 export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): Reader<Rec> {

@@ -51,7 +51,7 @@ export interface PollState<Rec, Kind extends string> {
 
 /**
  * Turns a list that can only be polled into changes, each once: a look-back window at every poll, a day at every sweep,
- * and a memory of all that either can show again (contract 9.1–9.4).
+ * and a memory of all that either can show again (docs/behaviour.md 9.1–9.4).
  */
 export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Kind>> {
   readonly #options: RecordFeedOptions<Rec, Kind>;
@@ -286,11 +286,11 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   }
 }
 
-// contract 5.6, and how long an answer can have been on its way.
+// docs/behaviour.md 5.6, and how long an answer can have been on its way.
 const freshForMs = 2_000;
 const longestReadMs = 10_000;
 
-// A poll asks upstream, whatever is in the cache (contract 9.1).
+// A poll asks upstream, whatever is in the cache (docs/behaviour.md 9.1).
 function readsOf(signal: AbortSignal, priority: Priority): ReadScope {
   return { signal, priority, turn: {}, meter: newCostMeter(), maxAgeMs: 0 };
 }

@@ -4,7 +4,7 @@ import type { Position } from './cursor.js';
 import type { Listener } from './feed.js';
 import type { Ledger } from './ledger.js';
 
-// contract 9.4.
+// docs/behaviour.md 9.4.
 const longestResumeMs = 7 * 86_400_000;
 
 export interface Resume {

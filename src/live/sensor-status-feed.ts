@@ -25,7 +25,7 @@ export interface SensorStatusFeedOptions {
   readonly random: () => number;
 }
 
-// contract 5.6: what is older is not taken for now.
+// docs/behaviour.md 5.6: what is older is not taken for now.
 const freshForMs = 10_000;
 const graceMs = 2_000;
 

@@ -2,7 +2,7 @@ import { type Pair, serialKey } from '../unify/sensor-identity.js';
 import { offlineFromMs, type SensorStatus, statusOf } from '../unify/sensor-status.js';
 import { known } from '../upstream/decode.js';
 
-/** A sensor's status became another (contract 5.6: by the 150-second rule, as of the moment of the change). */
+/** A sensor's status became another (docs/behaviour.md 5.6: by the 150-second rule, as of the moment of the change). */
 export interface SensorStatusChange {
   /** The record that was last read of it. */
   readonly pair: Pair;

@@ -18,7 +18,7 @@ export interface SharedRelayOptions<Rec, Kind extends string>
 const mostAttempts = 3;
 
 /**
- * Of several instances (contract 8): one polls, and what it finds goes into a run that all of them read and tell from, in
+ * Of several instances (docs/behaviour.md 8): one polls, and what it finds goes into a run that all of them read and tell from, in
  * one order. Whatever goes wrong with that, this instance goes on by itself, from what it knows; and since its ledger
  * tells nothing twice, it can join the others again at any time, and hear what they have told meanwhile.
  */

@@ -22,7 +22,7 @@ export interface FeedsOptions {
   readonly random: () => number;
 }
 
-/** contract 2. */
+/** docs/behaviour.md 2. */
 export interface FeedSettings {
   readonly triggerPollIntervalMs: number;
   readonly triggerLookbackS: number;
@@ -30,7 +30,7 @@ export interface FeedSettings {
   readonly sensorPollIntervalMs: number;
 }
 
-/** Which feed reads what, and how often (contract 2, 9.7). Null where nothing that is configured can feed it. */
+/** Which feed reads what, and how often (docs/behaviour.md 2, 9.7). Null where nothing that is configured can feed it. */
 
 export function triggerFeed({
   tenant,
@@ -55,7 +55,7 @@ export function triggerFeed({
   });
 }
 
-// contract 9.7: once a minute, since its free tier has 10,000 requests a day.
+// docs/behaviour.md 9.7: once a minute, since its free tier has 10,000 requests a day.
 const catalogueIntervalMs = 60_000;
 // A catalogue of many pages is asked less often: a feed takes at most some 4,000 requests a day.
 const perCatalogueRequestMs = 20_000;

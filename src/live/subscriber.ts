@@ -3,7 +3,7 @@ import type { Delivery } from './change.js';
 import type { Listening, LoggedChange, Start } from './feed.js';
 import type { Outlet } from './outlet.js';
 
-// contract 9.5. A burst is no sign of slowness, and neither is a gateway that is busy itself: only who takes nothing at all
+// docs/behaviour.md 9.5. A burst is no sign of slowness, and neither is a gateway that is busy itself: only who takes nothing at all
 // for this long is given up at once, and who takes less than that in each of several such spans.
 const mostBehind = 1_000;
 const patienceMs = 5_000;

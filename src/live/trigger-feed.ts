@@ -9,7 +9,7 @@ import { listReader, type Reader } from './reading.js';
 import type { PollState } from './record-feed.js';
 import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
 
-/** Triggers by start time (key-scoped §4). */
+/** Triggers by start time (docs/interfaces.md P4). */
 export function triggerReader(project: ProjectClient): Reader<Trigger> {
   return listReader<WireTrigger, Trigger>({
     read: (query, scope) => project.triggers(query, scope),
@@ -38,7 +38,7 @@ export function triggerReader(project: ProjectClient): Reader<Trigger> {
   });
 }
 
-// contract 2: 3 s at most while a trigger that opened in the last 10 minutes is open.
+// docs/behaviour.md 2: 3 s at most while a trigger that opened in the last 10 minutes is open.
 const quickMs = 3_000;
 const youngMs = 10 * 60_000;
 

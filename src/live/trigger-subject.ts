@@ -17,7 +17,7 @@ export interface TriggerTraits {
   readonly pgaMg: number | null;
 }
 
-/** contract 9.1. A status that is neither open nor closed is not final, and not waited for either. */
+/** docs/behaviour.md 9.1. A status that is neither open nor closed is not final, and not waited for either. */
 export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
   name: 'triggerChanges',
   source: 'PROJECT',

@@ -18,7 +18,7 @@ export interface WindowBounds {
 }
 
 /**
- * contract 9.1: the look-back window, stretched to the oldest record still open, at most `longestMs`. When a single one
+ * docs/behaviour.md 9.1: the look-back window, stretched to the oldest record still open, at most `longestMs`. When a single one
  * has been open for hours on a busy network, that window has many pages; then those still open are read apart.
  */
 export function planWindow<Rec, Kind extends string>(

@@ -11,13 +11,13 @@ export interface CatalogueDoorOptions {
   readonly world: World;
   readonly revoked: ReadonlySet<string>;
   readonly limits: { readonly perMinute: number; readonly perDay: number };
-  /** What `X-RateLimit-Reset` counts: Unix seconds, or seconds from now. catalogue §8 gives no unit. */
+  /** What `X-RateLimit-Reset` counts: Unix seconds, or seconds from now. docs/interfaces.md C8 gives no unit. */
   readonly resetUnit: 'unix' | 'delta';
   readonly choices: CatalogueChoices;
   readonly seed: number;
 }
 
-/** The catalogue interface with its key check, its envelope and its limits (catalogue §4, §5, §8) in front. */
+/** The catalogue interface with its key check, its envelope and its limits (docs/interfaces.md C4, C5, C8) in front. */
 export function catalogueDoor(options: CatalogueDoorOptions): (request: ApiRequest) => Reply {
   const { world, revoked, limits } = options;
   const answer = catalogueInterface(options.choices, options.seed);

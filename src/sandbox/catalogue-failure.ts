@@ -1,4 +1,4 @@
-/** A failure by catalogue §7. Only `invalid_request` is a documented code. */
+/** A failure by docs/interfaces.md C7. Only `invalid_request` is a documented code. */
 export class CatalogueFailure extends Error {
   readonly status: number;
   readonly code: string;

@@ -1,5 +1,5 @@
 /**
- * Records of the catalogue interface, spelled as in catalogue §2 and kept in the shape of the detail; lists leave out
+ * Records of the catalogue interface, spelled as in docs/interfaces.md C2 and kept in the shape of the detail; lists leave out
  * what only the detail has. What can be absent in a real answer can be null here.
  */
 export interface CatalogueSensor {

@@ -11,7 +11,7 @@ import { sortedViews } from './sorted.js';
 import { instants, type Slice, timelines } from './timeline.js';
 import type { CatalogueKey } from './world.js';
 
-/** What catalogue §4 leaves open about its lists, so that tests can try each way. */
+/** What docs/interfaces.md C4 leaves open about its lists, so that tests can try each way. */
 export interface CatalogueChoices {
   /** Order of events and sensors. `unspecified` is fixed but follows nothing that a reader could rely on. */
   readonly order: 'unspecified' | 'newest' | 'oldest';
@@ -22,7 +22,7 @@ export interface CatalogueChoices {
   readonly eventsMaxLimit: number;
 }
 
-// Assumed: these, where catalogue §8 says only that a page of sensors holds at most 100.
+// Assumed: these, where docs/interfaces.md C8 says only that a page of sensors holds at most 100.
 export const usualChoices: CatalogueChoices = {
   order: 'unspecified',
   overMaximum: 'refuse',
@@ -31,7 +31,7 @@ export const usualChoices: CatalogueChoices = {
   eventsMaxLimit: 100,
 };
 
-/** Answers every path of catalogue §4 for a key that has been accepted; errors are thrown as CatalogueFailure. */
+/** Answers every path of docs/interfaces.md C4 for a key that has been accepted; errors are thrown as CatalogueFailure. */
 export function catalogueInterface(
   choices: CatalogueChoices,
   seed: number,
@@ -84,7 +84,7 @@ export function catalogueInterface(
         const parameters = query([...eventConditions, 'page', 'limit']);
         const keep = eventFilter(parameters, originMsOf);
         const slice = eventsInOrder(data.events);
-        // catalogue §4 shows `pages` only where it is shown; this list goes without, so that readers do not rely on it.
+        // docs/interfaces.md C4 shows `pages` only where it is shown; this list goes without, so that readers do not rely on it.
         const { records, pagination } = paged(
           parameters,
           slice,

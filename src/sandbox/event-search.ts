@@ -2,7 +2,7 @@ import type { CatalogueEvent } from './catalogue-records.js';
 import { distanceKm } from './geodesy.js';
 import { ParameterError, type Parameters } from './parameters.js';
 
-/** The conditions of an event search (catalogue §4), all of which must hold. Ends of ranges are included. */
+/** The conditions of an event search (docs/interfaces.md C4), all of which must hold. Ends of ranges are included. */
 export function eventFilter(
   query: Parameters,
   originMsOf: (event: CatalogueEvent) => number,

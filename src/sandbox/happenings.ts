@@ -27,7 +27,7 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
   const open = new Map<ProjectTrigger, TriggerPlan>();
   const coming = comingQuakes(seed, startMs - inventedMs, startMs - 7000);
   const inCatalogue = options.stations.filter((station) => station.catalogueId !== null);
-  // Beyond 2^31: an id is an integer of any size (key-scoped §2).
+  // Beyond 2^31: an id is an integer of any size (docs/interfaces.md P2).
   let nextId = 4_200_000_000;
   let nextQuake = coming.next().value;
   let noise = noiseAfter(startMs - inventedMs, 0);
@@ -49,7 +49,7 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
         scheduleIssues(quake, data, stations);
         for (const station of stations) scheduleTrigger(data, quakeTrigger(quake, station));
       }
-      // key-scoped §2: the triggers of a sensor that has moved away stay, without a station.
+      // docs/interfaces.md P2: the triggers of a sensor that has moved away stay, without a station.
       for (const station of options.stations) {
         if (station.role === 'moved' && quake.originMs < startMs - inventedMs / 2) {
           scheduleTrigger(world.project, quakeTrigger(quake, station));

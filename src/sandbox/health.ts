@@ -20,7 +20,7 @@ export function healthOf(station: Station, seed: number): Health {
   const traits = {
     intervalMs: random.pick([60, 60, 120, 300, 600]) * 1000,
     firmware: random.pick(['4.2.1', '4.2.1', '4.1.9', '3.9.14-rc2']),
-    // 'ethernet' and 'satellite' are not among the documented types (key-scoped §2).
+    // 'ethernet' and 'satellite' are not among the documented types (docs/interfaces.md P2).
     connection: random.pick(['wifi', 'wifi', 'cell', 'cell', 'ethernet', 'satellite']),
     source: random.pick(['solar', 'mains', 'battery', 'poe']),
     bytesPerS: random.integer(900, 30_000),
@@ -94,7 +94,7 @@ export function healthOf(station: Station, seed: number): Health {
     const type = presence.isUp(ms) ? traits.connection : 'none';
     if (type === 'none' || type === 'ethernet') return { type, signal_strength: null };
     const wobble = randomOf('signal', station.deviceId, Math.floor(ms / 600_000)).gaussian();
-    // key-scoped §2: dBm when negative, a percentage otherwise.
+    // docs/interfaces.md P2: dBm when negative, a percentage otherwise.
     const value = type === 'cell' || type === 'satellite' ? 62 + 9 * wobble : -64 + 5 * wobble;
     return {
       type,

@@ -2,7 +2,7 @@ import { displaced } from './geodesy.js';
 import type { HealthReport, ProjectSensor, ProjectTrigger } from './project-records.js';
 import { hashOf } from './random.js';
 
-/** A sensor as a masked project shows it (key-scoped §1): moved by 500 to 1000 m, no name, elevation to 100 m. */
+/** A sensor as a masked project shows it (docs/interfaces.md P1): moved by 500 to 1000 m, no name, elevation to 100 m. */
 export function maskedSensor(sensor: ProjectSensor): object {
   if (!sensor.location) return { ...sensor, location: null };
   const { elevation_m } = sensor.location;

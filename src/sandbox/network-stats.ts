@@ -1,7 +1,7 @@
 import type { CatalogueEvent, CatalogueNetwork, NetworkStats } from './catalogue-records.js';
 import type { CatalogueData } from './world.js';
 
-/** The statistics given for the network (catalogue §2), or else those that follow from its records. */
+/** The statistics given for the network (docs/interfaces.md C2), or else those that follow from its records. */
 export function statsOf(
   data: CatalogueData,
   network: CatalogueNetwork,

@@ -1,4 +1,4 @@
-/** The shapes of key-scoped §2 and §7 as JSON Schema. */
+/** The shapes of docs/interfaces.md P2 and P7 as JSON Schema. */
 export const openapiSchemas = {
   Error: object({
     error: object({

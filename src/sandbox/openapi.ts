@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { openapiSchemas, reference } from './openapi-schemas.js';
 
-/** The description at `/v1/openapi.yaml` (key-scoped §1): OpenAPI 3.1. */
+/** The description at `/v1/openapi.yaml` (docs/interfaces.md P1): OpenAPI 3.1. */
 export function openapiYaml(): string {
   // Aliases would be valid YAML, but not every reader of OpenAPI follows them.
   return stringify(description, { aliasDuplicateObjects: false });
@@ -76,7 +76,7 @@ const description = {
       projectKey: { type: 'http', scheme: 'bearer', description: 'A key of one project: `svc_sk_…`.' },
     },
     responses: {
-      // key-scoped §7.
+      // docs/interfaces.md P7.
       400: failure(
         'A parameter (`invalid_parameter`) or a range (`invalid_range`) is wrong; the message names it.',
       ),

@@ -44,7 +44,7 @@ export class Parameters {
     return value;
   }
 
-  /** key-scoped §4.1: RFC 3339 UTC, or a plain date meaning midnight UTC. */
+  /** docs/interfaces.md P4.1: RFC 3339 UTC, or a plain date meaning midnight UTC. */
   utcTimeOrDate(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -58,7 +58,7 @@ export class Parameters {
     return ms;
   }
 
-  // Assumed: catalogue §4 says ISO 8601 and shows times in UTC; a date alone or a time without zone is refused.
+  // Assumed: docs/interfaces.md C4 says ISO 8601 and shows times in UTC; a date alone or a time without zone is refused.
   isoTime(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;

@@ -11,13 +11,13 @@ export interface ProjectDoorOptions {
   readonly limits: { readonly perMinute: number; readonly burst: number } | null;
 }
 
-/** The project interface with its key check and its limit (key-scoped §5, §8) in front. */
+/** The project interface with its key check and its limit (docs/interfaces.md P5, P8) in front. */
 export function projectDoor({ world, revoked, limits }: ProjectDoorOptions): (request: ApiRequest) => Reply {
   const answer = projectInterface();
   const take = limits && tokenBuckets(limits.perMinute, limits.burst);
 
   return (request) => {
-    // Assumed: 405 with a code of its own; key-scoped §1 says that all endpoints use GET.
+    // Assumed: 405 with a code of its own; docs/interfaces.md P1 says that all endpoints use GET.
     if (request.method !== 'GET') {
       return projectError(405, 'method_not_allowed', 'All endpoints use GET', { allow: 'GET' });
     }

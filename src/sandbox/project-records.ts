@@ -1,5 +1,5 @@
 /**
- * Records of the project interface, spelled as in key-scoped §2. What can be absent in a real answer can be null
+ * Records of the project interface, spelled as in docs/interfaces.md P2. What can be absent in a real answer can be null
  * here, so that tests can write any world down literally.
  */
 export interface ProjectRecord {
@@ -51,12 +51,12 @@ export interface HealthReport {
   temperature_c: number | null;
   free_heap_bytes: number | null;
   buffer_usage_pct: number | null;
-  // Assumed: one object under `gps`; key-scoped §2 names neither the fields nor their types.
+  // Assumed: one object under `gps`; docs/interfaces.md P2 names neither the fields nor their types.
   gps: { latitude: number; longitude: number; elevation_m: number; satellites: number } | null;
 }
 
 export interface ProjectOrigin {
-  // Assumed: text or number; key-scoped §2 leaves the type of an origin's id open.
+  // Assumed: text or number; docs/interfaces.md P2 leaves the type of an origin's id open.
   id: string | number;
   latitude: number;
   longitude: number;

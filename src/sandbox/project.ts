@@ -8,9 +8,9 @@ import { sortedViews } from './sorted.js';
 import { timelines } from './timeline.js';
 import type { ProjectData, ProjectKey } from './world.js';
 
-/** Answers every path of key-scoped §4 for a key that has been accepted. */
+/** Answers every path of docs/interfaces.md P4 for a key that has been accepted. */
 export function projectInterface(): (request: ApiRequest, key: ProjectKey) => Reply {
-  // key-scoped §4: ordered by station code.
+  // docs/interfaces.md P4: ordered by station code.
   const sensorsByStation = sortedViews<ProjectSensor>(
     (sensor) => sensor.station,
     (sensor) => sensor.station,
@@ -105,7 +105,7 @@ export function projectInterface(): (request: ApiRequest, key: ProjectKey) => Re
   }
 }
 
-/** key-scoped §7: `{error: {code, message}}`. */
+/** docs/interfaces.md P7: `{error: {code, message}}`. */
 export function projectError(
   status: number,
   code: string,
@@ -117,7 +117,7 @@ export function projectError(
 
 const notFound = () => projectError(404, 'not_found', 'There is no such resource in this project');
 
-// Assumed: 403 with a code of its own, or the 404 of anything absent; key-scoped §7 leaves the answer open.
+// Assumed: 403 with a code of its own, or the 404 of anything absent; docs/interfaces.md P7 leaves the answer open.
 const withoutDetection = (status: 403 | 404) =>
   status === 404
     ? notFound()
@@ -128,7 +128,7 @@ function projectOf({ id, data }: ProjectKey): object {
   return { ...project, sensor_count: project.sensor_count ?? sensors.length, api_key_id: id };
 }
 
-// Assumed: Device IDs and station codes are compared letter by letter; key-scoped §4.3 does not speak of case.
+// Assumed: Device IDs and station codes are compared letter by letter; docs/interfaces.md P4.3 does not speak of case.
 const sensorCalled = (data: ProjectData, id: string | undefined): ProjectSensor | undefined =>
   data.sensors.find((sensor) => sensor.device_id === id) ??
   data.sensors.find((sensor) => sensor.station === id);
@@ -144,7 +144,7 @@ function pagingOf(query: Parameters): [offset: number, limit: number] {
 function rangeOf(query: Parameters): [fromMs: number | undefined, toMs: number | undefined] {
   const fromMs = query.utcTimeOrDate('from');
   const toMs = query.utcTimeOrDate('to');
-  // Assumed: an empty range is a range that is wrong; key-scoped §7 gives only one example.
+  // Assumed: an empty range is a range that is wrong; docs/interfaces.md P7 gives only one example.
   if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) {
     throw new ParameterError('from', 'is after to', 'range');
   }
@@ -166,7 +166,7 @@ function boxOf(text: string | undefined): Box | undefined {
     const bound = index % 2 === 0 ? 180 : 90;
     return numberIn('bbox', part, { min: -bound, max: bound });
   }) as [number, number, number, number];
-  // Assumed: a box across the antimeridian is not a box here; key-scoped §4 names minima and maxima.
+  // Assumed: a box across the antimeridian is not a box here; docs/interfaces.md P4 names minima and maxima.
   if (west > east || south > north) throw new ParameterError('bbox', 'has a minimum above its maximum');
   return [west, south, east, north];
 }

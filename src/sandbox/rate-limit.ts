@@ -1,4 +1,4 @@
-/** key-scoped §8: a bucket per key that holds `burst` requests and gains `perMinute` of them a minute. */
+/** docs/interfaces.md P8: a bucket per key that holds `burst` requests and gains `perMinute` of them a minute. */
 export function tokenBuckets(
   perMinute: number,
   burst: number,
@@ -23,7 +23,7 @@ export type BucketVerdict =
   | { readonly isAllowed: true }
   | { readonly isAllowed: false; readonly retryAfterS: number };
 
-/** catalogue §8: so many a minute and so many a day per key, in windows that begin with the first request. */
+/** docs/interfaces.md C8: so many a minute and so many a day per key, in windows that begin with the first request. */
 export function windowCounters(
   perMinute: number,
   perDay: number,
@@ -69,7 +69,7 @@ interface Window extends Span {
   readonly endsMs: number;
 }
 
-// Assumed: the headers speak of the minute until the day has less left; catalogue §8 does not say of which they speak.
+// Assumed: the headers speak of the minute until the day has less left; docs/interfaces.md C8 does not say of which they speak.
 function tightest(windows: readonly Window[]): Omit<WindowVerdict, 'isAllowed'> {
   const least = windows.reduce((a, b) => (b.limit - b.used < a.limit - a.used ? b : a));
   return { limit: least.limit, remaining: least.limit - least.used, resetMs: least.endsMs };

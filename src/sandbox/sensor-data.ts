@@ -5,7 +5,7 @@ import { jsonReply, type Reply } from './reply.js';
 import { textOf } from './time.js';
 import type { CatalogueData } from './world.js';
 
-/** A window of one channel (catalogue §4), as JSON in the envelope or as a stream of miniSEED records. */
+/** A window of one channel (docs/interfaces.md C4), as JSON in the envelope or as a stream of miniSEED records. */
 export function sensorData(
   query: Parameters,
   data: CatalogueData,
@@ -16,7 +16,7 @@ export function sensorData(
   const channel = query.oneOf('channel', ['HNZ', 'HNE', 'HNN']);
   const format = query.oneOf('format', ['json', 'miniseed']) ?? 'json';
   const [startMs, endMs] = [query.isoTime('start'), query.isoTime('end')];
-  // Assumed: all three are needed and nothing has a default but the format; catalogue §4 does not say.
+  // Assumed: all three are needed and nothing has a default but the format; docs/interfaces.md C4 does not say.
   if (startMs === undefined) throw new ParameterError('start', 'is missing');
   if (endMs === undefined) throw new ParameterError('end', 'is missing');
   if (channel === undefined) throw new ParameterError('channel', 'is missing');
@@ -53,6 +53,6 @@ export function sensorData(
   });
 }
 
-// Assumed: catalogue §4 gives no bounds. JSON is held in memory as text; miniSEED is made record by record.
+// Assumed: docs/interfaces.md C4 gives no bounds. JSON is held in memory as text; miniSEED is made record by record.
 const maxJsonSpanS = 3 * 3600;
 const maxMiniseedSpanS = 24 * 3600;

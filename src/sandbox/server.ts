@@ -136,7 +136,7 @@ const prefixes: Record<Source, string> = { project: '/project-api', catalogue: '
 
 function projectLimits(limits: boolean | RateLimits = true): { perMinute: number; burst: number } | null {
   if (limits === false) return null;
-  // key-scoped §8.
+  // docs/interfaces.md P8.
   const { projectPerMinute = 60, projectBurst = 20 } = limits === true ? {} : limits;
   return { perMinute: projectPerMinute, burst: projectBurst };
 }
@@ -152,7 +152,7 @@ function catalogueLimits(
   return { perMinute: cataloguePerMinute ?? perMinute, perDay: cataloguePerDay ?? perDay };
 }
 
-// catalogue §8.
+// docs/interfaces.md C8.
 const tiers: Record<Tier, { perMinute: number; perDay: number }> = {
   free: { perMinute: 60, perDay: 10_000 },
   standard: { perMinute: 300, perDay: 100_000 },

@@ -5,7 +5,7 @@ import { ascending } from './sorted.js';
 import { instantOf, textOf } from './time.js';
 import type { ProjectData } from './world.js';
 
-/** A page of health reports (key-scoped §4): oldest first, `from` exclusive, `to` inclusive, `next_from` while more remain. */
+/** A page of health reports (docs/interfaces.md P4): oldest first, `from` exclusive, `to` inclusive, `next_from` while more remain. */
 export function healthPage(window: HealthWindow, data: ProjectData, sensor: ProjectSensor): object {
   const { fromMs, toMs, limit } = window;
   const page: HealthReport[] = [];
@@ -33,7 +33,7 @@ export interface HealthWindow {
   readonly limit: number;
 }
 
-/** key-scoped §4: by default the 24 hours before `to`, and `to` is now; at most 7 days. */
+/** docs/interfaces.md P4: by default the 24 hours before `to`, and `to` is now; at most 7 days. */
 export function healthWindow(query: Parameters, nowMs: number): HealthWindow {
   const toMs = query.utcTimeOrDate('to') ?? nowMs;
   const fromMs = query.utcTimeOrDate('from') ?? toMs - 86_400_000;

@@ -35,7 +35,7 @@ export function projectEvent(
     origin: origins[origins.length - 1] ?? null,
     station_count: picked.length,
     pick_stations: picked.map(({ station }) => station.code),
-    // Assumed: the layout of all below; key-scoped §2 names only the five keys.
+    // Assumed: the layout of all below; docs/interfaces.md P2 names only the five keys.
     origins,
     magnitudes,
     picks: picked.flatMap(({ station, times }) =>
@@ -113,7 +113,7 @@ function projectOrigin(quake: Quake, issuedMs: number, stage: number): ProjectOr
   const random = randomOf('origin', quake.originMs, stage);
   const place = displaced(quake, random.between(0, 360), random.exponential(stage === 0 ? 2 : 0.3));
   return {
-    // Beyond 2^31, as a number: the type is not shown in key-scoped §2.
+    // Beyond 2^31, as a number: the type is not shown in docs/interfaces.md P2.
     id: 5_000_000_000 + hashOf(`origin ${quake.originMs} ${stage}`),
     latitude: round(place.latitude, 5),
     longitude: round(place.longitude, 5),

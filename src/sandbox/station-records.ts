@@ -40,7 +40,7 @@ export function catalogueSensor(
     type: modelOf(station),
     station_code: station.code,
     network_id: station.networkId,
-    // catalogue §3 knows two; a third comes as it would from a service that grows.
+    // docs/interfaces.md C3 knows two; a third comes as it would from a service that grows.
     status: station.index === 15 ? 'decommissioned' : status,
     location: {
       latitude: round(station.latitude, 4),
@@ -56,7 +56,7 @@ export function catalogueSensor(
   };
 }
 
-// key-scoped §3: online while it reported within the last 150 seconds. The other values are not shown.
+// docs/interfaces.md P3: online while it reported within the last 150 seconds. The other values are not shown.
 function stateOf(
   station: Station,
   health: Health,

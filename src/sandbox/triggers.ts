@@ -10,7 +10,7 @@ export interface TriggerPlan {
   readonly station: Station;
   readonly startMs: number;
   readonly endMs: number;
-  /** Data can be a few seconds behind (key-scoped §1), and now and then minutes. */
+  /** Data can be a few seconds behind (docs/interfaces.md P1), and now and then minutes. */
   readonly shownFromMs: number;
   readonly shownClosedFromMs: number;
   readonly shaking: Pick<Shaking, 'sMs' | 'peakMs' | 'hneMg' | 'hnnMg' | 'hnzMg' | 'ehzMmS' | 'peakHz'>;
@@ -58,7 +58,7 @@ export function noiseTrigger(seed: number, index: number, startMs: number, stati
   };
 }
 
-/** The record as of `nowMs`: values grow with the motion, and are final once closed (key-scoped §3). */
+/** The record as of `nowMs`: values grow with the motion, and are final once closed (docs/interfaces.md P3). */
 export function triggerRecord(plan: TriggerPlan, id: number, nowMs: number): ProjectTrigger {
   const { station, shaking, startMs, endMs } = plan;
   const isClosed = nowMs >= plan.shownClosedFromMs;

@@ -39,7 +39,7 @@ export interface World {
   maskedProject: ProjectData;
   /** What the sandbox's `catalogueKey` reads. */
   catalogue: CatalogueData;
-  /** key-scoped §5: each key reads exactly one project; several keys may read the same one. */
+  /** docs/interfaces.md P5: each key reads exactly one project; several keys may read the same one. */
   projectKeys: Map<string, ProjectKey>;
   catalogueKeys: Map<string, CatalogueKey>;
   /** Lets everything happen that is due by `nowMs`; called before each answer while the sandbox is live. */
@@ -47,14 +47,14 @@ export interface World {
 }
 
 export interface ProjectKey {
-  /** `api_key_id` of key-scoped §2. */
+  /** `api_key_id` of docs/interfaces.md P2. */
   id: string;
   data: ProjectData;
 }
 
 export interface CatalogueKey {
   data: CatalogueData;
-  /** Paths (`/v1/…`) that answer 403 to this key: insufficient permissions (catalogue §5). */
+  /** Paths (`/v1/…`) that answer 403 to this key: insufficient permissions (docs/interfaces.md C5). */
   forbidden?: RegExp;
 }
 
@@ -67,9 +67,9 @@ export interface ProjectData {
   healthReports:
     | Record<string, HealthReport[]>
     | ((deviceId: string, afterMs: number, toMs: number) => Iterable<HealthReport>);
-  /** Status that /v1/events answers with: other than 200 for a plan without earthquake detection (key-scoped §1). */
+  /** Status that /v1/events answers with: other than 200 for a plan without earthquake detection (docs/interfaces.md P1). */
   eventsStatus: 200 | 403 | 404;
-  /** Whether an event's detail repeats the fields of the list beside the solutions; key-scoped §2 leaves it open. */
+  /** Whether an event's detail repeats the fields of the list beside the solutions; docs/interfaces.md P2 leaves it open. */
   detailRepeatsListFields: boolean;
 }
 

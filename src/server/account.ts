@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../clock.js';
 import { UpstreamUnavailable } from '../errors.js';
 import { newCostMeter, type ReadScope, type UpstreamStatus } from '../upstream/read.js';
 
-/** A key that is there only while a request or a socket that brought it is (contract 7). */
+/** A key that is there only while a request or a socket that brought it is (docs/behaviour.md 7). */
 export interface HeldKey {
   /** Throws `UpstreamUnavailable` when all who brought the key have gone. */
   value(): string;
@@ -29,7 +29,7 @@ export interface AccountOptions<Client> {
   readonly signal: AbortSignal;
 }
 
-// A live socket of a revoked key ends within 10 s. Where a day has 10,000 requests (catalogue §8) that pace cannot be
+// A live socket of a revoked key ends within 10 s. Where a day has 10,000 requests (docs/interfaces.md C8) that pace cannot be
 // kept all day: after ten minutes such a key is asked for once a minute.
 const watchEveryMs = 1_000;
 const verifyAfterMs = 7_000;

@@ -12,7 +12,7 @@ export interface Credentials {
   readonly address: string;
 }
 
-/** Someone who may read (contract 7). */
+/** Someone who may read (docs/behaviour.md 7). */
 export interface Client {
   /** Tells clients apart in limits and in the log. Never a secret. */
   readonly id: string;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseUrl } from './parse-url.js';
 
-/** What browsers may do here (contract 7): nothing from other origins, unless CORS_ORIGINS names them. */
+/** What browsers may do here (docs/behaviour.md 7): nothing from other origins, unless CORS_ORIGINS names them. */
 export interface BrowserPolicy {
   /** Why a request is refused; null when it is not. For requests and WebSocket upgrades alike. */
   refusal(headers: IncomingHttpHeaders): string | null;

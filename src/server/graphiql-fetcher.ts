@@ -1,7 +1,7 @@
 /**
  * What the page of GraphiQL sends its operations with, as the script that the browser runs: queries by POST,
  * subscriptions over WebSocket, both with what the headers editor holds. GraphiQL's own would leave the headers out of
- * `connection_init`, so that nobody could subscribe where an access mode is on (contract 7).
+ * `connection_init`, so that nobody could subscribe where an access mode is on (docs/behaviour.md 7).
  */
 export const graphiqlFetcher = `
 function gatewayFetcher({ query, variables, operationName }, { headers = {}, documentAST } = {}) {

@@ -10,7 +10,7 @@ export function sendHealth(response: ServerResponse): void {
   sendJson(response, 200, { status: 'ok' });
 }
 
-/** `GET /ready`: whether anything can be answered (contract 3). */
+/** `GET /ready`: whether anything can be answered (docs/behaviour.md 3). */
 export async function sendReadiness(
   response: ServerResponse,
   watches: readonly InterfaceWatch[],

@@ -13,7 +13,7 @@ export interface DrainOptions {
 }
 
 /**
- * The order of leaving (contract 3): nothing new is taken on, sockets are told to come back, streams end, and what is in
+ * The order of leaving (docs/behaviour.md 3): nothing new is taken on, sockets are told to come back, streams end, and what is in
  * flight is finished, as far as that takes no longer than the grace.
  */
 export async function drain({ server, listener, sockets, leaving, graceMs }: DrainOptions): Promise<void> {

@@ -184,7 +184,7 @@ type Begun =
 // graphql-ws looks whether it is a query; nobody executes it.
 const anyQuery = parse('{ __typename }');
 
-/** contract 7: in the `connection_init` payload, or else in the upgrade's headers. */
+/** docs/behaviour.md 7: in the `connection_init` payload, or else in the upgrade's headers. */
 function credentialsFrom(payload: Record<string, unknown> | undefined, upgrade: Credentials): Credentials {
   return {
     authorization:

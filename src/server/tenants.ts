@@ -33,7 +33,7 @@ export interface TenantsOptions {
   readonly maxTenants?: number;
 }
 
-// Without a read for this long nothing cached could be served to the tenant anyway (contract 7: 5 minutes at most).
+// Without a read for this long nothing cached could be served to the tenant anyway (docs/behaviour.md 7: 5 minutes at most).
 const idleForMs = 5 * 60_000;
 const sweepEveryMs = 30_000;
 // What a key that was accepted this lately is not asked for again.

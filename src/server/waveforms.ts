@@ -54,7 +54,7 @@ function parsePath(url: string): { sensorId: string; query: WaveformQuery } | nu
   const [, id, channel] = /^\/waveforms\/([^/]+)\/([^/]+)\.mseed$/.exec(path) ?? [];
   if (id === undefined || channel === undefined) return null;
   const parameters = new URLSearchParams(search);
-  // catalogue §4.
+  // docs/interfaces.md C4.
   if (!['HNZ', 'HNE', 'HNN'].includes(channel)) {
     throw new BadUserInput('`channel` must be HNZ, HNE or HNN', { argument: 'channel' });
   }

@@ -4,7 +4,7 @@ import { mostBodyBytes, packBody, unpackBody } from './packed-body.js';
 import type { SharedTime } from './shared-time.js';
 import type { BodyPlace, SharedBodies, SharedBody, WaitUntil } from './store.js';
 
-// contract 5.6: for a day an answer is better than none.
+// docs/behaviour.md 5.6: for a day an answer is better than none.
 export const keptForMs = 24 * 3_600_000;
 // One that was killed on its way holds up the others for no longer.
 export const claimMs = 3_000;

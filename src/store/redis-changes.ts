@@ -9,7 +9,7 @@ import {
   type SharedChanges,
 } from './store.js';
 
-// As many as one instance keeps by itself (contract 9.4); a feed that nobody listens to is forgotten in a day.
+// As many as one instance keeps by itself (docs/behaviour.md 9.4); a feed that nobody listens to is forgotten in a day.
 const mostChanges = 50_000;
 const keptForS = 25 * 3_600;
 

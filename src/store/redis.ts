@@ -5,7 +5,7 @@ import { RedisLink, type RedisLinkOptions } from './redis-link.js';
 import { RedisMembers } from './redis-members.js';
 import type { Store } from './store.js';
 
-/** Many processes share one Redis (contract 8). It need not be there: they find each other as soon as it is. */
+/** Many processes share one Redis (docs/behaviour.md 8). It need not be there: they find each other as soon as it is. */
 export function openRedisStore(options: RedisLinkOptions): Store {
   const link = new RedisLink(options);
   const members = new RedisMembers(link);

@@ -1,7 +1,7 @@
 import type { SharedTime } from './shared-time.js';
 
 /**
- * What instances of the gateway share (contract 8), behind one set of interfaces: `memory.ts` for one process, `redis.ts`
+ * What instances of the gateway share (docs/behaviour.md 8), behind one set of interfaces: `memory.ts` for one process, `redis.ts`
  * for many. Nothing of it fails for want of Redis: while that is away each instance goes on by itself.
  */
 export interface Store {
@@ -65,7 +65,7 @@ export interface WaitUntil {
 
 export interface BodyPlace {
   readonly kept: SharedBody | null;
-  /** It is for this instance to ask upstream (contract 5.3). Otherwise another does already, at least as urgently. */
+  /** It is for this instance to ask upstream (docs/behaviour.md 5.3). Otherwise another does already, at least as urgently. */
   readonly isOurs: boolean;
   /** It is on its way now: nobody asks for it besides, however urgently. */
   sending(): void;
@@ -184,7 +184,7 @@ export interface Beat {
   readonly pulse: string | null;
 }
 
-// Kill the instance that polls, and another goes on within 10 s (contract 8): it is missed after `leaseMs`, and each of
+// Kill the instance that polls, and another goes on within 10 s (docs/behaviour.md 8): it is missed after `leaseMs`, and each of
 // the others looks every `beatMs`.
 export const beatMs = 2_000;
 export const leaseMs = 6_000;

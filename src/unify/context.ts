@@ -10,7 +10,7 @@ import { Slices } from '../upstream/slices.js';
 const valuesPerTurn = 2_000;
 
 /**
- * Everything that is kept apart by key (contract 7): the clients that hold the keys, and what has been learnt with
+ * Everything that is kept apart by key (docs/behaviour.md 7): the clients that hold the keys, and what has been learnt with
  * them. With the gateway's own keys there is one tenant; in `passthrough` one for each pair of keys.
  */
 export class Tenant {

@@ -36,7 +36,7 @@ export async function projectDetail(ctx: UnifyContext, event: Event): Promise<Pr
 /** When the waves of an earthquake reached a station, by the catalogue's solution. */
 export interface Arrival {
   readonly stationCode: string;
-  /** Null for a masked sensor, as are the times: S minus P is a distance (contract 6.4). */
+  /** Null for a masked sensor, as are the times: S minus P is a distance (docs/behaviour.md 6.4). */
   readonly distanceKm: Num;
   readonly pArrival: MaybeInstant;
   readonly sArrival: MaybeInstant;

@@ -6,7 +6,7 @@ import { knownInstant } from './event-solution.js';
 import { type Box, boxContains, type Circle, withinRadius } from './geodesy.js';
 import type { Instant } from './time.js';
 
-/** As `EventFilter` of the graph. All conditions hold together, on the merged event (contract 6.3); ends are inclusive. */
+/** As `EventFilter` of the graph. All conditions hold together, on the merged event (docs/behaviour.md 6.3); ends are inclusive. */
 export interface EventFilter {
   readonly from?: Instant | null | undefined;
   readonly to?: Instant | null | undefined;

@@ -7,7 +7,7 @@ import type { Instant } from './time.js';
 import { instantOf } from './wire-time.js';
 
 /**
- * Which records are of the same earthquake (contract 6.2): equal ids first, else origins within 16 s and 100 km, each
+ * Which records are of the same earthquake (docs/behaviour.md 6.2): equal ids first, else origins within 16 s and 100 km, each
  * the other's nearest among those that are left. Never by magnitude. One to one: each record is in one pair at most.
  * @returns the catalogue's record for each of the project's that has one
  */
@@ -44,7 +44,7 @@ export interface Recorded<T> {
   readonly value: T;
 }
 
-// The window in which USGS ComCat takes two origins for one earthquake (contract 6.2).
+// The window in which USGS ComCat takes two origins for one earthquake (docs/behaviour.md 6.2).
 const associationS = 16;
 export const associationKm = 100;
 

@@ -46,7 +46,7 @@ export interface Failures {
 const noFailures: Failures = {};
 
 /**
- * Precedence (contract 6.3): a located solution of the catalogue before the project's latest origin, since it is the
+ * Precedence (docs/behaviour.md 6.3): a located solution of the catalogue before the project's latest origin, since it is the
  * reviewed one; else the project's. Time and place are of one solution; what it lacks, the other fills.
  */
 export class Event {
@@ -106,7 +106,7 @@ export class Event {
     return this.#preferred(this.catalogue?.value.magnitude, this.project?.value.magnitude);
   }
 
-  /** The catalogue's, and only of its own magnitude: the type of the project's is not shown (key-scoped §2). */
+  /** The catalogue's, and only of its own magnitude: the type of the project's is not shown (docs/interfaces.md P2). */
   get magnitudeType(): Text {
     const shown = known(this.magnitude);
     const ofCatalogue = known(this.catalogue?.value.magnitude);

@@ -12,7 +12,7 @@ export interface IssuedOrigin {
 
 /**
  * Locations that the project issued for an event, oldest first.
- * Assumed: they spell their fields as the list does; key-scoped §2 does not show them. Those that do not are left out.
+ * Assumed: they spell their fields as the list does; docs/interfaces.md P2 does not show them. Those that do not are left out.
  */
 export function originsIn({ origins }: WireEventDetail): IssuedOrigin[] {
   return (origins ?? [])

@@ -9,7 +9,7 @@ import { Instant } from './time.js';
 
 /**
  * The project's record of an event as its list shows it; null when there is none. Whether the detail repeats it is not
- * shown (key-scoped §2): if not, it is looked for in the list where the times that the detail names lead, and if it is not
+ * shown (docs/interfaces.md P2): if not, it is looked for in the list where the times that the detail names lead, and if it is not
  * there, made from the solutions as far as they read like the list's.
  */
 export async function projectRecord(ctx: UnifyContext, id: string): Promise<Read<WireEvent> | null> {

@@ -6,7 +6,7 @@ import type { Point } from './geodesy.js';
 import { Instant } from './time.js';
 import { instantOf, type MaybeInstant } from './wire-time.js';
 
-/** Where and when an earthquake began, by one and the same location: time and place are never mixed (contract 6.3). */
+/** Where and when an earthquake began, by one and the same location: time and place are never mixed (docs/behaviour.md 6.3). */
 export interface Solution extends Point {
   readonly originTime: Instant;
 }
@@ -25,7 +25,7 @@ export const catalogueSolution = derived((event: WireCatalogueEvent): Solution |
   solutionOf(instantOf(event.origin_time), event.latitude, event.longitude),
 );
 
-/** When the latest solution was issued: of the event, else of its origin (key-scoped §2 has both). */
+/** When the latest solution was issued: of the event, else of its origin (docs/interfaces.md P2 has both). */
 export const issueTime = derived((event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): MaybeInstant => {
   const issuedAt = instantOf(event.issued_at);
   if (issuedAt instanceof Instant) return issuedAt;
@@ -33,7 +33,7 @@ export const issueTime = derived((event: Pick<WireProjectEvent, 'issued_at' | 'o
   return ofOrigin instanceof Instant ? ofOrigin : (issuedAt ?? ofOrigin);
 });
 
-/** Unix seconds (key-scoped §2). */
+/** Unix seconds (docs/interfaces.md P2). */
 export function unixInstant(value: Num): MaybeInstant {
   if (typeof value !== 'number') return value;
   return Instant.fromUnixSeconds(value) ?? new MalformedValue('Upstream sent a number that is not a time');

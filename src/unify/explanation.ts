@@ -38,7 +38,7 @@ const surfaceSlownessSPerKm = 1 / 2.5;
 const earliestErrorS = timeErrorS + locationErrorKm * pSlownessSPerKm;
 
 /**
- * How an earthquake explains a trigger (contract 6.7); null when it does not: the station must lie at a distance whose
+ * How an earthquake explains a trigger (docs/behaviour.md 6.7); null when it does not: the station must lie at a distance whose
  * window from P to surface waves, with slack for errors of location and time, contains the trigger's start.
  */
 export function explain(quake: Quake, listener: Listener): Explanation | null {

@@ -10,7 +10,7 @@ export interface Circle extends Point {
   readonly radiusKm: number;
 }
 
-/** `minLongitude` greater than `maxLongitude` crosses the antimeridian; both can lie beyond ±180 (contract 6.6). */
+/** `minLongitude` greater than `maxLongitude` crosses the antimeridian; both can lie beyond ±180 (docs/behaviour.md 6.6). */
 export interface Box {
   readonly minLongitude: number;
   readonly minLatitude: number;

@@ -2,7 +2,7 @@ import { healthFieldNames, type WireHealthReport } from '../upstream/project/wir
 
 /**
  * The GPS position in a health report, as upstream wrote it; null when there is none. Names and types of its fields are
- * not shown (key-scoped §2), so it is whatever is not documented and has the name of a position: one field by itself,
+ * not shown (docs/interfaces.md P2), so it is whatever is not documented and has the name of a position: one field by itself,
  * or several together under their names.
  */
 export function positionOf(report: WireHealthReport): unknown {

@@ -7,7 +7,7 @@ import { instantOf, type MaybeInstant } from './wire-time.js';
 export type ConnectionType = 'WIFI' | 'CELL' | 'NONE' | 'UNKNOWN';
 
 /**
- * What a sensor said of its own health at one time (key-scoped §2, Sensor health report). A page holds thousands of them,
+ * What a sensor said of its own health at one time (docs/interfaces.md P2, Sensor health report). A page holds thousands of them,
  * of which a field or two is asked for: nothing but the time is made of a record before.
  */
 export class HealthReport {
@@ -103,12 +103,12 @@ export function healthReportOf(record: WireHealthReport, readAtMs: number): Heal
   return timestamp && new HealthReport(timestamp, record, readAtMs);
 }
 
-/** key-scoped §2: dBm when negative and a percentage otherwise. */
+/** docs/interfaces.md P2: dBm when negative and a percentage otherwise. */
 export function signalStrengthOf(value: Num): SignalStrength | null | MalformedValue {
   return typeof value === 'number' ? { value, unit: value < 0 ? 'DBM' : 'PERCENT' } : value;
 }
 
-/** key-scoped §2 shows `wifi`, `cell` and `none`; null when upstream did not say. */
+/** docs/interfaces.md P2 shows `wifi`, `cell` and `none`; null when upstream did not say. */
 export function connectionTypeOf(text: Text): ConnectionType | null {
   if (typeof text !== 'string') return text === null ? null : 'UNKNOWN';
   return knownTypes.get(text.trim().toLowerCase()) ?? 'UNKNOWN';

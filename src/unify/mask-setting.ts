@@ -8,10 +8,10 @@ import type { Read } from '../upstream/read.js';
 import type { Tenant, UnifyContext } from './context.js';
 import { createInventory } from './sensor-inventory/inventory.js';
 
-/** `unknown`: a configured project interface has not said yet, which is as good as masked (contract 6.4). */
+/** `unknown`: a configured project interface has not said yet, which is as good as masked (docs/behaviour.md 6.4). */
 export type Mask = 'masked' | 'open' | 'unknown';
 
-// contract 6.4.
+// docs/behaviour.md 6.4.
 export const lookEveryMs = 30_000;
 
 /** Whether the project masks its positions, as it said last. Kept for all operations of one key. */

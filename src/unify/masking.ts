@@ -1,5 +1,5 @@
 /**
- * The only maker of a public position or distance (contract 6.4, key-scoped §1). While the project masks its positions,
+ * The only maker of a public position or distance (docs/behaviour.md 6.4, docs/interfaces.md P1). While the project masks its positions,
  * nothing of where the catalogue has one of its sensors may show, however it is asked for: not as a value, nor by a filter,
  * a distance, an arrival or a name.
  */

@@ -8,7 +8,7 @@ import { sensorDetail } from './sensor-detail.js';
 import { createInventory } from './sensor-inventory/inventory.js';
 
 /**
- * The seismic code of a network, from the detail of one of its sensors (contract 6.1): one request for the detail, and one
+ * The seismic code of a network, from the detail of one of its sensors (docs/behaviour.md 6.1): one request for the detail, and one
  * more for a sensor where none is known yet. Then known for a day.
  */
 export function learnNetworkCode(ctx: UnifyContext, networkId: string): Promise<string | null> {

@@ -9,7 +9,7 @@ const unknownMs = 300_000;
 
 /**
  * Seismic codes of the catalogue's networks. Only the detail of a sensor has one, so each is learnt from any of the
- * network's sensors and then known for a day (contract 5.4, 6.1).
+ * network's sensors and then known for a day (docs/behaviour.md 5.4, 6.1).
  */
 export class NetworkCodes {
   readonly #now: () => number;

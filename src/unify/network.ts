@@ -3,7 +3,7 @@ import type { WireNetwork, WireNetworkStatistics } from '../upstream/catalogue/w
 import type { UnifyContext } from './context.js';
 import { learnNetworkCode } from './network-code-lookup.js';
 
-/** A network of the catalogue (catalogue §2). Knows its id; the rest is read when it is wanted. */
+/** A network of the catalogue (docs/interfaces.md C2). Knows its id; the rest is read when it is wanted. */
 export class Network {
   readonly networkId: string;
   readonly #ctx: UnifyContext;
@@ -60,7 +60,7 @@ async function readRecord(ctx: UnifyContext, networkId: string): Promise<WireNet
     // A key that may not list the networks can still be allowed to read one.
     if (!(error instanceof Forbidden)) throw error;
   }
-  // Assumed: the list can be of the organization's own networks only (catalogue §4); others are asked for by themselves.
+  // Assumed: the list can be of the organization's own networks only (docs/interfaces.md C4); others are asked for by themselves.
   return listed?.get(networkId) ?? (await ctx.catalogue?.network(networkId, ctx.scope))?.value ?? null;
 }
 

@@ -22,7 +22,7 @@ export interface PageInfo {
 
 export interface UnavailableSource {
   readonly source: Source;
-  /** A code of contract 4. */
+  /** A code of docs/behaviour.md 4. */
   readonly code: string;
   readonly message: string;
   readonly retryAfterS: number | null;

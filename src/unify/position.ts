@@ -28,7 +28,7 @@ export function verdictOf(ctx: UnifyContext, record: ProjectRecord, setting: Mas
   if (record.readAtMs < setting.changedAtMs) return 'outdated';
   const told = known(location.masked);
   const position = { ...point, elevationM: location.elevation_m };
-  // contract 6.4: a record that says so is masked at once, whatever was heard before.
+  // docs/behaviour.md 6.4: a record that says so is masked at once, whatever was heard before.
   const masked: PublicPosition = { ...position, masked: true, siteName: () => null };
   const open: PublicPosition = { ...position, masked: false, siteName: () => location.name };
   if (told === true) return masked;

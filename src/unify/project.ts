@@ -8,7 +8,7 @@ import type { Read } from '../upstream/read.js';
 import type { UnifyContext } from './context.js';
 import { createMaskSetting } from './mask-setting.js';
 
-/** The project of the key (key-scoped §2). */
+/** The project of the key (docs/interfaces.md P2). */
 export interface Project {
   readonly projectId: string;
   readonly name: string;
@@ -62,7 +62,7 @@ function projectOf(wire: WireProject): Project {
     name: known(wire.name) ?? '',
     networkCode: known(wire.network_code) ?? '',
     saidSensorCount: wire.sensor_count,
-    // contract 6.4: as long as it has not said, it is.
+    // docs/behaviour.md 6.4: as long as it has not said, it is.
     locationMasked: known(wire.location_masked) ?? true,
     apiKeyId: known(wire.api_key_id) ?? '',
   };

@@ -14,7 +14,7 @@ import type { Trigger } from './trigger-record.js';
 import { listenerOf, sensorOfTrigger } from './trigger-sensor.js';
 import type { MaybeInstant } from './wire-time.js';
 
-/** A trigger that an earthquake explains (contract 6.7). */
+/** A trigger that an earthquake explains (docs/behaviour.md 6.7). */
 export interface Recording {
   readonly trigger: Trigger;
   readonly event: LocatedEvent;

@@ -6,7 +6,7 @@ import { codeKeyOf, createNetworkCodes } from './network-code.js';
 
 export type DetailRecord = Read<WireSensorDetail>;
 
-/** What only the catalogue's detail of a sensor has (catalogue §2): one request each. Null where it is not there. */
+/** What only the catalogue's detail of a sensor has (docs/interfaces.md C2): one request each. Null where it is not there. */
 export function sensorDetail(ctx: UnifyContext, catalogueId: string): Promise<DetailRecord | null> {
   const details = ctx.once(createDetails);
   const asked = details.get(catalogueId);

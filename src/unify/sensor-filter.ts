@@ -10,7 +10,7 @@ import type { Pair } from './sensor-identity.js';
 import { stationOf } from './sensor-order.js';
 import { type SensorStatus, statusOf } from './sensor-status.js';
 
-/** Which sensors; all that is given must hold, of the merged values (contract 6.3). An empty list matches nothing. */
+/** Which sensors; all that is given must hold, of the merged values (docs/behaviour.md 6.3). An empty list matches nothing. */
 export interface SensorFilter {
   readonly status?: SensorStatus | null | undefined;
   readonly networkId?: string | null | undefined;

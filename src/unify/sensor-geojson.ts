@@ -24,7 +24,7 @@ export interface SensorFeature {
     readonly status: SensorStatus;
     /** True when the position is displaced; null without one. */
     readonly masked: boolean | null;
-    /** A code of contract 4 where the position may not be shown at present. */
+    /** A code of docs/behaviour.md 4 where the position may not be shown at present. */
     readonly withheld?: string;
   };
 }

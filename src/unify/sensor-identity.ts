@@ -23,11 +23,11 @@ export function deviceIdOf(text: Text): string | null {
   return key !== null && /^[0-9A-F]{12}$/.test(key) ? key : null;
 }
 
-/** A serial number or Device ID as it is compared: upper case, without separators (contract 6.1). */
+/** A serial number or Device ID as it is compared: upper case, without separators (docs/behaviour.md 6.1). */
 export function serialKey(text: Text): string | null {
   const value = known(text);
   if (value === null) return null;
-  // Assumed: these are separators in a serial number (catalogue §2 shows no form of it); letters are not, so that `SN-…` stays.
+  // Assumed: these are separators in a serial number (docs/interfaces.md C2 shows no form of it); letters are not, so that `SN-…` stays.
   const key = value.replace(/[\s:._\-/]/g, '').toUpperCase();
   return key === '' ? null : key;
 }

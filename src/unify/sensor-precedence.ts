@@ -13,13 +13,13 @@ export interface MergedField {
 }
 
 /**
- * Precedence field by field (contract 6.3). The project's record holds throughout: it is the operator's own, of the device
- * itself and seconds old (key-scoped §1). What stands against it, and why the catalogue fills in nevertheless:
+ * Precedence field by field (docs/behaviour.md 6.3). The project's record holds throughout: it is the operator's own, of the device
+ * itself and seconds old (docs/interfaces.md P1). What stands against it, and why the catalogue fills in nevertheless:
  *
  * | field | from | because |
  * |---|---|---|
  * | stationCode | project, catalogue | a moved device is where the project has it; the catalogue may still have its old station |
- * | networkCode | project, catalogue | as the station code; the catalogue's is its network's (contract 6.1) |
+ * | networkCode | project, catalogue | as the station code; the catalogue's is its network's (docs/behaviour.md 6.1) |
  * | model | project, catalogue | `sensor_type` is the device's own name, `type` a kind |
  * | firmwareVersion | project, catalogue's detail | the device reports it to the project with every update |
  * | status, statusText | project, else catalogue | one source for both, so that they agree; only the project has the 150-second rule |

@@ -6,12 +6,12 @@ import { Instant } from './time.js';
 
 export type SensorStatus = 'ONLINE' | 'OFFLINE' | 'UNKNOWN';
 
-// key-scoped §3.
+// docs/interfaces.md P3.
 const onlineForMs = 150_000;
 
 /**
  * As of now, however old the record: a sensor of the project that has not been heard of for 150 seconds is not online
- * (key-scoped §3, contract 5.6). The catalogue has no such rule: its text holds.
+ * (docs/interfaces.md P3, docs/behaviour.md 5.6). The catalogue has no such rule: its text holds.
  */
 export function statusOf(time: Pick<UnifyContext, 'hasPassed'>, pair: Pair): SensorStatus {
   const offlineMs = offlineFromMs(pair);

@@ -32,7 +32,7 @@ export interface SensorParts {
 }
 
 /**
- * One sensor from the records of both interfaces (contract 6.1, 6.3). Where both have a value, the project's holds: it is the
+ * One sensor from the records of both interfaces (docs/behaviour.md 6.1, 6.3). Where both have a value, the project's holds: it is the
  * operator's own and seconds old; the catalogue fills what is missing. A half that was not at hand is read when a field
  * needs it, so that what costs a request is paid for by who asks for it. Positions are made by `masking.ts` alone.
  */

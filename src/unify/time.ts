@@ -1,6 +1,6 @@
 /**
  * One instant with every digit it was given, for upstream's three ways to write time: RFC 3339 text, a plain date
- * (key-scoped §4) and Unix seconds (key-scoped §2, `origin`). Date would cut a catalogue arrival to milliseconds.
+ * (docs/interfaces.md P4) and Unix seconds (docs/interfaces.md P2, `origin`). Date would cut a catalogue arrival to milliseconds.
  */
 export class Instant {
   /** Whole Unix seconds, rounded down. A leap second counts as the second before it. */

@@ -12,7 +12,7 @@ import { mergeSpans, type Span, within } from './time-spans.js';
 import type { Trigger } from './trigger-record.js';
 import { listenerOf } from './trigger-sensor.js';
 
-/** The earthquake that explains a trigger best (contract 6.7); null where none is known. Batched. */
+/** The earthquake that explains a trigger best (docs/behaviour.md 6.7); null where none is known. Batched. */
 export async function eventOfTrigger(ctx: UnifyContext, trigger: Trigger): Promise<LocatedEvent | null> {
   const [listener, candidates] = await Promise.all([listenerOf(ctx, trigger), candidatesOf(ctx, trigger)]);
   if (!listener) return null;

@@ -65,7 +65,7 @@ async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | 
     const { triggers } = await walkTriggers({
       read: projectTriggers(ctx),
       order: 'asc',
-      // One moment of one sensor: what came closed is final (contract 5.5) and not asked for again.
+      // One moment of one sensor: what came closed is final (docs/behaviour.md 5.5) and not asked for again.
       from: key.startTime,
       to: key.startTime,
       deviceId,
@@ -79,7 +79,7 @@ async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | 
     return await readFrom(key.deviceId);
   } catch (error) {
     // Assumed: upstream may not know a Device ID any more whose sensor has moved away, though it still lists its
-    // triggers (key-scoped §2, `station`).
+    // triggers (docs/interfaces.md P2, `station`).
     if (error instanceof Forbidden && error.upstream?.status === 404) return readFrom(undefined);
     throw error;
   }

@@ -9,7 +9,7 @@ import { instantOf, type MaybeInstant } from './wire-time.js';
 export type TriggerStatus = 'OPEN' | 'CLOSED' | 'UNKNOWN';
 
 /**
- * A triggered recording of the project (key-scoped §2). Peaks are in upstream's units, measured after filtering to 0.5
+ * A triggered recording of the project (docs/interfaces.md P2). Peaks are in upstream's units, measured after filtering to 0.5
  * to 25 Hz. `locationName` is as upstream sent it: whoever shows it asks `masking.ts` first.
  */
 export interface Trigger {
@@ -84,7 +84,7 @@ export function wireOf(trigger: Trigger): Read<WireTrigger> {
 
 const textOf = (time: MaybeInstant): Text => (time instanceof Instant ? time.toString() : time);
 
-/** Those whose start time can be read: one bad record does not lose its page (contract 5.10). */
+/** Those whose start time can be read: one bad record does not lose its page (docs/behaviour.md 5.12). */
 export const triggersOf = derived(
   (page: Read<Page<WireTrigger>>): readonly Trigger[] =>
     page.value.items

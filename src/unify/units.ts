@@ -1,6 +1,6 @@
 import type { Num } from '../upstream/decode.js';
 
-/** Conversions of peak ground motion from the units that upstream measures in (key-scoped §2, Trigger). */
+/** Conversions of peak ground motion from the units that upstream measures in (docs/interfaces.md P2, Trigger). */
 
 export type AccelerationUnit = 'MG' | 'PERCENT_G' | 'M_PER_S2' | 'GAL';
 export type VelocityUnit = 'MM_PER_S' | 'CM_PER_S' | 'M_PER_S';

@@ -11,7 +11,7 @@ export interface WaveformWindow {
   readonly end: Instant;
 }
 
-/** Samples of one channel of the catalogue (catalogue §2, Sensor data). */
+/** Samples of one channel of the catalogue (docs/interfaces.md C2, Sensor data). */
 export interface Waveform {
   readonly channel: Channel;
   /** Of the first sample, as upstream says; it need not be the start that was asked for. */

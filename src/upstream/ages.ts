@@ -10,7 +10,7 @@ export const freshMs: Readonly<Record<Kind, number>> = {
   trigger: 2_000,
   sensor: 10_000,
   event: 10_000,
-  // Assumed: a waveform that is not final yet can still be completed within seconds (key-scoped §1).
+  // Assumed: a waveform that is not final yet can still be completed within seconds (docs/interfaces.md P1).
   waveform: 10_000,
   project: 30_000,
   health: 60_000,
@@ -31,11 +31,11 @@ export const staleIfErrorMs = 24 * hourMs;
 // What upstream said is not there may appear at any time.
 const notFoundMs = 10_000;
 
-// Assumed: what sensors recorded has reached the service an hour later; key-scoped §1 only says 'a few seconds' for
+// Assumed: what sensors recorded has reached the service an hour later; docs/interfaces.md P1 only says 'a few seconds' for
 // the way from the platform to the interface, and a sensor that was cut off delivers when it is back.
 export const recordedMs = hourMs;
 
-// contract 9.2: triggers can become visible up to a day after their start.
+// docs/behaviour.md 9.2: triggers can become visible up to a day after their start.
 export const triggersListedMs = 24 * hourMs;
 
 /** What a cached response is good for. */

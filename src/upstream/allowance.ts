@@ -24,7 +24,7 @@ export interface Spent {
   sentNow(): void;
 }
 
-/** What upstream's own headers said about one window of its counting (catalogue §8). */
+/** What upstream's own headers said about one window of its counting (docs/interfaces.md C8). */
 export interface Observed {
   /** Requests that this window permits in a minute; undefined where it was not said or not credible. */
   readonly perMinute?: number | undefined;
@@ -35,7 +35,7 @@ export interface Observed {
 
 const minuteMs = 60_000;
 /**
- * How many requests of one key may be sent, and when the next (contract 5.1; key-scoped §8, catalogue §8). '60 per
+ * How many requests of one key may be sent, and when the next (docs/behaviour.md 5.1; docs/interfaces.md P8, C8). '60 per
  * minute, bursts up to 20' can be meant as a bucket, a sliding or a fixed window: this keeps to all of them. In no minute
  * are more than `perMinute` sent, and of those the first `burst` at once and the rest spread over the minute, so that
  * a burst is followed by a slower pace instead of a standstill at the end of the minute.
@@ -155,7 +155,7 @@ export class Allowance {
   }
 
   /**
-   * Another instance has sent one (contract 8): it counts like those that are sent here. What is returned is to be told
+   * Another instance has sent one (docs/behaviour.md 8): it counts like those that are sent here. What is returned is to be told
    * when it was answered.
    */
   spentElsewhere(atMs: number): (answeredAtMs: number) => void {
@@ -217,7 +217,7 @@ export class Allowance {
   }
 
   /**
-   * Upstream's own count wins over ours (contract 2), where it is about a request sent later than what we know. True
+   * Upstream's own count wins over ours (docs/behaviour.md 2), where it is about a request sent later than what we know. True
    * where it permits another rate, or less, than was known here.
    */
   observe(spent: Spent, observed: Observed): boolean {

@@ -32,7 +32,7 @@ export class AnswerReader {
     return this.#slices.take(bytes, turn);
   }
 
-  /** Its JSON, or `notFound`. Throws what contract 4 has for the answer. */
+  /** Its JSON, or `notFound`. Throws what docs/behaviour.md 4 has for the answer. */
   bodyOf(answer: HttpAnswer, { endpoint, list, arguments: parameters }: Request, heldS?: number): unknown {
     const asked = { source: this.#source, endpoint, list, parameters };
     return readAnswer(answer, asked, { text: this.#context.key, owner: this.#context.keyOwner }, heldS);

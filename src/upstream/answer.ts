@@ -30,7 +30,7 @@ export interface Asked {
 export const notFound = Symbol('not found');
 
 /**
- * An answer's JSON, or `notFound` for a single resource that is not there; everything else is thrown as contract 4
+ * An answer's JSON, or `notFound` for a single resource that is not there; everything else is thrown as docs/behaviour.md 4
  * has it. Nothing of a body reaches a message but what upstream says about a wrong parameter, scrubbed.
  */
 export function readAnswer(
@@ -45,7 +45,7 @@ export function readAnswer(
   throw refusal(answer, asked, key, retryAfterS);
 }
 
-/** What upstream calls this request (catalogue §4, `meta.request_id`); null where it does not say. */
+/** What upstream calls this request (docs/interfaces.md C4, `meta.request_id`); null where it does not say. */
 export function requestIdOf(headers: IncomingHttpHeaders, body: unknown, key: string): string | null {
   const inBody = identifierOf(recordOf(recordOf(body)?.meta)?.request_id, key);
   return inBody ?? identifierOf(headers['x-request-id'], key);
@@ -56,7 +56,7 @@ export function interfaceName(source: Source): string {
   return source === 'PROJECT' ? 'project' : 'catalogue';
 }
 
-/** A body that is not what the spec says (contract 5.10), naming the endpoint. */
+/** A body that is not what the spec says (docs/behaviour.md 5.12), naming the endpoint. */
 export function badBody(asked: Pick<Asked, 'source' | 'endpoint'>, what: string): UpstreamUnavailable {
   return new UpstreamUnavailable(
     `The ${interfaceName(asked.source)} interface answered ${asked.endpoint} with ${what}`,
@@ -122,7 +122,7 @@ function refusal(
       });
     case 503:
       if (upstream.code === 'timeout') {
-        // key-scoped §7: the query ran too long; narrow the range or page size.
+        // docs/interfaces.md P7: the query ran too long; narrow the range or page size.
         return new UpstreamTimeout(
           `The ${name} interface took too long over ${asked.endpoint}: ask for a shorter range or fewer at a time`,
           { upstream },
@@ -150,7 +150,7 @@ function jsonOrNull(body: Buffer): unknown {
   }
 }
 
-// key-scoped §7: {error: {code, message}}; catalogue §7 adds details. A proxy sends anything.
+// docs/interfaces.md P7: {error: {code, message}}; docs/interfaces.md C7 adds details. A proxy sends anything.
 function errorBody(parsed: unknown): ErrorBody {
   const error = recordOf(recordOf(parsed)?.error);
   return {
@@ -184,7 +184,7 @@ function messageOf(value: unknown, key: string): string | undefined {
   return clean === '' ? undefined : clean;
 }
 
-/** Which of the parameters sent is meant: key-scoped §7 says that the message names it; catalogue has `details`. */
+/** Which of the parameters sent is meant: docs/interfaces.md P7 says that the message names it; catalogue has `details`. */
 function argumentOf(
   message: string | undefined,
   details: unknown,

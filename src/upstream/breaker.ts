@@ -11,13 +11,13 @@ export interface Admission {
   end(outcome: Outcome): void;
 }
 
-// contract 5.9.
+// docs/behaviour.md 5.11.
 const failuresToOpen = 5;
 const openMs = 10_000;
 
 /**
  * Leaves an interface alone for 10 s after five reads in a row that failed for good, then lets one through: when that
- * fails too, the 10 s begin anew (contract 5.9).
+ * fails too, the 10 s begin anew (docs/behaviour.md 5.11).
  */
 export class Breaker {
   readonly #clock: Clock;

@@ -9,7 +9,7 @@ export interface Kept {
   readonly readAtMs: number;
   /** It has all that upstream had then: when it was asked for, or later where nothing since concerns it. */
   askedAtMs: number;
-  /** It will never be otherwise (contract 5.5). */
+  /** It will never be otherwise (docs/behaviour.md 5.5). */
   readonly final: boolean;
   /** As a list showed the resource when this was asked for; null where none had. */
   readonly version: string | null;

@@ -9,7 +9,7 @@ export interface SlotCount {
   readonly count: number;
 }
 
-/** The requests of the last 24 hours, whichever day upstream means (catalogue §8), in steps of ten minutes. */
+/** The requests of the last 24 hours, whichever day upstream means (docs/interfaces.md C8), in steps of ten minutes. */
 export class DayCount {
   readonly #perDay: number;
   /** Slot number → requests, oldest first. */

@@ -3,7 +3,7 @@ import { UpstreamUnavailable } from '../errors.js';
 
 /**
  * Leaf decoders of both wire shapes. What the specs call a number, text or boolean may be null or left out anywhere,
- * and one malformed value must not cost its record (contract 5.10): it becomes an error *as the value*, which
+ * and one malformed value must not cost its record (docs/behaviour.md 5.12): it becomes an error *as the value*, which
  * GraphQL reports at that field's path while the rest of the record is answered.
  */
 export class MalformedValue extends UpstreamUnavailable {}

@@ -20,7 +20,7 @@ import { withOneRetry } from './retry.js';
 /** How a request is sent, and what its answer is taken to be. */
 export interface Means<Answer, T> {
   send(request: HttpRequest): Promise<Answer>;
-  /** `heldS`: for how long upstream asked everyone to wait. Throws what contract 4 has for the answer. */
+  /** `heldS`: for how long upstream asked everyone to wait. Throws what docs/behaviour.md 4 has for the answer. */
   open(answer: Answer, heldS: number | undefined): T;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { Allowance } from './allowance.js';
 
-/** contract 5.2: the part of the allowance that a feed gets at least. */
+/** docs/behaviour.md 5.2: the part of the allowance that a feed gets at least. */
 export const feedShare = 1 / 5;
 
 const minuteMs = 60_000;

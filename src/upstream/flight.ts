@@ -19,7 +19,7 @@ export function ownControl(scope: ReadScope): FlightControl {
   return { signal, priority, turn, raise: undefined, waitedMs: 0 };
 }
 
-/** One upstream request and all who wait for it (contract 5.3, 5.8). */
+/** One upstream request and all who wait for it (docs/behaviour.md 5.3, 5.9). */
 export class Flight<T> {
   readonly #controller = new AbortController();
   readonly control: FlightControl;

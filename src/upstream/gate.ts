@@ -84,7 +84,7 @@ export class Gate {
     try {
       const answer = await send();
       const now = this.#clock.now();
-      // catalogue §8 documents these headers; what they would mean on the other interface is not known.
+      // docs/interfaces.md C8 documents these headers; what they would mean on the other interface is not known.
       if (this.#source === 'CATALOGUE') {
         const observed = observedIn(answer.headers, now);
         if (this.#allowance.observe(spent, observed)) this.#shared.observed(sentAtMs, observed);
@@ -143,7 +143,7 @@ export class Gate {
     }
   }
 
-  /** contract 5.1: 429, or a `Retry-After` on any failure, stops everything on this key. */
+  /** docs/behaviour.md 5.1: 429, or a `Retry-After` on any failure, stops everything on this key. */
   #hold(status: number, headers: IncomingHttpHeaders, now: number): number | undefined {
     if (status < 400) return undefined;
     const overLimit = status === 429;

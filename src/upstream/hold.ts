@@ -2,7 +2,7 @@ const minuteMs = 60_000;
 // Assumed: a refusal that names no time is over in seconds; when it is not, the next wait is twice as long.
 const shortestUnnamedMs = 5_000;
 
-/** Upstream's refusals: until when nothing is sent (contract 5.1), and how slowly it begins again. */
+/** Upstream's refusals: until when nothing is sent (docs/behaviour.md 5.1), and how slowly it begins again. */
 export class Hold {
   untilMs = Number.NEGATIVE_INFINITY;
   #unnamedMs = shortestUnnamedMs;

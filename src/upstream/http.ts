@@ -42,7 +42,7 @@ export interface Http {
   close(): Promise<void>;
 }
 
-// contract 5.10.
+// docs/behaviour.md 5.12.
 const bodyLimitBytes = 32 * 1024 * 1024;
 const connectTimeoutMs = 15_000;
 // An error's body is read to its end so that its connection is free again; one that does not end is dropped.

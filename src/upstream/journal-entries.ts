@@ -26,9 +26,9 @@ const entries = z.discriminatedUnion('is', [
   z.object({ is: z.literal('sent alone'), count: z.number(), agoMs: z.array(ms) }),
   /** What waits, so that the others can let it go first where it is its turn. */
   z.object({ is: z.literal('waits'), by: z.string(), answered, waiting: z.array(priority) }),
-  /** Upstream has asked to be left alone (contract 5.1). */
+  /** Upstream has asked to be left alone (docs/behaviour.md 5.1). */
   z.object({ is: z.literal('held'), forMs: ms, isNamed: z.boolean(), isAway: z.boolean() }),
-  /** Upstream's own count (catalogue §8), as of a request that was sent so long ago. */
+  /** Upstream's own count (docs/interfaces.md C8), as of a request that was sent so long ago. */
   z.object({
     is: z.literal('observed'),
     sentAgoMs: ms,

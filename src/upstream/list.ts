@@ -18,7 +18,7 @@ export interface DecodedList<T> {
 
 /**
  * The elements of a list, each decoded by itself: a bad one is dropped and counted and does not lose the others
- * (contract 5.10). Anything but an array is not an empty list but a bad body.
+ * (docs/behaviour.md 5.12). Anything but an array is not an empty list but a bad body.
  */
 export function decodeList<Shape extends z.ZodType>(
   raw: unknown,

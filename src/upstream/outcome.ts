@@ -8,17 +8,17 @@ import {
 } from '../errors.js';
 import type { Outcome } from './breaker.js';
 
-/** What a read that failed says about its interface (contract 5.9): an answer with 4xx is the interface at work. */
+/** What a read that failed says about its interface (docs/behaviour.md 5.11): an answer with 4xx is the interface at work. */
 export function outcomeOf(error: unknown): Outcome {
   if (!(error instanceof GatewayError) || !error.upstream) return 'undecided';
   if (error instanceof UpstreamTimeout) {
-    // key-scoped §7: 503 `timeout` is about the question, not about the interface.
+    // docs/interfaces.md P7: 503 `timeout` is about the question, not about the interface.
     return error.upstream.status === null ? 'failed' : 'undecided';
   }
   return error instanceof UpstreamUnavailable ? 'failed' : 'succeeded';
 }
 
-/** Whether an older answer is better than this failure (contract 5.6): upstream fails, or the allowance is spent. */
+/** Whether an older answer is better than this failure (docs/behaviour.md 5.6): upstream fails, or the allowance is spent. */
 export function canBeRescued(error: unknown): boolean {
   return (
     error instanceof UpstreamUnavailable ||

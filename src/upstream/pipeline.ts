@@ -20,7 +20,7 @@ import { createShelf, type Shelf } from './shelf.js';
 import { Trust } from './trust.js';
 import { type Seen, Versions } from './versions.js';
 
-/** Every read of one interface under one key goes through here (contract 5). */
+/** Every read of one interface under one key goes through here (docs/behaviour.md 5). */
 export class Pipeline {
   readonly #source: Source;
   readonly #options: UpstreamOptions;
@@ -367,7 +367,7 @@ export class Pipeline {
     this.#joinOrFly(id, request, scope).catch(() => undefined);
   }
 
-  /** contract 7: a client's key that upstream refuses has nothing kept any more. */
+  /** docs/behaviour.md 7: a client's key that upstream refuses has nothing kept any more. */
   #forgetRefused(error: unknown): void {
     if (error instanceof Unauthenticated) this.discardCache();
   }

@@ -4,12 +4,12 @@ import type { Observed } from './allowance.js';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-// catalogue §8: the highest tier.
+// docs/interfaces.md C8: the highest tier.
 const highestPerMinute = 1_000;
 
 /**
  * For how many milliseconds upstream asks to be left alone, between a second and an hour: `Retry-After` as seconds
- * (key-scoped §7) or HTTP date, else, for a request over the limit, `X-RateLimit-Reset`. Null where it does not say.
+ * (docs/interfaces.md P7) or HTTP date, else, for a request over the limit, `X-RateLimit-Reset`. Null where it does not say.
  */
 export function refusedForMs(headers: IncomingHttpHeaders, nowMs: number, overLimit: boolean): number | null {
   const waitMs = retryAfterMs(headers, nowMs) ?? (overLimit ? resetInMs(headers, nowMs, hourMs) : null);
@@ -45,7 +45,7 @@ export function observedIn(headers: IncomingHttpHeaders, nowMs: number): Observe
 }
 
 // Assumed: X-RateLimit-Reset is seconds from now when small, a Unix time in seconds when large, one in milliseconds
-// when larger; catalogue §8 gives no unit. Of several readings the one that suits the window is taken, and none that is
+// when larger; docs/interfaces.md C8 gives no unit. Of several readings the one that suits the window is taken, and none that is
 // more than a day off.
 function resetInMs(headers: IncomingHttpHeaders, nowMs: number, windowMs: number): number | null {
   const value = count(headers['x-ratelimit-reset']);

@@ -4,7 +4,7 @@ import type { Dependencies, ReadCounts } from './dependencies.js';
 
 /**
  * Who is asking upstream, for how long and at which priority. One per operation, delivered change or poll.
- * (contract 5.1–5.2, 5.7–5.8)
+ * (docs/behaviour.md 5.1–5.2, 5.8–5.9)
  */
 export interface ReadScope {
   /** Aborted when the caller goes away: it leaves the read, and the last to leave ends the request. */
@@ -17,7 +17,7 @@ export interface ReadScope {
   readonly meter: CostMeter;
   /**
    * The oldest answer that will do, in milliseconds: 0 always asks upstream (a feed's poll) and writes the cache.
-   * Left out, the ages of contract 5.5–5.6 hold, stale answers included.
+   * Left out, the ages of docs/behaviour.md 5.5–5.6 hold, stale answers included.
    */
   readonly maxAgeMs?: number | undefined;
   /** When an answer that will do may have been read at the earliest; in milliseconds since 1970. */
@@ -36,7 +36,7 @@ export type Priority = (typeof priorities)[number];
 /** Lower is served first. */
 export const priorityRank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };
 
-/** What one operation cost (contract 5.7). The pipeline writes it, `extensions.upstream` shows it. */
+/** What one operation cost (docs/behaviour.md 5.8). The pipeline writes it, `extensions.upstream` shows it. */
 export interface CostMeter extends ReadCounts {
   requests: number;
   /** Longest time that a read of this operation waited for allowance. */
@@ -110,7 +110,7 @@ export interface RateLimitStatus {
 
 /** What else operators see of an interface under one key. */
 export interface UpstreamStatus extends InterfaceStatus {
-  /** When the interface is tried again after it failed repeatedly (contract 5.9); null while it is asked freely. */
+  /** When the interface is tried again after it failed repeatedly (docs/behaviour.md 5.11); null while it is asked freely. */
   readonly leftAloneUntilMs: number | null;
   /** Until when upstream has asked for silence by 429 or `Retry-After`; null while it has not. */
   readonly heldUntilMs: number | null;

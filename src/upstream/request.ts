@@ -32,7 +32,7 @@ export interface UpstreamOptions {
   readonly timeoutMs: number;
   /** UPSTREAM_MAX_WAIT_MS. */
   readonly maxWaitMs: number;
-  /** Called when upstream refused the key: in `passthrough`, all that hangs on it ends (contract 7). */
+  /** Called when upstream refused the key: in `passthrough`, all that hangs on it ends (docs/behaviour.md 7). */
   readonly onKeyRefused?: (() => void) | undefined;
   /** Told of every request that is sent, for metrics and traces; what it returns is told of its end. */
   readonly onRequest?: ((request: SentRequest) => (end: RequestEnd) => void) | undefined;
@@ -62,9 +62,9 @@ export interface Request extends Pick<Asked, 'endpoint' | 'list'> {
 export interface ReadRequest<T> extends Request {
   readonly kind: Kind;
   readonly decode: (body: unknown, decoding: Decoding) => T;
-  /** Whether this answer can never be otherwise (contract 5.5). */
+  /** Whether this answer can never be otherwise (docs/behaviour.md 5.5). */
   readonly isFinal?: (value: T, readAtMs: number) => boolean;
-  /** The resource as lists name it, where they show enough to tell that it has not changed (contract 5.5). */
+  /** The resource as lists name it, where they show enough to tell that it has not changed (docs/behaviour.md 5.5). */
   readonly listedAs?: string;
   /** The other side of it: the resources that this list shows, each with a text that changes when it does. */
   readonly lists?: (value: T) => Listed;

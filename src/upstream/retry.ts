@@ -12,7 +12,7 @@ export interface RetryOptions {
 }
 
 /**
- * One more attempt where it can help (contract 5.9), after a pause that is different for each, in what the first one left
+ * One more attempt where it can help (docs/behaviour.md 5.10), after a pause that is different for each, in what the first one left
  * of the time (`leftMs`). The second attempt pays allowance like the first; when it cannot, the first one's failure stands.
  */
 export async function withOneRetry<T>(

@@ -3,14 +3,14 @@ import type { Priority } from './read.js';
 
 type Waiting = Readonly<Record<Priority, number>>;
 
-// contract 5.2: a feed gets at least a fifth of the allowance, which is one request after four of others.
+// docs/behaviour.md 5.2: a feed gets at least a fifth of the allowance, which is one request after four of others.
 const othersPerFeed = 1 / feedShare - 1;
 // What the background refreshes is what clients are shown at once: under a load that leaves nothing it would grow an hour
 // old for all of them, for the sake of those who ask for what nobody has asked for.
 const othersPerOverdue = 9;
 
 /**
- * Whose turn it is (contract 5.2): queries before feeds before the background; but a feed at the latest after four others,
+ * Whose turn it is (docs/behaviour.md 5.2): queries before feeds before the background; but a feed at the latest after four others,
  * or when it is owed a request by the clock, so that neither starves the other, and the background after nine, so that
  * what is shown to everyone keeps up.
  */

@@ -10,7 +10,7 @@ interface SharedAnswersOptions {
   readonly mostWaitMs: number;
 }
 
-/** What instances have of the answers to one key, and who of them asks for the next (contract 5.3, 8). */
+/** What instances have of the answers to one key, and who of them asks for the next (docs/behaviour.md 5.3, 8). */
 export class SharedAnswers {
   readonly #options: SharedAnswersOptions;
 

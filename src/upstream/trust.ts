@@ -9,7 +9,7 @@ const unreachableMs = 5 * 60_000;
 /**
  * Whether the holder of a key may be shown what was read with it. What the gateway's own key has read may be; a client's
  * key may have been revoked since, so that upstream must have accepted it within the last 10 s, or within the last 5
- * minutes while upstream cannot be reached at all (contract 7).
+ * minutes while upstream cannot be reached at all (docs/behaviour.md 7).
  */
 export class Trust {
   readonly #owner: KeyOwner;

@@ -17,7 +17,7 @@ const bytesEach = 160;
 
 /**
  * How lists last showed the resources that have a detail of their own: while a list shows it unchanged, a detail need
- * not be asked again (contract 5.5). Cached as one entry beside the responses, within their bound: an entry for each event
+ * not be asked again (docs/behaviour.md 5.5). Cached as one entry beside the responses, within their bound: an entry for each event
  * took half of the cache.
  */
 export class Versions {

@@ -30,7 +30,7 @@ export type Refusal = (readyInMs: number) => unknown;
 
 /**
  * Those who wait for the allowance to have a request to give, each priority by its turn and within it the operations by
- * theirs, so that one that wants a hundred reads does not push back ten that want one (contract 5.2). Nobody waits longer
+ * theirs, so that one that wants a hundred reads does not push back ten that want one (docs/behaviour.md 5.2). Nobody waits longer
  * than they said, and who would have to is told at once.
  */
 export class WaitingLine {
@@ -125,7 +125,7 @@ export class WaitingLine {
     return query + background > 0;
   }
 
-  /** Another instance has sent one of this priority (contract 8), before which others waited there. */
+  /** Another instance has sent one of this priority (docs/behaviour.md 8), before which others waited there. */
   servedElsewhere(priority: Priority, isContested: boolean): void {
     this.#elsewhere.served(priority);
     this.#rota.served(priority, this.#waitingAnywhere);

@@ -16,7 +16,7 @@ import { WorkerConnections } from './worker-connections.js';
 // One that ends sooner has not been of use: something is wrong with the start.
 const earlyWithinMs = 10_000;
 const longestBackOffMs = 10_000;
-// Each worker cuts what is in flight after 10 s (contract 3); one that hangs is ended then.
+// Each worker cuts what is in flight after 10 s (docs/behaviour.md 3); one that hangs is ended then.
 const endedWithinMs = 13_000;
 
 /** The process that listens for its workers, replaces those that end, and holds what they have in common. */

@@ -32,7 +32,7 @@ describe('the same dashboard', () => {
     await clock.advance(1_000);
     const count = (source: 'project' | 'catalogue', path: string | RegExp) =>
       gw.sandbox.seen(source, path).length;
-    // contract 5.6: triggers every 2 s, sensors and events every 10 s, the project every 30 s, health every minute.
+    // docs/behaviour.md 5.6: triggers every 2 s, sensors and events every 10 s, the project every 30 s, health every minute.
     expect(count('project', '/v1/triggers')).toBeLessThanOrEqual(30);
     expect(count('project', '/v1/sensors')).toBeLessThanOrEqual(6);
     expect(count('catalogue', '/v1/sensors')).toBeLessThanOrEqual(6);

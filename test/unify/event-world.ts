@@ -57,7 +57,7 @@ export interface WorldChoices {
   readonly caches: boolean;
 }
 
-/** Both lists of events in memory, by the letter of key-scoped §4 and catalogue §4; what is not shown is a choice. */
+/** Both lists of events in memory, by the letter of docs/interfaces.md P4 and C4; what is not shown is a choice. */
 export class EventWorld {
   readonly clock = new ManualClock(Date.UTC(2026, 2, 8));
   readonly project: ProjectQuake[];

@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const nowMs = Date.UTC(2026, 2, 8, 12, 0, 7);
 
-/** Health reports as key-scoped §4 tells of them, over `timestamps`; a page never ends between equal ones. */
+/** Health reports as docs/interfaces.md P4 tells of them, over `timestamps`; a page never ends between equal ones. */
 class Upstream {
   readonly queries: HealthQuery[] = [];
   readonly #timestamps: readonly Instant[];

@@ -13,7 +13,7 @@ import { tooWide } from '../../src/upstream/project/too-long.js';
 import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';
 import type { Page, Read } from '../../src/upstream/read.js';
 
-/** Upstream's list as key-scoped §4 tells it, over records that a test adds to. Ties are in an order of its own. */
+/** Upstream's list as docs/interfaces.md P4 tells it, over records that a test adds to. Ties are in an order of its own. */
 class Upstream {
   readonly records: WireTrigger[] = [];
   readonly queries: TriggerQuery[] = [];

@@ -15,7 +15,7 @@ import {
 const page = { limit: 100, offset: 0 };
 const newest = { limit: 5, offset: 0, order: 'desc' as const };
 
-/** status → contract 4's code, for a list. */
+/** status → docs/behaviour.md 4's code, for a list. */
 const refusals: readonly [status: number, code: string][] = [
   [400, 'BAD_USER_INPUT'],
   [401, 'UPSTREAM_UNAUTHORIZED'],

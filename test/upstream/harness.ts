@@ -127,7 +127,7 @@ export async function failureOf(read: Promise<unknown>): Promise<GatewayError> {
     (reason: unknown) => reason,
   );
   if (error instanceof GatewayError) return error;
-  throw new Error(`A failure of contract 4 was due, not ${String(error)}`);
+  throw new Error(`A failure of docs/behaviour.md 4 was due, not ${String(error)}`);
 }
 
 /** Waits until it holds, however busy the machine is. */

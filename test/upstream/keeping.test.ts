@@ -12,7 +12,7 @@ const newest = { limit: 5, offset: 0, order: 'desc' as const };
 
 type Ask = (client: ProjectClient, scope: ReadScope) => Promise<unknown>;
 
-/** contract 5.6, for what the project interface has. */
+/** docs/behaviour.md 5.6, for what the project interface has. */
 const ages: readonly [what: string, freshS: number, ask: Ask][] = [
   ['triggers', 2, (client, scope) => client.triggers(newest, scope)],
   ['sensors', 10, (client, scope) => client.sensors(page, scope)],

@@ -5,7 +5,7 @@ import { failureOf, projectAt, scopeOf, startTiny, startUpstream } from './harne
 const at = (text: string) => `2026-01-01T${text}Z`;
 
 describe('every row of the project interface', () => {
-  it('is read, decoded and asked for as key-scoped §4 says', async () => {
+  it('is read, decoded and asked for as docs/interfaces.md P4 says', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox } = upstream;
     const { value: own } = await project.project(scopeOf());
@@ -105,7 +105,7 @@ describe('every row of the project interface', () => {
 });
 
 describe('every row of the catalogue interface', () => {
-  it('is read, decoded and asked for as catalogue §4 says', async () => {
+  it('is read, decoded and asked for as docs/interfaces.md C4 says', async () => {
     await using upstream = await startUpstream();
     const { catalogue, sandbox } = upstream;
     const { value: networks } = await catalogue.networks(scopeOf());

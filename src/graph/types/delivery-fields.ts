@@ -3,7 +3,7 @@ import type { Change, Delivery } from '../../live/change.js';
 import { Instant } from '../../unify/time.js';
 import type { builder } from '../builder.js';
 
-/** What every change of a feed that can be resumed tells of its delivery (contract 9.3). */
+/** What every change of a feed that can be resumed tells of its delivery (docs/behaviour.md 9.4). */
 export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C>>): FieldMap {
   return {
     cursor: t.string({

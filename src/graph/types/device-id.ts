@@ -3,7 +3,7 @@ import { deviceIdOf } from '../../unify/sensor-identity.js';
 
 /**
  * A Device ID as an argument. What cannot be one, a station code say, is wrong input rather than a sensor that is not
- * there: the graph promises 12 hexadecimal characters, though the project interface only shows them (key-scoped §2). A
+ * there: the graph promises 12 hexadecimal characters, though the project interface only shows them (docs/interfaces.md P2). A
  * sensor whose Device ID should be of another shape is reached by its station, its catalogue id or its global id.
  */
 export const deviceIdArg = z.string().refine(isDeviceId, expected('')).nullish();

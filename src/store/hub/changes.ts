@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import { type Attached, type Beat, goneAfterMs, leaseMs, type Place, type SharedChange } from '../store.js';
 
-// As many as one instance keeps by itself (contract 9.4).
+// As many as one instance keeps by itself (docs/behaviour.md 9.4).
 const mostChanges = 50_000;
 
 /** The change logs of all feeds, for all workers. That of a feed is forgotten when its last listener has left. */

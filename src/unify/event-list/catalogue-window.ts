@@ -31,7 +31,7 @@ export interface OpenedWindow {
 }
 
 /**
- * Reads windows of the catalogue's events, each whole: the order of the list is not shown (catalogue §4), so that
+ * Reads windows of the catalogue's events, each whole: the order of the list is not shown (docs/interfaces.md C4), so that
  * nothing can be concluded from part of one. Whether its ends are inclusive, and how it compares fractions of a second,
  * is not shown either: each end is asked for with a second to spare, and neighbouring windows overlap.
  */
@@ -123,7 +123,7 @@ export class CatalogueReader {
     try {
       return await this.#client.events(query, scope);
     } catch (error) {
-      // catalogue §8 shows no maximum for events: what is over it may be refused as well as cut.
+      // docs/interfaces.md C8 shows no maximum for events: what is over it may be refused as well as cut.
       const smaller = limits.find((limit) => limit < query.limit);
       if (!(error instanceof BadUserInput) || page > 1 || smaller === undefined) throw error;
       this.#accepted.limit = smaller;

@@ -18,7 +18,7 @@ export interface IssueWalkOptions {
 }
 
 /**
- * Walks the project's list by issue time (key-scoped §4). An offset counts from an end that moves as events are issued,
+ * Walks the project's list by issue time (docs/interfaces.md P4). An offset counts from an end that moves as events are issued,
  * so each page is pinned to the issue time that the walk has reached; offsets are used only within one moment that fills
  * a page by itself. Neighbouring pages overlap by up to two seconds: whether upstream compares all digits of a time
  * that it wrote is not shown.

@@ -15,7 +15,7 @@ export interface EventListArgs {
 }
 
 /**
- * One page of all earthquakes (contract 6.5). Cursors hold all that is needed to go on from them. A page can be shorter
+ * One page of all earthquakes (docs/behaviour.md 6.5). Cursors hold all that is needed to go on from them. A page can be shorter
  * than `first` although there is more: when finding more would take too many requests. Its `endCursor` goes on from there.
  * @throws BadUserInput, CursorInvalid; NotConfigured where the one interface that could answer is not configured; what an
  * interface failed with where no other can answer

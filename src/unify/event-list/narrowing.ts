@@ -12,7 +12,7 @@ import {
 
 /**
  * What the interfaces are asked for so that nothing is missing that decides on an event of the list: filters test merged
- * values (contract 6.3), so each is widened by how far the records of one earthquake and their rivals can lie apart.
+ * values (docs/behaviour.md 6.3), so each is widened by how far the records of one earthquake and their rivals can lie apart.
  */
 export interface Narrowing {
   /** Regions for `bbox`, none of them across the antimeridian; undefined stands for everywhere. */

@@ -44,7 +44,7 @@ interface Way {
 }
 
 /**
- * A magnitude or a network by which the interfaces could select is tested on merged values (contract 6.3): everything is
+ * A magnitude or a network by which the interfaces could select is tested on merged values (docs/behaviour.md 6.3): everything is
  * read and sorted out here as long as that is affordable, else what the interfaces select.
  */
 async function readWithin(

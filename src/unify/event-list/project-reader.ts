@@ -200,10 +200,10 @@ function timesOf(event: WireEvent): Straggler {
 }
 
 // Assumed: what the list does not show yet is issued no more than this before the newest that it shows. Data can be a few
-// seconds behind (key-scoped §1), and issue times can be written in whole seconds.
+// seconds behind (docs/interfaces.md P1), and issue times can be written in whole seconds.
 export const lateMs = 10_000;
 
-// key-scoped §8: at most 500. Requests are scarcer than bytes.
+// docs/interfaces.md P8: at most 500. Requests are scarcer than bytes.
 const pageLimit = 500;
 
 export function tooManyRequests(source: 'PROJECT' | 'CATALOGUE', most: number): QueryTooComplex {

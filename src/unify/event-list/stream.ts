@@ -41,7 +41,7 @@ export interface StreamPage {
 }
 
 /**
- * One page of all earthquakes in exact order of origin time, each once (contract 6.5): reads as far into both lists as is
+ * One page of all earthquakes in exact order of origin time, each once (docs/behaviour.md 6.5): reads as far into both lists as is
  * needed to be certain of every event on the page, of the partner it has, and of its neighbours. The reason when that is
  * given up.
  */

@@ -39,12 +39,12 @@ export interface PlacedReport {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** key-scoped §4. */
+/** docs/interfaces.md P4. */
 const largestPage = 5000;
 
 /**
  * Walks health reports over a range of any length, oldest first: window by window of at most 7 days, and within a window
- * by `next_from` with the same `to` (key-scoped §4). Upstream's `from` is exclusive and its `to` inclusive, so windows
+ * by `next_from` with the same `to` (docs/interfaces.md P4). Upstream's `from` is exclusive and its `to` inclusive, so windows
  * that meet share no report and lose none. Null when the project does not have the sensor.
  * @throws UpstreamUnavailable when `next_from` does not advance.
  */

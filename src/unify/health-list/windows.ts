@@ -1,4 +1,4 @@
-/** Ranges that upstream takes: key-scoped §4 limits `to` minus `from` to 7 days. */
+/** Ranges that upstream takes: docs/interfaces.md P4 limits `to` minus `from` to 7 days. */
 export const longestRangeMs = 7 * 86_400_000;
 
 const dayMs = 86_400_000;
@@ -7,7 +7,7 @@ const weekGridMs = 1_767_571_200_000;
 
 /**
  * Where the window that begins at `fromMs` ends, on the way to `toMs`. Ends lie on a grid where that costs no window
- * more, so that ranges that overlap share their windows, which are final once they are past (contract 5.5).
+ * more, so that ranges that overlap share their windows, which are final once they are past (docs/behaviour.md 5.5).
  */
 export function windowEndMs(fromMs: number, toMs: number): number {
   if (toMs - fromMs <= longestRangeMs) return toMs;

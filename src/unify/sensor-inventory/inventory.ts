@@ -75,7 +75,7 @@ class LatestPairing {
 
 function projectPages(client: ProjectClient): PageSource<ProjectSensor> {
   return {
-    // key-scoped §8.
+    // docs/interfaces.md P8.
     pageSize: 500,
     read: async (index, size, scope) => {
       const page = await client.sensors({ limit: 500, offset: index * size }, scope);
@@ -87,7 +87,7 @@ function projectPages(client: ProjectClient): PageSource<ProjectSensor> {
 
 function cataloguePages(client: CatalogueClient): PageSource<CatalogueSensor> {
   return {
-    // catalogue §8.
+    // docs/interfaces.md C8.
     pageSize: 100,
     read: async (index, _size, scope) => {
       const page = await client.sensors({ page: index + 1, limit: 100 }, scope);

@@ -14,7 +14,7 @@ export interface ListingOptions<W> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly rateLimit: () => RateLimitStatus;
-  /** False when upstream must accept the key again before anything kept is shown (contract 7). */
+  /** False when upstream must accept the key again before anything kept is shown (docs/behaviour.md 7). */
   readonly mayShowKept: () => boolean;
   /** Where it is kept: under the bound of all that is cached. */
   readonly shelf: Shelf;

@@ -28,7 +28,7 @@ export interface Pairing {
 }
 
 /**
- * Which records are the same sensor (contract 6.1): serial number equal to Device ID, or else station code and network
+ * Which records are the same sensor (docs/behaviour.md 6.1): serial number equal to Device ID, or else station code and network
  * code both equal. One to one, serial numbers first; never by the station code alone. The same input in any order gives
  * the same pairs.
  */

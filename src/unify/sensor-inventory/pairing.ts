@@ -30,7 +30,7 @@ export interface Wanted {
 }
 
 /**
- * All sensors, paired by contract 6.1, in order. A network's code is learnt where it decides whether two records are the same
+ * All sensors, paired by docs/behaviour.md 6.1, in order. A network's code is learnt where it decides whether two records are the same
  * sensor, and only there; records whose network's code cannot be learnt stay apart.
  */
 export function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Maybe<UnifiedSensors> {

@@ -10,7 +10,7 @@ import type { Listed } from './reading.js';
 
 /**
  * The project's record of a sensor by Device ID in any spelling; null when the project has none. All that one operation
- * asks for at a time are read together, with single reads or list pages, whichever takes fewer requests (contract 5.4).
+ * asks for at a time are read together, with single reads or list pages, whichever takes fewer requests (docs/behaviour.md 5.4).
  */
 export function projectSensor(ctx: UnifyContext, deviceId: string): Maybe<ProjectRecord | null> {
   const key = serialKey(deviceId) ?? deviceId;

@@ -45,7 +45,7 @@ export interface PlacedTrigger {
   readonly position: TriggerPosition;
 }
 
-/** key-scoped §4. */
+/** docs/interfaces.md P4. */
 export const largestPage = 500;
 
 const hourMs = 3_600_000;
@@ -54,7 +54,7 @@ const hourMs = 3_600_000;
 const mostBesides = 16;
 
 /**
- * Walks upstream's offset-paged list of triggers by start time (contract 6.5). An offset counts from an end that moves
+ * Walks upstream's offset-paged list of triggers by start time (docs/behaviour.md 6.5). An offset counts from an end that moves
  * as triggers arrive; so each read is pinned to the time the walk has reached, and what arrives lies behind it. An
  * offset is used only to get through a moment in which more triggers started than fit on a page. Upstream's order
  * among triggers of one moment is not shown, so nothing follows from it.
@@ -150,7 +150,7 @@ export function projectTriggers(ctx: UnifyContext): TriggerWalk['read'] {
 }
 
 // A search through many pages is pinned to whole hours where that is a step on: while triggers arrive, its questions then
-// stay the same, and those about the past are not asked again (contract 5.5).
+// stay the same, and those about the past are not asked again (docs/behaviour.md 5.5).
 function pinAt({ order, keep }: TriggerWalk, furthest: Instant, nearest: Trigger | undefined): Instant {
   if (!keep || !nearest) return furthest;
   const hours = floorMs(furthest) / hourMs;

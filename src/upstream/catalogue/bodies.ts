@@ -10,12 +10,12 @@ import {
   waveformShape,
 } from './wire.js';
 
-/** catalogue §4: {data: {...}} for single resources. */
+/** docs/interfaces.md C4: {data: {...}} for single resources. */
 export function dataOf(body: unknown, decoding: Decoding): unknown {
   return objectOf(body, decoding).data;
 }
 
-/** catalogue §4: {data: [...], pagination: {page, limit, total}}, of which any part of the paging may be missing. */
+/** docs/interfaces.md C4: {data: [...], pagination: {page, limit, total}}, of which any part of the paging may be missing. */
 export function decodePage<Shape extends z.ZodType>(
   body: unknown,
   shape: Shape,

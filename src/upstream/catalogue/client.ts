@@ -15,7 +15,7 @@ import type {
 export interface Paging {
   /** From 1. */
   readonly page: number;
-  /** At most 100 for sensors (catalogue §8); the maximum for events is not shown. */
+  /** At most 100 for sensors (docs/interfaces.md C8); the maximum for events is not shown. */
   readonly limit: number;
 }
 
@@ -50,7 +50,7 @@ export interface CataloguePage<T> extends Page<T> {
 }
 
 /**
- * One function per row of catalogue §4. A single resource that is not there is null; a list that is refused with 403
+ * One function per row of docs/interfaces.md C4. A single resource that is not there is null; a list that is refused with 403
  * or 404 throws `Forbidden`. Every other failure is a `GatewayError` of `errors.ts`.
  */
 export interface CatalogueClient {
@@ -67,7 +67,7 @@ export interface CatalogueClient {
   network(id: string, scope: ReadScope): Promise<Read<WireNetwork> | null>;
   networkStatistics(id: string, scope: ReadScope): Promise<Read<WireNetworkStatistics> | null>;
   status(): UpstreamStatus;
-  /** Whether what was read with this key before may be shown without asking upstream again (contract 7). */
+  /** Whether what was read with this key before may be shown without asking upstream again (docs/behaviour.md 7). */
   mayShowKept(): boolean;
   /** For what is made of many answers and kept like one. */
   readonly shelf: Shelf;

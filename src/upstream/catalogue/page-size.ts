@@ -4,7 +4,7 @@ import { BadUserInput } from '../../errors.js';
 const sizes = [100, 50, 20, 10];
 
 /**
- * The largest page of one list, which upstream does not show (catalogue §8): it may answer with a shorter one, and says so
+ * The largest page of one list, which upstream does not show (docs/interfaces.md C8): it may answer with a shorter one, and says so
  * in `pagination.limit`, or refuse the size with 400. Then a smaller one is asked for, now and from then on.
  */
 export class PageSize {
@@ -27,7 +27,7 @@ export class PageSize {
   }
 }
 
-/** The message names the parameter, or may mean it: no list is known to permit more than 100 (catalogue §8). */
+/** The message names the parameter, or may mean it: no list is known to permit more than 100 (docs/interfaces.md C8). */
 function isAboutSize(error: unknown, limit: number): boolean {
   return (
     error instanceof BadUserInput &&

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { identifier, num, part, text } from '../decode.js';
 
-/** Shapes as catalogue §2 spells them. Unknown fields are ignored, unknown values pass, anything may be null. */
+/** Shapes as docs/interfaces.md C2 spells them. Unknown fields are ignored, unknown values pass, anything may be null. */
 
 const sensorListFields = {
   id: identifier,

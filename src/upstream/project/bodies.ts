@@ -9,7 +9,7 @@ import {
   type WireHealthPage,
 } from './wire.js';
 
-/** key-scoped §4: {data, total, limit, offset}. */
+/** docs/interfaces.md P4: {data, total, limit, offset}. */
 export function decodePage<Shape extends z.ZodType>(
   body: unknown,
   shape: Shape,

@@ -16,7 +16,7 @@ export interface Paging {
   readonly offset: number;
 }
 
-/** Times are RFC 3339 as key-scoped §4 takes them. */
+/** Times are RFC 3339 as docs/interfaces.md P4 takes them. */
 export interface EventQuery extends Paging {
   /** Issued at or after. */
   readonly from?: string | undefined;
@@ -47,7 +47,7 @@ export interface HealthQuery {
 }
 
 /**
- * One function per row of key-scoped §4. A single resource that is not there is null; a list that is refused with 403
+ * One function per row of docs/interfaces.md P4. A single resource that is not there is null; a list that is refused with 403
  * or 404 throws `Forbidden`. Every other failure is a `GatewayError` of `errors.ts`.
  */
 export interface ProjectClient {
@@ -64,7 +64,7 @@ export interface ProjectClient {
   /** Ordered by start time. */
   triggers(query: TriggerQuery, scope: ReadScope): Promise<Read<Page<WireTrigger>>>;
   status(): UpstreamStatus;
-  /** Whether what was read with this key before may be shown without asking upstream again (contract 7). */
+  /** Whether what was read with this key before may be shown without asking upstream again (docs/behaviour.md 7). */
   mayShowKept(): boolean;
   /** For what is made of many answers and kept like one. */
   readonly shelf: Shelf;

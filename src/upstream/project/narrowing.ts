@@ -26,7 +26,7 @@ const wellFilled = 25;
 
 /**
  * Pages of one list that upstream may take too long to answer: after 503 `timeout` the same request is not sent again,
- * but the page is put together from shorter ranges and smaller pages (key-scoped §7, contract 5.9). What has been read is
+ * but the page is put together from shorter ranges and smaller pages (docs/interfaces.md P7, docs/behaviour.md 5.10). What has been read is
  * never thrown away: where a dozen requests do not fill the page, it is handed over as far as it came, and only where they
  * found nothing the error says that the range is too wide.
  */

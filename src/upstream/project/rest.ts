@@ -160,7 +160,7 @@ const { list, single } = requestsOf({
 });
 
 /**
- * Closed values are final (key-scoped §3), a list of them is when nothing can be added to it any more: after the day in
+ * Closed values are final (docs/interfaces.md P3), a list of them is when nothing can be added to it any more: after the day in
  * which triggers may still become visible, or at once for one sensor at one moment, which is one trigger.
  */
 function areFinal(

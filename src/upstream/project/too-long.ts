@@ -89,7 +89,7 @@ export class Paces {
   }
 }
 
-/** 503 `timeout`: the query ran too long (key-scoped §7). */
+/** 503 `timeout`: the query ran too long (docs/interfaces.md P7). */
 export function isTooLong(error: unknown): boolean {
   return error instanceof UpstreamTimeout && error.upstream?.status === 503;
 }

@@ -26,7 +26,7 @@ function withOne(
   const index = items.findIndex(({ id }) => id === read.value.id);
   const listed = items[index];
   if (listed) {
-    // Closed values are final (key-scoped §3).
+    // Closed values are final (docs/interfaces.md P3).
     if (isClosed(listed)) return page;
     const listedMs = page.readLater?.get(listed) ?? readAtMs;
     // Which of two open states is the later is not known where their responses may have crossed.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anyList, bool, boolOf, identifier, num, numOf, part, text, textOf } from '../decode.js';
 
-/** Shapes as key-scoped §2 spells them. Unknown fields are ignored, unknown values pass, anything may be null. */
+/** Shapes as docs/interfaces.md P2 spells them. Unknown fields are ignored, unknown values pass, anything may be null. */
 
 export const projectShape = z.object({
   id: identifier,
@@ -19,7 +19,7 @@ export const sensorShape = z.object({
   network: text,
   sensor_type: text,
   firmware: text,
-  /** `online`, or any other text (key-scoped §3). */
+  /** `online`, or any other text (docs/interfaces.md P3). */
   status: text,
   last_seen: text,
   location: part({ latitude: num, longitude: num, elevation_m: num, name: text, masked: bool }),
@@ -49,7 +49,7 @@ const healthFields = {
 };
 const healthDecoders = Object.entries(healthFields);
 
-/** The names that key-scoped §2 gives to what a health report has. */
+/** The names that docs/interfaces.md P2 gives to what a health report has. */
 export const healthFieldNames: ReadonlySet<string> = new Set(['timestamp', ...Object.keys(healthFields)]);
 
 export type WireHealthReport = Readonly<Record<string, unknown>> & { readonly timestamp: string } & {
@@ -58,7 +58,7 @@ export type WireHealthReport = Readonly<Record<string, unknown>> & { readonly ti
 
 /**
  * Loose: the names of the GPS position fields are not shown, so every other field is kept. One step for the whole record:
- * a page has 5,000 of them (key-scoped §4), and a schema for each field takes several times as long over it.
+ * a page has 5,000 of them (docs/interfaces.md P4), and a schema for each field takes several times as long over it.
  */
 export const healthReportShape = z.custom<{ timestamp: string }>(hasTimestamp).transform((raw) => {
   const report: Record<string, unknown> = { ...raw };
@@ -100,7 +100,7 @@ export const eventShape = z.object({
 });
 export type WireEvent = z.output<typeof eventShape>;
 
-/** Layout of the elements, and whether the list fields are repeated, is not shown (key-scoped §2). */
+/** Layout of the elements, and whether the list fields are repeated, is not shown (docs/interfaces.md P2). */
 export const eventDetailShape = z.object({
   origins: anyList,
   magnitudes: anyList,
