@@ -1,14 +1,14 @@
 import { execute, parse } from 'graphql';
 import type { ManualClock } from '../src/clock.js';
 import { schema } from '../src/graph/schema.js';
-import { createFeeds } from '../src/live/feeds.js';
+import { createFeeds } from '../src/live/feeds/feeds.js';
 import { createLog } from '../src/log.js';
 import { aloneStore } from '../src/store/memory.js';
 import { Tenant, UnifyContext } from '../src/unify/context.js';
-import { createResponseCache } from '../src/upstream/cache.js';
+import { createResponseCache } from '../src/upstream/cache/response-cache.js';
 import { createCatalogueClient } from '../src/upstream/catalogue/rest.js';
 import { createProjectClient } from '../src/upstream/project/rest.js';
-import { newCostMeter, type ReadScope } from '../src/upstream/read.js';
+import { newCostMeter, type ReadScope } from '../src/upstream/read/read.js';
 import type { Look } from './dashboards.js';
 import { type RecordedRead, recording } from './recorded-reads.js';
 import type { SimulatedUpstream } from './simulated-upstream.js';

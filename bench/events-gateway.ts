@@ -1,5 +1,5 @@
 import { startGateway } from '../src/app.js';
-import { parseConfig } from '../src/config.js';
+import { parseConfig } from '../src/config/config.js';
 import { createLog } from '../src/log.js';
 import { startSandbox } from '../src/sandbox/server.js';
 import type { World } from '../src/sandbox/world.js';

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { realClock } from '../src/clock.js';
-import { parseConfig } from '../src/config.js';
+import { parseConfig } from '../src/config/config.js';
 import { schema } from '../src/graph/schema.js';
-import { openKeys } from '../src/keys.js';
 import { createLog } from '../src/log.js';
 import { aloneStore } from '../src/store/memory.js';
+import { openKeys } from '../src/tenant.js';
 import { UnifyContext } from '../src/unify/context.js';
-import { newCostMeter } from '../src/upstream/read.js';
+import { newCostMeter } from '../src/upstream/read/read.js';
 
 // The same schema and the same poller behind graphql-ws as its documentation shows it: each subscriber has an execution of
 // its own for each change.

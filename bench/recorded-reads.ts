@@ -1,6 +1,6 @@
 import type { CatalogueClient } from '../src/upstream/catalogue/client.js';
 import type { ProjectClient } from '../src/upstream/project/client.js';
-import type { Read, ReadScope } from '../src/upstream/read.js';
+import type { Read, ReadScope } from '../src/upstream/read/read.js';
 
 /** One read as the graph made it. */
 export interface RecordedRead {

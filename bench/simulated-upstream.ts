@@ -5,7 +5,7 @@ import { catalogueDoor } from '../src/sandbox/catalogue-door.js';
 import { livingWorld } from '../src/sandbox/living-world.js';
 import { projectDoor } from '../src/sandbox/project-door.js';
 import type { Reply } from '../src/sandbox/reply.js';
-import type { Http, HttpAnswer, HttpRequest } from '../src/upstream/http.js';
+import type { Http, HttpAnswer, HttpRequest } from '../src/upstream/http/http.js';
 
 /** Both interfaces of the sandbox with their limits, asked in simulated time instead of over sockets. */
 export interface SimulatedUpstream {

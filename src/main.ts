@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import './heap.js';
 import type { Gateway } from './app.js';
-import { type Config, ConfigError, misspeltSettings, parseConfig, secretsOf } from './config.js';
+import { type Config, ConfigError, misspeltSettings, parseConfig, secretsOf } from './config/config.js';
+import { renderHelp } from './config/settings-text.js';
 import { endInOrder } from './ending.js';
 import { createLog } from './log.js';
-import { renderHelp } from './settings-text.js';
 import { version } from './version.js';
 
 const argument = process.argv[2];

@@ -1,4 +1,4 @@
-import type { Config } from './config.js';
+import type { Config } from './config/config.js';
 import type { LogFields } from './log.js';
 import { version } from './version.js';
 

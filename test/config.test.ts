@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError, misspeltSettings, parseConfig, secretsOf } from '../src/config.js';
-import { settings } from '../src/settings.js';
-import { renderHelp, renderMarkdownTable } from '../src/settings-text.js';
+import { ConfigError, misspeltSettings, parseConfig, secretsOf } from '../src/config/config.js';
+import { settings } from '../src/config/settings.js';
+import { renderHelp, renderMarkdownTable } from '../src/config/settings-text.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'seisgraph-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

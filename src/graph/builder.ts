@@ -3,7 +3,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import { BadUserInput } from '../errors.js';
 import type { GraphContext } from './context.js';
-import { cost } from './cost.js';
+import { cost } from './limits/cost.js';
 import { decodeNodeId, encodeNodeId } from './node-id.js';
 import { dateTimeScalar, type GraphScalars, jsonScalar, samplesScalar } from './scalars.js';
 

@@ -1,9 +1,9 @@
-import type { FeedStatus } from '../live/feed.js';
-import type { Feeds } from '../live/feeds.js';
+import type { FeedStatus } from '../live/feeds/feed.js';
+import type { Feeds } from '../live/feeds/feeds.js';
 import type { UnifyContext } from '../unify/context.js';
-import type { InterfaceStatus } from '../upstream/read.js';
+import type { InterfaceStatus } from '../upstream/read/read.js';
 import type { InGroup } from './resolver-groups.js';
-import type { ResultOutlet } from './result-outlet.js';
+import type { ResultOutlet } from './subscriptions/result-sink.js';
 
 /** What a resolver may touch. Made afresh for every operation and for every delivered change. */
 export interface GraphContext {

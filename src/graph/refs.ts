@@ -1,11 +1,11 @@
 /** Every object ref in one place, so that types can point at each other without import cycles. */
 
-import type { Event } from '../unify/event.js';
-import type { HealthReport, SignalStrength } from '../unify/health-report.js';
-import type { Network } from '../unify/network.js';
+import type { Event } from '../unify/event/event.js';
+import type { HealthReport, SignalStrength } from '../unify/health/report.js';
+import type { Network } from '../unify/network/network.js';
 import type { Project } from '../unify/project.js';
-import type { Sensor } from '../unify/sensor.js';
-import type { Trigger } from '../unify/trigger.js';
+import type { Sensor } from '../unify/sensor/sensor.js';
+import type { Trigger } from '../unify/trigger/trigger.js';
 import { builder } from './builder.js';
 
 export const EventRef = builder.objectRef<Event>('Event');

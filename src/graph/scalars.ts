@@ -1,5 +1,5 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql';
-import { Instant } from '../unify/time.js';
+import { Instant } from '../unify/time/instant.js';
 
 /** What the three scalars are to the resolvers. */
 export type GraphScalars = {

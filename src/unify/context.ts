@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { CatalogueClient } from '../upstream/catalogue/client.js';
 import type { ProjectClient } from '../upstream/project/client.js';
-import { newCostMeter, type ReadScope } from '../upstream/read.js';
+import { newCostMeter, type ReadScope } from '../upstream/read/read.js';
 import { Slices } from '../upstream/slices.js';
 
 // Values that one turn of the event loop makes of records, or puts into answers: some ten milliseconds. With 10,000 the delay

@@ -1,12 +1,12 @@
 import { UpstreamUnavailable } from '../errors.js';
-import { staleIfErrorMs } from '../upstream/ages.js';
-import { known, type Num } from '../upstream/decode.js';
-import { isRecent } from '../upstream/demand.js';
-import { canBeRescued } from '../upstream/outcome.js';
+import { isRecent } from '../upstream/cache/demand.js';
+import { staleIfErrorMs } from '../upstream/cache/freshness.js';
+import { known, type Num } from '../upstream/decode/fields.js';
 import type { WireProject } from '../upstream/project/wire.js';
-import type { Read } from '../upstream/read.js';
+import type { Read } from '../upstream/read/read.js';
+import { canBeRescued } from '../upstream/resilience/outcome.js';
 import type { UnifyContext } from './context.js';
-import { createMaskSetting } from './mask-setting.js';
+import { createMaskSetting } from './masking/setting.js';
 
 /** The project of the key (docs/interfaces.md P2). */
 export interface Project {

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { type Listener, listen } from '../server/listen.js';
+import { type Listener, listen } from '../server/http/listen.js';
 
 /** A process that serves connections. */
 export interface Target {

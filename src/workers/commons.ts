@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.js';
-import type { Config } from '../config.js';
-import { RateBuckets } from '../server/client-rate.js';
-import { countsOf, type MetricsReport } from '../server/merged-metrics.js';
-import type { HealthReport } from '../server/peers.js';
-import { type LeavePlace, Places, socketsPerClient } from '../server/places.js';
+import type { Config } from '../config/config.js';
+import { RateBuckets } from '../server/auth/client-rate.js';
+import { countsOf, type MetricsReport } from '../server/ops/merged-metrics.js';
+import type { HealthReport } from '../server/ops/peers.js';
+import { type LeavePlace, Places, socketsPerClient } from '../server/websocket/connection-limit.js';
 import type { Channel } from '../store/hub/channel.js';
 import { Hub, type HubNews } from '../store/hub/hub.js';
 import { primaryReport } from './primary-report.js';

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Listener } from '../server/listen.js';
+import type { Listener } from '../server/http/listen.js';
 
 /** Connections that an HTTP server is handed one by one, instead of listening for them itself. */
 export interface HandedConnections extends Listener {

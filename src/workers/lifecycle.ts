@@ -1,4 +1,4 @@
-import type { SandboxAddress } from '../keys.js';
+import type { SandboxAddress } from '../tenant.js';
 
 /** What a worker says of itself to the primary. */
 export interface LifecycleCalls {

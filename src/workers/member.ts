@@ -1,10 +1,10 @@
 import type { Shared } from '../app.js';
 import type { Clock } from '../clock.js';
-import type { SandboxAddress } from '../keys.js';
-import type { OwnReports } from '../server/peers.js';
+import type { OwnReports } from '../server/ops/peers.js';
 import type { Channel } from '../store/hub/channel.js';
 import type { HubCalls } from '../store/hub/hub.js';
 import { openHubStore } from '../store/hub/store.js';
+import type { SandboxAddress } from '../tenant.js';
 import type { CommonCalls, WorkerCalls } from './commons.js';
 import { withinMs } from './within.js';
 

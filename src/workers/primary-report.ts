@@ -1,5 +1,5 @@
 import { Gauge, Registry } from 'prom-client';
-import type { MetricsReport } from '../server/merged-metrics.js';
+import type { MetricsReport } from '../server/ops/merged-metrics.js';
 import type { Hub } from '../store/hub/hub.js';
 
 /** What the primary adds to the metrics of its workers: its memory, and the bodies that lie with it. */

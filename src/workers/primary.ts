@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { realClock } from '../clock.js';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import type { Log } from '../log.js';
 import { type Sandbox, startSandbox } from '../sandbox/server.js';
-import type { Listener } from '../server/listen.js';
+import type { Listener } from '../server/http/listen.js';
 import { ownSandbox, startFacts } from '../start-log.js';
 import { Channel } from '../store/hub/channel.js';
 import { Balancer } from './balancer.js';

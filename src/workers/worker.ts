@@ -1,7 +1,7 @@
 import '../heap.js';
 import { startGateway } from '../app.js';
 import { realClock } from '../clock.js';
-import { parseConfig, secretsOf } from '../config.js';
+import { parseConfig, secretsOf } from '../config/config.js';
 import { endInOrder } from '../ending.js';
 import { createLog } from '../log.js';
 import { Channel } from '../store/hub/channel.js';

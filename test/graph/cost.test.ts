@@ -8,7 +8,7 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { cost, estimateCost } from '../../src/graph/cost.js';
+import { cost, estimateCost } from '../../src/graph/limits/cost.js';
 
 const node = new GraphQLInterfaceType({ name: 'Node', fields: { id: { type: GraphQLString } } });
 const sensor: GraphQLObjectType = new GraphQLObjectType({

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { schema } from '../../src/graph/schema.js';
 import { createLog } from '../../src/log.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
-import { Dependencies } from '../../src/upstream/dependencies.js';
-import { type CostMeter, newCostMeter } from '../../src/upstream/read.js';
+import { Dependencies } from '../../src/upstream/cache/dependencies.js';
+import { type CostMeter, newCostMeter } from '../../src/upstream/read/read.js';
 import { startUpstream, type Upstream, unlimited } from '../upstream/harness.js';
 import { type Names, randomQuery } from './random-operations.js';
 

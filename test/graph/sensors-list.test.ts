@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyWorld, type World } from '../../src/sandbox/world.js';
-import { boxContains, distanceKm } from '../../src/unify/geodesy.js';
+import { boxContains, distanceKm } from '../../src/unify/geo/geodesy.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { addSensor, deviceId, secondsAgo, stationCode, worldOf } from './sensors-world.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CursorInvalid } from '../../src/errors.js';
-import { decodePosition, encodePosition, idNumber, type Position } from '../../src/live/cursor.js';
-import { positionOf } from '../../src/live/known-set.js';
+import { decodePosition, encodePosition, idNumber, type Position } from '../../src/live/tracking/cursor.js';
+import { positionOf } from '../../src/live/tracking/known-set.js';
 
 const timeMs = fc.integer({ min: 0, max: 4e12 });
 const position: fc.Arbitrary<Position> = fc.record({

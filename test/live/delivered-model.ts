@@ -1,6 +1,6 @@
 import { ManualClock } from '../../src/clock.js';
 import { UpstreamUnavailable } from '../../src/errors.js';
-import type { Http, HttpAnswer, HttpRequest } from '../../src/upstream/http.js';
+import type { Http, HttpAnswer, HttpRequest } from '../../src/upstream/http/http.js';
 
 export interface ModelRecord {
   readonly id: string;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { FellBehind } from '../../src/errors.js';
-import { ChangeLog, type LogEntry } from '../../src/live/change-log.js';
-import { Group } from '../../src/live/fan-out.js';
-import type { Feed, Listener } from '../../src/live/feed.js';
-import type { Outlet } from '../../src/live/outlet.js';
+import { Group } from '../../src/live/delivery/fan-out.js';
+import type { Outlet } from '../../src/live/delivery/sink.js';
+import type { Feed, Listener } from '../../src/live/feeds/feed.js';
+import { ChangeLog, type LogEntry } from '../../src/live/tracking/change-log.js';
 
 interface TestChange {
   readonly id: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pacedMs } from '../../src/live/pace.js';
+import { pacedMs } from '../../src/live/polling/interval.js';
 
 const limit = (remaining: number) => ({
   perMinute: 60,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { UpstreamRateLimited } from '../../src/errors.js';
-import { Poller } from '../../src/live/poller.js';
+import { Poller } from '../../src/live/polling/poller.js';
 
 const second = 1_000;
 

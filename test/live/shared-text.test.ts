@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventSubject, ofCatalogue, ofProject } from '../../src/live/event-subject.js';
-import { SharedText } from '../../src/live/shared-text.js';
-import { triggerSubject } from '../../src/live/trigger-subject.js';
-import { mergeEvent } from '../../src/unify/event.js';
-import { Instant } from '../../src/unify/time.js';
-import { triggerOf } from '../../src/unify/trigger-record.js';
+import { SharedText } from '../../src/live/cluster/log-entries.js';
+import { eventSubject, ofCatalogue, ofProject } from '../../src/live/feeds/event-subject.js';
+import { triggerSubject } from '../../src/live/feeds/trigger-subject.js';
+import { mergeEvent } from '../../src/unify/event/event.js';
+import { Instant } from '../../src/unify/time/instant.js';
+import { triggerOf } from '../../src/unify/trigger/record.js';
 import { eventShape as catalogueEvent } from '../../src/upstream/catalogue/wire.js';
-import { MalformedValue } from '../../src/upstream/decode.js';
+import { MalformedValue } from '../../src/upstream/decode/fields.js';
 import { eventShape, triggerShape } from '../../src/upstream/project/wire.js';
 
 // Three instances' clocks: this one's, the shared one, and another's, which is an hour off.

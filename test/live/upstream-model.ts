@@ -1,17 +1,17 @@
 import { type Clock, ManualClock } from '../../src/clock.js';
 import { UpstreamUnavailable } from '../../src/errors.js';
-import type { Delivery } from '../../src/live/change.js';
-import { createFeeds, type Feeds } from '../../src/live/feeds.js';
-import type { FeedSettings } from '../../src/live/sources.js';
-import type { TriggerChange } from '../../src/live/trigger-subject.js';
+import { createFeeds, type Feeds } from '../../src/live/feeds/feeds.js';
+import type { FeedSettings } from '../../src/live/feeds/sources.js';
+import type { TriggerChange } from '../../src/live/feeds/trigger-subject.js';
+import type { Delivery } from '../../src/live/tracking/change.js';
 import type { Log } from '../../src/log.js';
 import type { SharedChanges } from '../../src/store/store.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
-import { Instant } from '../../src/unify/time.js';
-import { listTriggers, type Trigger, type TriggerListArgs } from '../../src/unify/trigger.js';
+import { Instant } from '../../src/unify/time/instant.js';
+import { listTriggers, type Trigger, type TriggerListArgs } from '../../src/unify/trigger/trigger.js';
 import type { ProjectClient, TriggerQuery } from '../../src/upstream/project/client.js';
 import type { WireTrigger } from '../../src/upstream/project/wire.js';
-import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read.js';
+import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read/read.js';
 
 /** A trigger of the model, as upstream would list it. */
 export interface ModelTrigger {
@@ -214,7 +214,9 @@ export class Follower {
   take({
     change,
     isReplayed,
-  }: import('../../src/live/change.js').Delivery<import('../../src/live/trigger-subject.js').TriggerChange>) {
+  }: import('../../src/live/tracking/change.js').Delivery<
+    import('../../src/live/feeds/trigger-subject.js').TriggerChange
+  >) {
     const { kind, record } = change;
     const pga = record.pgaHorizontalMg;
     this.got.push({ kind, id: record.triggerId, pga, cursor: change.cursor(), isReplayed });

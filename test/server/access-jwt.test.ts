@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
-import { listen } from '../../src/server/listen.js';
+import { listen } from '../../src/server/http/listen.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
-import { listen } from '../../src/server/listen.js';
+import { listen } from '../../src/server/http/listen.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 import { Told } from '../support/told.js';

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aTrigger } from '../../src/sandbox/builders.js';
-import { readOperationFiles } from '../../src/server/operation-files.js';
+import { readOperationFiles } from '../../src/server/execution/operation-files.js';
 import { noBrowser, openBrowser } from '../support/browser.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 

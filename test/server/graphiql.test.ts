@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readOperationFiles } from '../../src/server/operation-files.js';
+import { readOperationFiles } from '../../src/server/execution/operation-files.js';
 import { startGateway } from '../support/gateway.js';
 
 const asBrowser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };

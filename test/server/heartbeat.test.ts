@@ -4,7 +4,7 @@ import { type AddressInfo, Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type Clock, ManualClock } from '../../src/clock.js';
-import { Heartbeat } from '../../src/server/heartbeat.js';
+import { Heartbeat } from '../../src/server/websocket/heartbeat.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 
 const round = 12_000;

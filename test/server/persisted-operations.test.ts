@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parse, print } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { readOperationFiles } from '../../src/server/operation-files.js';
-import { persistedOperations } from '../../src/server/persisted-operations.js';
+import { readOperationFiles } from '../../src/server/execution/operation-files.js';
+import { persistedOperations } from '../../src/server/execution/persisted-operations.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

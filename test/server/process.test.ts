@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { settings } from '../../src/config/settings.js';
 import { startSandbox } from '../../src/sandbox/server.js';
-import { listen } from '../../src/server/listen.js';
-import { settings } from '../../src/settings.js';
+import { listen } from '../../src/server/http/listen.js';
 import { version } from '../../src/version.js';
 import { environment } from '../support/gateway.js';
 import { build, startProcess } from '../support/gateway-process.js';

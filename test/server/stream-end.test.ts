@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { jsonPieces } from '../../src/server/execution/json-pieces.js';
 import { sendPieces } from '../../src/server/http/send-pieces.js';
-import { sendResponse } from '../../src/server/send-response.js';
+import { sendResponse } from '../../src/server/http/send-response.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 
 /** A response that nobody has answered yet, and a stream for it that never says anything. */

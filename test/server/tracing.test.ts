@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
-import { listen } from '../../src/server/listen.js';
+import { listen } from '../../src/server/http/listen.js';
 import { startGateway } from '../support/gateway.js';
 
 interface Received {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.js';
-import { listen } from '../../src/server/listen.js';
+import { listen } from '../../src/server/http/listen.js';
 import { addTrigger, quick } from '../live/live-gateway.js';
 import { startGateway } from '../support/gateway.js';
 import { build, startProcess } from '../support/gateway-process.js';

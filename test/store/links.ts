@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { type Clock, realClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
-import { RedisLink } from '../../src/store/redis-link.js';
+import { RedisLink } from '../../src/store/redis/link.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 import type { TestRedis } from '../support/redis.js';
 

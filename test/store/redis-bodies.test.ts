@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { redisBodies } from '../../src/store/redis-bodies.js';
-import type { RedisLink } from '../../src/store/redis-link.js';
+import { redisBodies } from '../../src/store/redis/bodies.js';
+import type { RedisLink } from '../../src/store/redis/link.js';
 import type { SharedBodies } from '../../src/store/store.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
 import { bodyOf, keep, seen } from './bodies.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { redisJournal } from '../../src/store/redis-journal.js';
-import type { RedisLink } from '../../src/store/redis-link.js';
+import { redisJournal } from '../../src/store/redis/journal.js';
+import type { RedisLink } from '../../src/store/redis/link.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
 import { listening } from './journals.js';
 import { isUp, linkTo } from './links.js';

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
 import { realClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
-import { RedisLink } from '../../src/store/redis-link.js';
+import { RedisLink } from '../../src/store/redis/link.js';
 import { StoreAway } from '../../src/store/store.js';
 import { noRedis, startRedis } from '../support/redis.js';
 import { isUp, linkTo } from './links.js';

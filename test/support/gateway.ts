@@ -1,6 +1,6 @@
 import { type Gateway, startGateway as startApp } from '../../src/app.js';
 import type { Clock } from '../../src/clock.js';
-import { parseConfig, secretsOf } from '../../src/config.js';
+import { parseConfig, secretsOf } from '../../src/config/config.js';
 import { createLog } from '../../src/log.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
 import { cleanUpAfterTests } from './clean-up.js';

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Listener } from '../../src/server/listen.js';
+import type { Listener } from '../../src/server/http/listen.js';
 import { Balancer, type Target } from '../../src/workers/balancer.js';
 import { handedConnections } from '../../src/workers/handed-connections.js';
 

@@ -4,7 +4,7 @@ import { createLog } from '../../src/log.js';
 import { Channel } from '../../src/store/hub/channel.js';
 import { Hub, type HubCalls, type HubNews } from '../../src/store/hub/hub.js';
 import { openHubStore } from '../../src/store/hub/store.js';
-import { openRedisStore } from '../../src/store/redis.js';
+import { openRedisStore } from '../../src/store/redis/store.js';
 import type { Store } from '../../src/store/store.js';
 import { cleanUpAfterTests } from './clean-up.js';
 import { instantPorts, messagePorts } from './ports.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IssueWalk } from '../../src/unify/event-list/issue-walk.js';
+import { IssueWalk } from '../../src/unify/event/list/issue-time-scan.js';
 import { eventShape } from '../../src/upstream/project/wire.js';
 
 const moment = '2026-03-08T00:00:00Z';

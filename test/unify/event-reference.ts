@@ -1,5 +1,5 @@
-import type { EventFilter } from '../../src/unify/event-filter.js';
-import { distanceKm } from '../../src/unify/geodesy.js';
+import type { EventFilter } from '../../src/unify/event/filter.js';
+import { distanceKm } from '../../src/unify/geo/geodesy.js';
 import type { CatalogueQuake, ProjectQuake } from './event-world.js';
 
 /** What the list must be, worked out the long way: everything is compared with everything. */

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { ManualClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
-import { distanceKm } from '../../src/unify/geodesy.js';
-import { Instant } from '../../src/unify/time.js';
+import { distanceKm } from '../../src/unify/geo/geodesy.js';
+import { Instant } from '../../src/unify/time/instant.js';
 import type {
   CatalogueClient,
   CataloguePage,
@@ -18,7 +18,7 @@ import {
   eventShape as projectShape,
   type WireEvent as WireProjectEvent,
 } from '../../src/upstream/project/wire.js';
-import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read.js';
+import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read/read.js';
 
 /** An earthquake as the project has it. */
 export interface ProjectQuake {

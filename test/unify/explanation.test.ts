@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bestExplanation, explain, longestWindowS, type Quake } from '../../src/unify/explanation.js';
-import { Instant } from '../../src/unify/time.js';
-import { travelTimes } from '../../src/unify/travel-time.js';
+import { bestExplanation, explain, longestWindowS, type Quake } from '../../src/unify/event/explanation.js';
+import { travelTimes } from '../../src/unify/geo/travel-time.js';
+import { Instant } from '../../src/unify/time/instant.js';
 
 const originMs = Date.UTC(2026, 2, 8, 10);
 

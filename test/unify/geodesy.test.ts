@@ -9,7 +9,7 @@ import {
   normaliseLongitude,
   splitBox,
   withinRadius,
-} from '../../src/unify/geodesy.js';
+} from '../../src/unify/geo/geodesy.js';
 
 const latitude = fc.double({ min: -90, max: 90, noNaN: true });
 const longitude = fc.double({ min: -180, max: 180, noNaN: true });

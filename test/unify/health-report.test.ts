@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { connectionTypeOf, healthReportOf, signalStrengthOf } from '../../src/unify/health-report.js';
-import { MalformedValue } from '../../src/upstream/decode.js';
+import { connectionTypeOf, healthReportOf, signalStrengthOf } from '../../src/unify/health/report.js';
+import { MalformedValue } from '../../src/upstream/decode/fields.js';
 import { healthReportShape } from '../../src/upstream/project/wire.js';
 
 const gpsOf = (fields: object) =>

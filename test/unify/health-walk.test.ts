@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamUnavailable } from '../../src/errors.js';
-import { type HealthWalk, walkHealthReports } from '../../src/unify/health-list/walk.js';
-import { windowEndMs } from '../../src/unify/health-list/windows.js';
-import { Instant } from '../../src/unify/time.js';
+import { type HealthWalk, walkHealthReports } from '../../src/unify/health/list/scan.js';
+import { windowEndMs } from '../../src/unify/health/list/windows.js';
+import { Instant } from '../../src/unify/time/instant.js';
 import type { HealthQuery } from '../../src/upstream/project/client.js';
 import { healthReportShape, type WireHealthPage } from '../../src/upstream/project/wire.js';
-import type { Read } from '../../src/upstream/read.js';
+import type { Read } from '../../src/upstream/read/read.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

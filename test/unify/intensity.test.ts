@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimateIntensity } from '../../src/unify/intensity.js';
+import { estimateIntensity } from '../../src/unify/trigger/intensity.js';
 
 const fromPgaPercentG = (percent: number) => estimateIntensity({ pgaMg: percent * 10, pgvMmPerS: null });
 const fromPgvCmPerS = (cm: number) => estimateIntensity({ pgaMg: null, pgvMmPerS: cm * 10 });

@@ -5,8 +5,8 @@ import {
   deviceIdOf,
   type ProjectRecord,
   sensorKey,
-} from '../../src/unify/sensor-identity.js';
-import { type Pairing, pairSensors } from '../../src/unify/sensor-inventory/matching.js';
+} from '../../src/unify/sensor/identity.js';
+import { type Pairing, pairSensors } from '../../src/unify/sensor/inventory/matching.js';
 
 const projectRecord = (device_id: string, station: string | null, network: string | null): ProjectRecord => ({
   value: {

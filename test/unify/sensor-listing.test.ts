@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
-import { SensorListing } from '../../src/unify/sensor-inventory/listing.js';
-import { createResponseCache } from '../../src/upstream/cache.js';
-import { newCostMeter } from '../../src/upstream/read.js';
-import { createShelf } from '../../src/upstream/shelf.js';
+import { SensorListing } from '../../src/unify/sensor/inventory/listing.js';
+import { createShelf } from '../../src/upstream/cache/derived-cache.js';
+import { createResponseCache } from '../../src/upstream/cache/response-cache.js';
+import { newCostMeter } from '../../src/upstream/read/read.js';
 
 interface Row {
   readonly id: string;

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../src/errors.js';
-import type { PageSource } from '../../src/unify/sensor-inventory/pages.js';
-import { Reading } from '../../src/unify/sensor-inventory/reading.js';
-import { newCostMeter, type ReadScope } from '../../src/upstream/read.js';
+import type { PageSource } from '../../src/unify/sensor/inventory/pages.js';
+import { Reading } from '../../src/unify/sensor/inventory/reading.js';
+import { newCostMeter, type ReadScope } from '../../src/upstream/read/read.js';
 
 const scopeOf = (signal = new AbortController().signal): ReadScope => ({
   signal,

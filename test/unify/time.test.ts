@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Instant } from '../../src/unify/time.js';
+import { Instant } from '../../src/unify/time/instant.js';
 
 const written = (text: string) => Instant.parse(text)?.toString() ?? null;
 

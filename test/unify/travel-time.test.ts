@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { travelTimes } from '../../src/unify/travel-time.js';
+import { travelTimes } from '../../src/unify/geo/travel-time.js';
 
 const kmPerDegree = 111.195;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamUnavailable } from '../../src/errors.js';
-import { Instant } from '../../src/unify/time.js';
+import { Instant } from '../../src/unify/time/instant.js';
 import {
   compareTriggers,
   durationS,
@@ -9,7 +9,7 @@ import {
   triggerKey,
   triggerOf,
   triggersOf,
-} from '../../src/unify/trigger-record.js';
+} from '../../src/unify/trigger/record.js';
 import { triggerShape } from '../../src/upstream/project/wire.js';
 
 const wire = (fields: object) =>

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { floorMs } from '../../src/unify/millisecond.js';
-import { Instant } from '../../src/unify/time.js';
+import { Instant } from '../../src/unify/time/instant.js';
+import { floorMs } from '../../src/unify/time/millisecond.js';
 import {
   decodePosition,
   encodePosition,
   type TriggerPosition,
-} from '../../src/unify/trigger-list/position.js';
-import { type TriggerWalk, walkTriggers } from '../../src/unify/trigger-list/walk.js';
+} from '../../src/unify/trigger/list/position.js';
+import { type TriggerWalk, walkTriggers } from '../../src/unify/trigger/list/scan.js';
 import type { TriggerQuery } from '../../src/upstream/project/client.js';
 import { tooWide } from '../../src/upstream/project/too-long.js';
 import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';
-import type { Page, Read } from '../../src/upstream/read.js';
+import type { Page, Read } from '../../src/upstream/read/read.js';
 
 /** Upstream's list as docs/interfaces.md P4 tells it, over records that a test adds to. Ties are in an order of its own. */
 class Upstream {

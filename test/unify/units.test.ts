@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { accelerationIn, velocityIn } from '../../src/unify/units.js';
-import { MalformedValue } from '../../src/upstream/decode.js';
+import { accelerationIn, velocityIn } from '../../src/unify/trigger/units.js';
+import { MalformedValue } from '../../src/upstream/decode/fields.js';
 
 describe('peaks in other units', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { envelopeOf } from '../../src/unify/waveform-envelope.js';
+import { envelopeOf } from '../../src/unify/waveform/envelope.js';
 
 const gap = Number.NaN;
 // Without -0, which is neither less nor more than 0.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock, realClock } from '../../src/clock.js';
-import { Allowance, type AllowanceSettings, type Spent } from '../../src/upstream/allowance.js';
+import { Allowance, type AllowanceSettings, type Spent } from '../../src/upstream/rate-limit/limiter.js';
 
 const project: AllowanceSettings = { perMinute: 60, burst: 20, perDay: null };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventShape as catalogueEvent, sensorDetailShape } from '../../src/upstream/catalogue/wire.js';
-import { MalformedValue } from '../../src/upstream/decode.js';
+import { MalformedValue } from '../../src/upstream/decode/fields.js';
 import { eventShape, healthReportShape, sensorShape, triggerShape } from '../../src/upstream/project/wire.js';
 
 describe('a wire record', () => {

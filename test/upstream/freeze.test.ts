@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freezeAndMeasure } from '../../src/upstream/freeze.js';
+import { freezeAndMeasure } from '../../src/upstream/cache/freeze.js';
 
 describe('a decoded answer', () => {
   it('is frozen through and through, but for lists of numbers', () => {

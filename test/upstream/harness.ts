@@ -6,15 +6,15 @@ import { GatewayError } from '../../src/errors.js';
 import { createLog } from '../../src/log.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
 import { aloneStore } from '../../src/store/memory.js';
-import type { AllowanceSettings } from '../../src/upstream/allowance.js';
-import { createResponseCache, type ResponseCache } from '../../src/upstream/cache.js';
+import { createResponseCache, type ResponseCache } from '../../src/upstream/cache/response-cache.js';
 import type { CatalogueClient } from '../../src/upstream/catalogue/client.js';
 import { createCatalogueClient } from '../../src/upstream/catalogue/rest.js';
-import { createHttp, type Http } from '../../src/upstream/http.js';
+import { createHttp, type Http } from '../../src/upstream/http/http.js';
 import type { ProjectClient } from '../../src/upstream/project/client.js';
 import { createProjectClient } from '../../src/upstream/project/rest.js';
-import { newCostMeter, type ReadScope } from '../../src/upstream/read.js';
-import type { UpstreamOptions } from '../../src/upstream/request.js';
+import type { AllowanceSettings } from '../../src/upstream/rate-limit/limiter.js';
+import { newCostMeter, type ReadScope } from '../../src/upstream/read/read.js';
+import type { UpstreamOptions } from '../../src/upstream/read/request.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 
 /** Both clients on a sandbox of their own, in time that the test drives. Answers come in real time all the same. */

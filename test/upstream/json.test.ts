@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/upstream/json.js';
+import { parseJson } from '../../src/upstream/decode/json.js';
 
 describe('JSON of an answer', () => {
   it('keeps all digits of integers that a double cannot hold, as text', () => {

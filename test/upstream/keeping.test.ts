@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../src/errors.js';
-import { createResponseCache } from '../../src/upstream/cache.js';
+import { createResponseCache } from '../../src/upstream/cache/response-cache.js';
 import type { ProjectClient } from '../../src/upstream/project/client.js';
-import type { ReadScope } from '../../src/upstream/read.js';
+import type { ReadScope } from '../../src/upstream/read/read.js';
 import { driving, eventually, failureOf, scopeOf, startUpstream, unlimited } from './harness.js';
 
 const minuteMs = 60_000;

@@ -3,10 +3,10 @@ import { type Clock, ManualClock } from '../../src/clock.js';
 import { GatewayError } from '../../src/errors.js';
 import { aloneStore } from '../../src/store/memory.js';
 import type { Entered, Journal, JournalCount, JournalEntry, Store } from '../../src/store/store.js';
-import type { AllowanceSettings } from '../../src/upstream/allowance.js';
-import type { FlightControl } from '../../src/upstream/flight.js';
-import { Gate } from '../../src/upstream/gate.js';
-import type { Priority } from '../../src/upstream/read.js';
+import { Gate } from '../../src/upstream/rate-limit/limited-sender.js';
+import type { AllowanceSettings } from '../../src/upstream/rate-limit/limiter.js';
+import type { Priority } from '../../src/upstream/read/read.js';
+import type { FlightControl } from '../../src/upstream/resilience/coalesced-request.js';
 
 /** An account that instances share, as a store would keep it. */
 class Account {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors.js';
-import type { ReadScope } from '../../src/upstream/read.js';
+import type { ReadScope } from '../../src/upstream/read/read.js';
 import { eventually, scopeOf, startUpstream } from './harness.js';
 
 const newest = { limit: 100, offset: 0, order: 'desc' as const };

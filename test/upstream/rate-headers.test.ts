@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { observedIn, refusedForMs } from '../../src/upstream/rate-headers.js';
+import { observedIn, refusedForMs } from '../../src/upstream/rate-limit/response-headers.js';
 
 const now = Date.UTC(2026, 0, 1, 12);
 const date = new Date(now).toUTCString();

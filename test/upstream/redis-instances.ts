@@ -1,13 +1,13 @@
 import { type Clock, realClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import type { Sandbox } from '../../src/sandbox/server.js';
-import { openRedisStore } from '../../src/store/redis.js';
+import { openRedisStore } from '../../src/store/redis/store.js';
 import type { Store } from '../../src/store/store.js';
-import { createResponseCache } from '../../src/upstream/cache.js';
-import { createHttp } from '../../src/upstream/http.js';
+import { createResponseCache } from '../../src/upstream/cache/response-cache.js';
+import { createHttp } from '../../src/upstream/http/http.js';
 import type { ProjectClient } from '../../src/upstream/project/client.js';
 import { createProjectClient } from '../../src/upstream/project/rest.js';
-import type { UpstreamOptions } from '../../src/upstream/request.js';
+import type { UpstreamOptions } from '../../src/upstream/read/request.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 import type { TestRedis } from '../support/redis.js';
 import { eventually, unlimited } from './harness.js';

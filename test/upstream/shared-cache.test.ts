@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.js';
-import type { Priority } from '../../src/upstream/read.js';
+import type { Priority } from '../../src/upstream/read/read.js';
 import { linkTo } from '../store/links.js';
 import { clockRunningFrom } from '../support/clock.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { TriggerQuery } from '../../src/upstream/project/client.js';
 import { withDelivered } from '../../src/upstream/project/trigger-page.js';
 import type { WireTrigger } from '../../src/upstream/project/wire.js';
-import type { Page } from '../../src/upstream/read.js';
+import type { Page } from '../../src/upstream/read/read.js';
 
 const timeOf = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1_000).toISOString();
 const devices = ['001A2B3C4D5E', '001A2B3C4D5F'];

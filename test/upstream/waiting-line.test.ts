@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
-import { Allowance } from '../../src/upstream/allowance.js';
-import type { Priority } from '../../src/upstream/read.js';
-import { WaitingLine } from '../../src/upstream/waiting-line.js';
+import { Allowance } from '../../src/upstream/rate-limit/limiter.js';
+import { WaitingLine } from '../../src/upstream/rate-limit/request-queue.js';
+import type { Priority } from '../../src/upstream/read/read.js';
 
 class Refused extends Error {
   readonly readyInMs: number;

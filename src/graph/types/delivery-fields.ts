@@ -1,6 +1,6 @@
 import type { FieldMap } from '@pothos/core';
-import type { Change, Delivery } from '../../live/change.js';
-import { Instant } from '../../unify/time.js';
+import type { Change, Delivery } from '../../live/tracking/change.js';
+import { Instant } from '../../unify/time/instant.js';
 import type { builder } from '../builder.js';
 
 /** What every change of a feed that can be resumed tells of its delivery (docs/behaviour.md 9.4). */

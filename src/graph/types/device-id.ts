@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deviceIdOf } from '../../unify/sensor-identity.js';
+import { deviceIdOf } from '../../unify/sensor/identity.js';
 
 /**
  * A Device ID as an argument. What cannot be one, a station code say, is wrong input rather than a sensor that is not

@@ -1,11 +1,11 @@
-import { listEvents } from '../../unify/event.js';
-import type { EventFilter } from '../../unify/event-filter.js';
-import { eventGeoJson } from '../../unify/event-geojson.js';
-import { mostRequests } from '../../unify/event-list/scans.js';
-import type { LocatedEvent } from '../../unify/event-merge.js';
+import { listEvents } from '../../unify/event/event.js';
+import type { EventFilter } from '../../unify/event/filter.js';
+import { eventGeoJson } from '../../unify/event/geojson.js';
+import { mostRequests } from '../../unify/event/list/scans.js';
+import type { LocatedEvent } from '../../unify/event/merge.js';
 import { type Slice, sliceOf } from '../../unify/paging.js';
 import { builder } from '../builder.js';
-import { cost } from '../cost.js';
+import { cost } from '../limits/cost.js';
 import { EventRef, NetworkRef } from '../refs.js';
 import { defaultFirst, forwardArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';

@@ -1,10 +1,10 @@
-import type { Event } from '../../unify/event.js';
-import { type Arrival, sensorOfArrival } from '../../unify/event-detail.js';
-import { type Solution, unixInstant } from '../../unify/event-solution.js';
+import { type Arrival, sensorOfArrival } from '../../unify/event/detail.js';
+import type { Event } from '../../unify/event/event.js';
+import { type Solution, unixInstant } from '../../unify/event/solution.js';
 import type { WireEventDetail as CatalogueDetail } from '../../upstream/catalogue/wire.js';
 import type { WireEventDetail as ProjectDetail, WireEvent } from '../../upstream/project/wire.js';
 import { builder } from '../builder.js';
-import { shown, shownCount } from '../malformed.js';
+import { shown, shownCount } from '../errors/malformed.js';
 import { SensorRef } from '../refs.js';
 
 /** What an event consists of beside its own values. */

@@ -1,9 +1,9 @@
 import type { Source } from '../../errors.js';
-import type { FeedStatus } from '../../live/feed.js';
-import { mergeFeeds } from '../../live/merged-feeds.js';
-import { Instant } from '../../unify/time.js';
-import { statusOfAll } from '../../upstream/merged-status.js';
-import type { InterfaceStatus, RateLimitStatus } from '../../upstream/read.js';
+import type { FeedStatus } from '../../live/feeds/feed.js';
+import { mergeFeeds } from '../../live/feeds/merged-feeds.js';
+import { Instant } from '../../unify/time/instant.js';
+import type { InterfaceStatus, RateLimitStatus } from '../../upstream/read/read.js';
+import { statusOfAll } from '../../upstream/resilience/merged-status.js';
 import { builder } from '../builder.js';
 import type { Elsewhere, GraphContext } from '../context.js';
 import { SourceEnum } from './connection.js';

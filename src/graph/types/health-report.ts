@@ -1,11 +1,11 @@
-import { latestHealthReport, listHealthReports, mostHealthRequests } from '../../unify/health-list/list.js';
-import { longestRangeMs } from '../../unify/health-list/windows.js';
-import { connectionTypeOf, type SignalStrength } from '../../unify/health-report.js';
-import { unlessMasked } from '../../unify/masking.js';
-import { Instant } from '../../unify/time.js';
+import { latestHealthReport, listHealthReports, mostHealthRequests } from '../../unify/health/list/list.js';
+import { longestRangeMs } from '../../unify/health/list/windows.js';
+import { connectionTypeOf, type SignalStrength } from '../../unify/health/report.js';
+import { unlessMasked } from '../../unify/masking/masking.js';
+import { Instant } from '../../unify/time/instant.js';
 import { builder } from '../builder.js';
-import { cost } from '../cost.js';
-import { shown } from '../malformed.js';
+import { shown } from '../errors/malformed.js';
+import { cost } from '../limits/cost.js';
 import { HealthReportRef, SensorRef, SignalStrengthRef } from '../refs.js';
 import { forwardArgs } from './connection.js';
 

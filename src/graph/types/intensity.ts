@@ -1,4 +1,4 @@
-import type { Intensity } from '../../unify/intensity.js';
+import type { Intensity } from '../../unify/trigger/intensity.js';
 import { builder } from '../builder.js';
 
 export const IntensityRef = builder.objectRef<Intensity>('Intensity').implement({

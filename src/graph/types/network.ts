@@ -1,11 +1,11 @@
-import { type Network, readNetwork, readNetworks } from '../../unify/network.js';
-import { listSensors } from '../../unify/sensor-list.js';
-import { instantOf } from '../../unify/wire-time.js';
+import { type Network, readNetwork, readNetworks } from '../../unify/network/network.js';
+import { listSensors } from '../../unify/sensor/list.js';
+import { instantOf } from '../../unify/time/wire-time.js';
 import type { WireNetworkStatistics } from '../../upstream/catalogue/wire.js';
 import { builder } from '../builder.js';
-import { cost } from '../cost.js';
+import { shown, shownCount } from '../errors/malformed.js';
+import { cost } from '../limits/cost.js';
 import { loadEach } from '../load-nodes.js';
-import { shown, shownCount } from '../malformed.js';
 import { nodeKey } from '../node-id.js';
 import { NetworkRef } from '../refs.js';
 import { inNetwork, SensorConnection, sensorListArgs, sensorListCost } from './sensor-list.js';

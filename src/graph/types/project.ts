@@ -1,6 +1,6 @@
 import { readProject, sensorCountOf } from '../../unify/project.js';
 import { builder } from '../builder.js';
-import { cost } from '../cost.js';
+import { cost } from '../limits/cost.js';
 import { loadEach } from '../load-nodes.js';
 import { nodeKey } from '../node-id.js';
 import { ProjectRef } from '../refs.js';

@@ -1,8 +1,8 @@
-import { arrivalAt, type Recording, recordedAtKm, recordingsOf } from '../../unify/recording.js';
-import { sensorOfTrigger } from '../../unify/trigger-sensor.js';
+import { arrivalAt, type Recording, recordedAtKm, recordingsOf } from '../../unify/event/recording.js';
+import { sensorOfTrigger } from '../../unify/trigger/sensor.js';
 import { builder } from '../builder.js';
-import { cost } from '../cost.js';
-import { shown } from '../malformed.js';
+import { shown } from '../errors/malformed.js';
+import { cost } from '../limits/cost.js';
 import { EventRef, SensorRef, TriggerRef } from '../refs.js';
 import { defaultFirst, forwardArgs } from './connection.js';
 

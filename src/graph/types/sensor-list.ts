@@ -1,8 +1,8 @@
-import type { SensorFilter } from '../../unify/sensor-filter.js';
-import { sensorCollection } from '../../unify/sensor-geojson.js';
-import { listSensors, type SensorListArgs, type SensorSlice } from '../../unify/sensor-list.js';
+import type { SensorFilter } from '../../unify/sensor/filter.js';
+import { sensorCollection } from '../../unify/sensor/geojson.js';
+import { listSensors, type SensorListArgs, type SensorSlice } from '../../unify/sensor/list.js';
 import { builder } from '../builder.js';
-import { cost } from '../cost.js';
+import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
 import { SensorRef } from '../refs.js';
 import { bothWaysArgs, defaultFirst, SourceEnum, UnavailableSourceRef } from './connection.js';

@@ -1,6 +1,6 @@
-import { readSensor, type SensorLookup } from '../../unify/sensor-lookup.js';
+import { readSensor, type SensorLookup } from '../../unify/sensor/lookup.js';
 import { builder } from '../builder.js';
-import { cost } from '../cost.js';
+import { cost } from '../limits/cost.js';
 import { idOf } from '../node-id.js';
 import { SensorRef } from '../refs.js';
 import { deviceIdArg } from './device-id.js';

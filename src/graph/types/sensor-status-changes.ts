@@ -1,8 +1,8 @@
-import type { Delivery } from '../../live/change.js';
-import type { SensorStatusChange } from '../../live/sensor-status.js';
+import type { SensorStatusChange } from '../../live/feeds/sensor-status.js';
+import type { Delivery } from '../../live/tracking/change.js';
 import { promised } from '../../maybe.js';
-import { sensorByDeviceId, sensorOf } from '../../unify/sensor.js';
-import { Instant } from '../../unify/time.js';
+import { sensorByDeviceId, sensorOf } from '../../unify/sensor/sensor.js';
+import { Instant } from '../../unify/time/instant.js';
 import { builder } from '../builder.js';
 import { SensorRef } from '../refs.js';
 import { deviceIdsArg } from './device-id.js';

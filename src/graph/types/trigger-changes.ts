@@ -1,5 +1,5 @@
-import type { Delivery } from '../../live/change.js';
-import type { TriggerChange, TriggerChangeKind } from '../../live/trigger-subject.js';
+import type { TriggerChange, TriggerChangeKind } from '../../live/feeds/trigger-subject.js';
+import type { Delivery } from '../../live/tracking/change.js';
 import { builder } from '../builder.js';
 import { TriggerRef } from '../refs.js';
 import { deliveryFields } from './delivery-fields.js';

@@ -4,9 +4,9 @@ import {
   mostListRequests,
   type TriggerFilter,
   type TriggerSlice,
-} from '../../unify/trigger.js';
+} from '../../unify/trigger/trigger.js';
 import { builder } from '../builder.js';
-import { cost } from '../cost.js';
+import { cost } from '../limits/cost.js';
 import { SensorRef, TriggerRef } from '../refs.js';
 import { defaultFirst, forwardArgs } from './connection.js';
 import { deviceIdArg } from './device-id.js';

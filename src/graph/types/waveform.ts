@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { readWaveform, type Waveform } from '../../unify/waveform.js';
-import { envelopeOf, type WaveformEnvelope } from '../../unify/waveform-envelope.js';
+import { envelopeOf, type WaveformEnvelope } from '../../unify/waveform/envelope.js';
+import { readWaveform, type Waveform } from '../../unify/waveform/waveform.js';
 import { builder } from '../builder.js';
-import { cost } from '../cost.js';
+import { cost } from '../limits/cost.js';
 import { SensorRef } from '../refs.js';
 
 /** More than any screen is wide. */

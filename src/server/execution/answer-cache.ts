@@ -1,12 +1,12 @@
 import { OperationTypeNode } from 'graphql';
 import type { Clock } from '../../clock.js';
 import type { Tenant } from '../../unify/context.js';
-import { onAbort } from '../../upstream/abort.js';
-import type { ResponseCache } from '../../upstream/cache.js';
-import { Dependencies } from '../../upstream/dependencies.js';
-import { createShelf, type Shelf } from '../../upstream/shelf.js';
-import type { Operation } from '../operation.js';
+import { Dependencies } from '../../upstream/cache/dependencies.js';
+import { createShelf, type Shelf } from '../../upstream/cache/derived-cache.js';
+import type { ResponseCache } from '../../upstream/cache/response-cache.js';
+import { onAbort } from '../../upstream/http/abort.js';
 import { KeptAnswer } from './kept-answer.js';
+import type { Operation } from './operation.js';
 
 /**
  * Whole answers to queries, each for as long as making it again would give the same. It stands behind access and client

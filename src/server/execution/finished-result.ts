@@ -1,5 +1,5 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import type { Operation } from '../operation.js';
+import type { Operation } from './operation.js';
 
 /**
  * The result as the client gets it: every error with a code, and the cost where it was asked for. What the result says to

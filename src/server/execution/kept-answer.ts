@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { Dependencies } from '../../upstream/dependencies.js';
+import type { Dependencies } from '../../upstream/cache/dependencies.js';
 
 /** How the bytes of an answer may be encoded, the shortest first. */
 export const codings = ['br', 'gzip'] as const;

@@ -1,14 +1,14 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { isPromise } from 'graphql-yoga';
-import { isShort } from '../../graph/cost.js';
-import { clientError } from '../../graph/error-codes.js';
+import { clientError } from '../../graph/errors/error-codes.js';
+import { isShort } from '../../graph/limits/cost.js';
 import type { Maybe } from '../../maybe.js';
-import { type GraphQLEngine, noteOperation, type OperationArgs } from '../graphql.js';
 import type { Parameters } from '../http/parameters.js';
-import type { Operation } from '../operation.js';
 import type { Answer } from './answer.js';
+import { type GraphQLEngine, noteOperation, type OperationArgs } from './engine.js';
 import { finishResult, shownResult } from './finished-result.js';
 import { jsonOf } from './json-pieces.js';
+import type { Operation } from './operation.js';
 
 /**
  * Parse → validate: what is to be executed, or the errors for which it is not. The document of a text is kept. Throws a

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../clock.js';
 import { ClientGone } from '../../errors.js';
-import { clientError } from '../../graph/error-codes.js';
+import { clientError } from '../../graph/errors/error-codes.js';
 import type { Log } from '../../log.js';
 import type { Maybe } from '../../maybe.js';
-import type { Access, Client, Credentials } from '../auth.js';
-import type { ClientRate } from '../client-rate.js';
-import { type OnFinished, Operation } from '../operation.js';
-import { sendError } from '../reply.js';
+import type { Access, Client, Credentials } from '../auth/auth.js';
+import type { ClientRate } from '../auth/client-rate.js';
+import { type OnFinished, Operation } from '../execution/operation.js';
 import { demandOf, maxAgeInHeaders } from './demanded-age.js';
 import { type Head, setHead, textOf } from './head.js';
+import { sendError } from './reply.js';
 
 export interface ClientRouteOptions {
   readonly access: Access;

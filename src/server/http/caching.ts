@@ -1,4 +1,4 @@
-import type { Dependencies } from '../../upstream/dependencies.js';
+import type { Dependencies } from '../../upstream/cache/dependencies.js';
 import type { Coding, KeptAnswer } from '../execution/kept-answer.js';
 import type { MediaType } from './media-type.js';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GraphQLError } from 'graphql';
-import type { Demand } from '../../upstream/demand.js';
+import type { Demand } from '../../upstream/cache/demand.js';
 
 /**
  * The age that a request demands by `Cache-Control: max-age` or `no-cache` (docs/behaviour.md 5.6), in milliseconds; null

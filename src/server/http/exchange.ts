@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Operation } from '../operation.js';
+import type { Operation } from '../execution/operation.js';
 import type { Head } from './head.js';
 
 /** One request of a client that may ask, and its response. */

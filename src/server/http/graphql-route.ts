@@ -2,20 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, OperationTypeNode } from 'graphql';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
+import type { GraphQLEngine, OperationArgs } from '../execution/engine.js';
+import type { Operation } from '../execution/operation.js';
 import { prepare, run } from '../execution/run.js';
-import type { GraphiQLPage } from '../graphiql.js';
-import type { GraphQLEngine, OperationArgs } from '../graphql.js';
-import type { Operation } from '../operation.js';
-import { isMethod, refuse, sendError } from '../reply.js';
-import { isStream, sendResponse } from '../send-response.js';
 import { asClient, type ClientRouteOptions } from './as-client.js';
 import { demandOf, maxAgeInExtensions, stricter } from './demanded-age.js';
 import type { Exchange } from './exchange.js';
+import type { GraphiQLPage } from './graphiql.js';
 import { type Head, setHead } from './head.js';
 import { mediaTypeFor } from './media-type.js';
 import { areWellFormed, bodyParameters, type Parameters, searchParameters } from './parameters.js';
 import { readBody } from './read-body.js';
+import { isMethod, refuse, sendError } from './reply.js';
 import { sendAnswer, sendKept } from './send-answer.js';
+import { isStream, sendResponse } from './send-response.js';
 
 export interface GraphQLRouteOptions extends ClientRouteOptions {
   readonly engine: GraphQLEngine;

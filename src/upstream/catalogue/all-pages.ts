@@ -1,4 +1,4 @@
-import type { Page, Read } from '../read.js';
+import type { Page, Read } from '../read/read.js';
 
 const mostPages = 20;
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { badBody } from '../answer.js';
-import { countOf, type Decoding, decodeList, decodeOne, objectOf } from '../list.js';
+import { countOf, type Decoding, decodeList, decodeOne, objectOf } from '../decode/list.js';
+import { badBody } from '../decode/response.js';
 import type { CataloguePage } from './client.js';
 import {
   arrivalShape,

@@ -1,10 +1,10 @@
-import { segment } from '../address.js';
-import { recordedMs } from '../ages.js';
-import { detailName } from '../delivered.js';
-import { decodeOne } from '../list.js';
-import { Pipeline } from '../pipeline.js';
-import type { UpstreamOptions } from '../request.js';
-import { type Frame, listedEvent, present, requestsOf } from '../requests.js';
+import { detailName } from '../cache/delivered.js';
+import { recordedMs } from '../cache/freshness.js';
+import { decodeOne } from '../decode/list.js';
+import { segment } from '../http/address.js';
+import { Pipeline } from '../read/pipeline.js';
+import type { UpstreamOptions } from '../read/request.js';
+import { type Frame, listedEvent, present, requestsOf } from '../read/requests.js';
 import { allPages } from './all-pages.js';
 import { dataOf, decodeEventDetail, decodePage, decodeWaveform } from './bodies.js';
 import type { CatalogueClient, WaveformQuery } from './client.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { countOf, type Decoding, decodeList, decodeOne, objectOf } from '../list.js';
-import type { Page } from '../read.js';
+import { countOf, type Decoding, decodeList, decodeOne, objectOf } from '../decode/list.js';
+import type { Page } from '../read/read.js';
 import {
   eventDetailShape,
   eventShape,

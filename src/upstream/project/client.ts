@@ -1,6 +1,6 @@
-import type { Delivered } from '../delivered.js';
-import type { Page, Read, ReadScope, UpstreamStatus } from '../read.js';
-import type { Shelf } from '../shelf.js';
+import type { Delivered } from '../cache/delivered.js';
+import type { Shelf } from '../cache/derived-cache.js';
+import type { Page, Read, ReadScope, UpstreamStatus } from '../read/read.js';
 import type {
   WireEvent,
   WireEventDetail,

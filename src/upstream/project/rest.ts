@@ -1,15 +1,15 @@
-import { decimal, segment } from '../address.js';
-import { recordedMs, triggersListedMs } from '../ages.js';
-import { detailName } from '../delivered.js';
-import { decodeOne } from '../list.js';
-import { Pipeline } from '../pipeline.js';
-import type { Page, Read } from '../read.js';
-import type { UpstreamOptions } from '../request.js';
-import { listedEvent, present, requestsOf } from '../requests.js';
+import { detailName } from '../cache/delivered.js';
+import { recordedMs, triggersListedMs } from '../cache/freshness.js';
+import { decodeOne } from '../decode/list.js';
+import { decimal, segment } from '../http/address.js';
+import { Pipeline } from '../read/pipeline.js';
+import type { Page, Read } from '../read/read.js';
+import type { UpstreamOptions } from '../read/request.js';
+import { listedEvent, present, requestsOf } from '../read/requests.js';
 import { decodeEventDetail, decodeHealthPage, decodePage } from './bodies.js';
 import type { ProjectClient, TriggerQuery } from './client.js';
-import { HealthNarrowing } from './health-narrowing.js';
-import { Narrowing } from './narrowing.js';
+import { HealthNarrowing } from './health-range-splitting.js';
+import { Narrowing } from './range-splitting.js';
 import { withDelivered } from './trigger-page.js';
 import { eventShape, projectShape, sensorShape, triggerShape, type WireTrigger } from './wire.js';
 

@@ -1,4 +1,4 @@
-import type { Page, Read } from '../read.js';
+import type { Page, Read } from '../read/read.js';
 import type { TriggerQuery } from './client.js';
 import type { WireTrigger } from './wire.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyList, bool, boolOf, identifier, num, numOf, part, text, textOf } from '../decode.js';
+import { anyList, bool, boolOf, identifier, num, numOf, part, text, textOf } from '../decode/fields.js';
 
 /** Shapes as docs/interfaces.md P2 spells them. Unknown fields are ignored, unknown values pass, anything may be null. */
 

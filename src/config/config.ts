@@ -1,0 +1,255 @@
+import { readFileSync } from 'node:fs';
+import type { LogLevel } from '../log.js';
+import { type Misspelt, misspelt } from './misspelt.js';
+import { type Setting, type SettingName, type Settings, settings, tokenList } from './settings.js';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Null where the interface is not configured. With the sandbox both are null here: it brings its own. */
+  readonly project: InterfaceConfig | null;
+  readonly catalogue: InterfaceConfig | null;
+  readonly sandbox: boolean;
+  readonly auth: AuthConfig;
+  readonly projectRate: { readonly perMinute: number; readonly burst: number };
+  readonly catalogueTier: Settings['CATALOGUE_TIER'];
+  readonly upstreamTimeoutMs: number;
+  readonly upstreamMaxWaitMs: number;
+  readonly feeds: FeedConfig;
+  readonly cacheMaxBytes: number;
+  readonly corsOrigins: readonly string[] | '*';
+  readonly graphiql: boolean;
+  readonly introspection: boolean;
+  readonly persistedOperations: Settings['PERSISTED_OPERATIONS'];
+  readonly limits: LimitConfig;
+  /** Null: no limit. */
+  readonly clientRatePerMinute: number | null;
+  /** Whether whole answers are kept. */
+  readonly answerCache: boolean;
+  /** Processes behind the port. */
+  readonly workers: number;
+  /** Null: one process by itself. Can hold a password. */
+  readonly redisUrl: string | null;
+  /** Null: no tracing. */
+  readonly otlpEndpoint: string | null;
+  readonly logLevel: LogLevel;
+}
+
+export interface InterfaceConfig {
+  /** Without `/v1` and without a slash at the end. */
+  readonly url: string;
+  /** Null in `passthrough`, where clients bring theirs. */
+  readonly key: string | null;
+}
+
+export type AuthConfig =
+  | { readonly mode: 'none' }
+  /** `file` is read again when it changes. */
+  | { readonly mode: 'token'; readonly tokens: readonly string[]; readonly file: string | null }
+  | { readonly mode: 'jwt'; readonly jwksUrl: string; readonly issuer: string; readonly audience: string }
+  | { readonly mode: 'passthrough' };
+
+export interface FeedConfig {
+  readonly triggerPollIntervalMs: number;
+  readonly triggerLookbackS: number;
+  readonly eventPollIntervalMs: number;
+  readonly sensorPollIntervalMs: number;
+}
+
+export interface LimitConfig {
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  readonly maxTokens: number;
+  readonly maxBodyBytes: number;
+  readonly maxCost: number;
+}
+
+/** Stops the start. The message is one line that names the variable and never holds a secret. */
+export class ConfigError extends Error {
+  readonly variable: string;
+
+  constructor(variable: string, problem: string) {
+    super(`${variable} ${problem}`);
+    this.name = 'ConfigError';
+    this.variable = variable;
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment as a checked configuration; throws `ConfigError`. The only reader of `process.env`. */
+export function parseConfig(env: Environment = process.env): Config {
+  const values = readSettings(env);
+  refuseUnbuilt(values);
+  const sandbox = sandboxWanted(values);
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    project: interfaceConfig('PROJECT', values),
+    catalogue: interfaceConfig('CATALOGUE', values),
+    sandbox,
+    auth: authConfig(values, env),
+    projectRate: { perMinute: values.PROJECT_RATE_PER_MINUTE, burst: values.PROJECT_RATE_BURST },
+    catalogueTier: values.CATALOGUE_TIER,
+    upstreamTimeoutMs: values.UPSTREAM_TIMEOUT_MS,
+    upstreamMaxWaitMs: values.UPSTREAM_MAX_WAIT_MS,
+    feeds: {
+      triggerPollIntervalMs: values.TRIGGER_POLL_INTERVAL_MS,
+      triggerLookbackS: values.TRIGGER_LOOKBACK_S,
+      eventPollIntervalMs: values.EVENT_POLL_INTERVAL_MS,
+      sensorPollIntervalMs: values.SENSOR_POLL_INTERVAL_MS,
+    },
+    cacheMaxBytes: values.CACHE_MAX_BYTES,
+    corsOrigins: values.CORS_ORIGINS,
+    graphiql: values.GRAPHIQL,
+    introspection: values.INTROSPECTION,
+    persistedOperations: values.PERSISTED_OPERATIONS,
+    limits: {
+      maxDepth: values.MAX_DEPTH,
+      maxAliases: values.MAX_ALIASES,
+      maxTokens: values.MAX_TOKENS,
+      maxBodyBytes: values.MAX_BODY_BYTES,
+      maxCost: values.MAX_COST,
+    },
+    clientRatePerMinute: values.CLIENT_RATE_PER_MINUTE,
+    answerCache: values.ANSWER_CACHE,
+    workers: values.WORKERS,
+    redisUrl: values.REDIS_URL,
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    logLevel: values.LOG_LEVEL,
+  };
+}
+
+/** Variables that look like a setting with a slip of the pen: they set nothing. */
+export function misspeltSettings(env: Environment = process.env): readonly Misspelt[] {
+  return misspelt(Object.keys(env));
+}
+
+/** Every key and token of the configuration: what the log must never hold. */
+export function secretsOf(config: Config): readonly string[] {
+  const redisPassword =
+    config.redisUrl === null ? null : decodeURIComponent(new URL(config.redisUrl).password);
+  const keys = [config.project?.key, config.catalogue?.key, redisPassword || null].filter(
+    (key) => typeof key === 'string',
+  );
+  return config.auth.mode === 'token' ? [...keys, ...config.auth.tokens] : keys;
+}
+
+function readSettings(env: Environment): Settings {
+  const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
+    const { variable, value } = rawValue(name, setting, env);
+    if (value === undefined) return [name, setting.fallback];
+    try {
+      return [name, setting.parse(value)];
+    } catch (problem) {
+      throw new ConfigError(variable, problem instanceof Error ? problem.message : 'is wrong');
+    }
+  });
+  return Object.fromEntries(entries) as Settings;
+}
+
+/** The tokens of GATEWAY_TOKENS_FILE as they are now; throws `ConfigError`. */
+export function readTokenFile(file: string): readonly string[] {
+  return tokenList(contentOf('GATEWAY_TOKENS_FILE', file));
+}
+
+// A variable set to nothing is a variable not set: compose files and CI write `NAME=` for that.
+function rawValue(name: string, { isSecret }: Setting<unknown>, env: Environment) {
+  const direct = env[name]?.trim() || undefined;
+  const variable = `${name}_FILE`;
+  const file = isSecret ? env[variable]?.trim() || undefined : undefined;
+  if (file === undefined) return { variable: name, value: direct };
+  if (direct !== undefined) throw new ConfigError(variable, `and ${name} are both set: set one`);
+  return { variable, value: contentOf(variable, file) };
+}
+
+function contentOf(variable: string, file: string): string {
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8').trim();
+  } catch (problem) {
+    const code = problem instanceof Error && 'code' in problem ? String(problem.code) : 'unknown reason';
+    throw new ConfigError(variable, `names a file that cannot be read (${code})`);
+  }
+  if (content === '') throw new ConfigError(variable, 'names a file that is empty');
+  return content;
+}
+
+function refuseUnbuilt(values: Settings): void {
+  if (values.DASHBOARD) throw new ConfigError('DASHBOARD', 'must be false: it is not in this version');
+}
+
+function sandboxWanted(values: Settings): boolean {
+  const urls = (['PROJECT_API_URL', 'CATALOGUE_API_URL'] as const).filter((name) => values[name] !== null);
+  if (values.SANDBOX === true && urls.length > 0) {
+    throw new ConfigError('SANDBOX', `is true and ${urls.join(' and ')} is set: choose one`);
+  }
+  if (urls.length > 0) return false;
+  if (values.SANDBOX === false) {
+    throw new ConfigError('SANDBOX', 'is false: then PROJECT_API_URL or CATALOGUE_API_URL must be set');
+  }
+  // A key alone is a forgotten URL: sandbox data must not be taken for real.
+  for (const source of ['PROJECT', 'CATALOGUE'] as const) {
+    if (values[`${source}_API_KEY`] !== null && values.SANDBOX === null) {
+      throw new ConfigError(`${source}_API_URL`, `must be set where ${source}_API_KEY is`);
+    }
+  }
+  return true;
+}
+
+function interfaceConfig(source: 'PROJECT' | 'CATALOGUE', values: Settings): InterfaceConfig | null {
+  const url = values[`${source}_API_URL`];
+  if (url === null) return null;
+  if (values.AUTH_MODE === 'passthrough') return { url, key: null };
+  const key = values[`${source}_API_KEY`];
+  if (key === null) throw new ConfigError(`${source}_API_KEY`, `must be set where ${source}_API_URL is`);
+  return { url, key };
+}
+
+function authConfig(values: Settings, env: Environment): AuthConfig {
+  const { AUTH_MODE: mode, GATEWAY_TOKENS: tokens } = values;
+  const jwt = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
+  // Whoever sets these believes that clients are checked by them.
+  if (mode !== 'token') refuseIn(mode, 'token', ['GATEWAY_TOKENS'], values);
+  if (mode !== 'jwt') refuseIn(mode, 'jwt', jwt, values);
+  switch (mode) {
+    case 'none':
+      if (!isLoopback(values.HOST) && !values.ALLOW_ANONYMOUS) {
+        throw new ConfigError(
+          'AUTH_MODE',
+          `must not be none on HOST ${values.HOST}, which others can reach, unless ALLOW_ANONYMOUS=true`,
+        );
+      }
+      return { mode };
+    case 'token':
+      if (tokens === null) throw new ConfigError('GATEWAY_TOKENS', 'must be set for AUTH_MODE=token');
+      return { mode, tokens, file: env.GATEWAY_TOKENS_FILE?.trim() || null };
+    case 'jwt':
+      return {
+        mode,
+        jwksUrl: needed('JWT_JWKS_URL', values),
+        issuer: needed('JWT_ISSUER', values),
+        audience: needed('JWT_AUDIENCE', values),
+      };
+    case 'passthrough':
+      return { mode };
+  }
+}
+
+function needed(name: 'JWT_JWKS_URL' | 'JWT_ISSUER' | 'JWT_AUDIENCE', values: Settings): string {
+  const value = values[name];
+  if (value === null) throw new ConfigError(name, 'must be set for AUTH_MODE=jwt');
+  return value;
+}
+
+function refuseIn(mode: string, owner: string, names: readonly SettingName[], values: Settings): void {
+  for (const name of names) {
+    if (values[name] !== null) {
+      throw new ConfigError(name, `is only for AUTH_MODE=${owner}, and AUTH_MODE is ${mode}`);
+    }
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,237 @@
+import { logLevels } from '../log.js';
+
+/**
+ * The one table of everything that the environment can set (docs/behaviour.md 2): parsing, defaults, checks, `--help` and the
+ * table of docs/operations.md all come from it. What several settings must satisfy together is checked in `config.ts`.
+ */
+export const settings = {
+  HOST: setting('Address to listen on', hostName, '127.0.0.1'),
+  PORT: setting(
+    'Port to listen on; 0 takes a free one, which the log line at the start names',
+    integer(0, 65535),
+    4000,
+  ),
+  PROJECT_API_URL: setting(
+    'Address of the key-scoped (project) interface, without `/v1`; it can have a path prefix',
+    upstreamUrl,
+    null,
+  ),
+  PROJECT_API_KEY: secret('Its key, which starts with `svc_sk_`', projectKey),
+  CATALOGUE_API_URL: setting('Address of the catalogue interface, without `/v1`', upstreamUrl, null),
+  CATALOGUE_API_KEY: secret('Its key', headerText),
+  SANDBOX: setting(
+    'Serve the embedded sandbox interfaces and use them',
+    flag,
+    null,
+    'true when neither URL is set',
+  ),
+  AUTH_MODE: setting(
+    'Who may read: `none` (anyone), `token`, `jwt`, or `passthrough` (clients bring upstream keys)',
+    oneOf('none', 'token', 'jwt', 'passthrough'),
+    'none',
+  ),
+  ALLOW_ANONYMOUS: setting('Allow `AUTH_MODE=none` on a HOST that is not loopback', flag, false),
+  GATEWAY_TOKENS: secret('Client tokens for `AUTH_MODE=token`, comma-separated', tokenList),
+  JWT_JWKS_URL: setting('Where the keys of the token issuer are, for `AUTH_MODE=jwt`', httpUrl, null),
+  JWT_ISSUER: setting('The `iss` that a JWT must have', text, null),
+  JWT_AUDIENCE: setting('The `aud` that a JWT must have', text, null),
+  PROJECT_RATE_PER_MINUTE: setting('Upstream requests per minute and project key', integer(1, 1e6), 60),
+  PROJECT_RATE_BURST: setting('Upstream requests at once per project key', integer(1, 1e6), 20),
+  CATALOGUE_TIER: setting(
+    'Rate limit of the catalogue: `free` 60/min and 10,000/day, `standard` 300/min and 100,000/day, `premium` 1,000/min; ' +
+      "upstream's own rate headers win over it",
+    oneOf('free', 'standard', 'premium'),
+    'free',
+  ),
+  UPSTREAM_TIMEOUT_MS: setting('Longest time of one upstream attempt, in ms', integer(1, 600_000), 10_000),
+  UPSTREAM_MAX_WAIT_MS: setting(
+    'Longest wait for the rate limit before a client gets UPSTREAM_RATE_LIMITED, in ms',
+    integer(0, 600_000),
+    5_000,
+  ),
+  TRIGGER_POLL_INTERVAL_MS: setting(
+    'Trigger feed while someone listens, in ms; 3 s at most while a young trigger is open',
+    integer(250, 86_400_000),
+    5_000,
+  ),
+  TRIGGER_LOOKBACK_S: setting('Look-back window of each trigger poll, in s', integer(1, 86_400), 600),
+  EVENT_POLL_INTERVAL_MS: setting('Event feed, in ms', integer(250, 86_400_000), 10_000),
+  SENSOR_POLL_INTERVAL_MS: setting('Sensor status feed, in ms', integer(250, 86_400_000), 30_000),
+  CACHE_MAX_BYTES: setting('Upper bound of all that is cached, in bytes', bytes, 64 * 1024 * 1024, '64 MiB'),
+  REDIS_URL: secret(
+    'Redis (`redis://` or `rediss://`) through which instances share cache, budget and feeds',
+    redisUrl,
+  ),
+  CORS_ORIGINS: setting(
+    'Origins whose pages may read, comma-separated, or `*`; also for WebSocket upgrades',
+    originList,
+    [],
+    'none',
+  ),
+  GRAPHIQL: setting('Serve GraphiQL to browsers at `/graphql`', flag, true),
+  INTROSPECTION: setting('Answer introspection, and suggest names in errors', flag, true),
+  PERSISTED_OPERATIONS: setting(
+    'Operations by SHA-256 id from `schema/operations/`: `off`, `allow` (others too, and APQ), `only`',
+    oneOf('off', 'allow', 'only'),
+    'off',
+  ),
+  MAX_DEPTH: setting('Deepest nesting of a query; introspection is exempt', integer(1, 1_000), 15),
+  MAX_ALIASES: setting('Most aliases in a query', integer(0, 100_000), 30),
+  MAX_TOKENS: setting('Most lexical tokens in a document', integer(1, 1_000_000), 2_000),
+  MAX_BODY_BYTES: setting(
+    'Largest request body or WebSocket message, in bytes',
+    bytes,
+    256 * 1024,
+    '256 KiB',
+  ),
+  MAX_COST: setting('Most upstream requests that one operation may need at worst', integer(1, 1e6), 200),
+  CLIENT_RATE_PER_MINUTE: setting(
+    'Operations per minute and client (token, subject, key or address)',
+    offOr(integer(1, 1e6)),
+    null,
+    'off',
+  ),
+  ANSWER_CACHE: setting(
+    'Keep whole answers, for as long as computing them again would give the same',
+    flag,
+    true,
+  ),
+  WORKERS: setting('Processes behind the port, which share cache, budget and feeds', integer(1, 64), 1),
+  DASHBOARD: setting('Dashboard at `/dashboard`: not in this version', flag, false),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
+    'Where traces go (OTLP over HTTP); no tracing when unset',
+    httpUrl,
+    null,
+  ),
+  LOG_LEVEL: setting(
+    'Lines on standard output: `silent`, `error`, `warn`, `info`, `debug`',
+    oneOf(...logLevels),
+    'info',
+  ),
+};
+
+export type SettingName = keyof typeof settings;
+export type Settings = { readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]['parse']> };
+
+export interface Setting<T> {
+  readonly meaning: string;
+  /** Throws an Error whose message goes on after the variable's name: "must be …". */
+  readonly parse: (value: string) => T;
+  readonly fallback: T;
+  readonly shownDefault: string;
+  /** Can also be read from the file that `NAME_FILE` names, and is never printed. */
+  readonly isSecret: boolean;
+}
+
+function setting<T, F extends T | null>(
+  meaning: string,
+  parse: (value: string) => T,
+  fallback: F,
+  shownDefault = fallback === null ? '–' : String(fallback),
+): Setting<T | F> {
+  return { meaning, parse, fallback, shownDefault, isSecret: false };
+}
+
+function secret<T>(meaning: string, parse: (value: string) => T): Setting<T | null> {
+  return { meaning, parse, fallback: null, shownDefault: '–', isSecret: true };
+}
+
+function text(value: string): string {
+  return value;
+}
+
+function hostName(value: string): string {
+  if (!/^[\w.:%-]+$/.test(value)) throw new Error('must be an address or a host name');
+  return value;
+}
+
+// A secret's value must not be repeated in a message, and what a header cannot carry would fail on every request.
+function headerText(value: string): string {
+  if (!/^[\x21-\x7e]+$/.test(value)) throw new Error('must be printable ASCII without spaces');
+  return value;
+}
+
+function projectKey(value: string): string {
+  if (!/^svc_sk_[\x21-\x7e]+$/.test(value))
+    throw new Error('must start with svc_sk_ (docs/interfaces.md P5)');
+  return value;
+}
+
+/** Tokens between commas or line ends, as a file of them may have either. */
+export function tokenList(value: string): readonly string[] {
+  const tokens = value
+    .split(/[,\r\n]/)
+    .map((token) => token.trim())
+    .filter((token) => token !== '');
+  if (tokens.length === 0) throw new Error('must hold at least one token');
+  return tokens.map(headerText);
+}
+
+function flag(value: string): boolean {
+  if (/^(true|1)$/i.test(value)) return true;
+  if (/^(false|0)$/i.test(value)) return false;
+  throw new Error(`must be true or false, not ${quoted(value)}`);
+}
+
+function oneOf<const Choice extends string>(...choices: readonly Choice[]): (value: string) => Choice {
+  return (value) => {
+    const choice = choices.find((known) => known === value);
+    if (choice === undefined) throw new Error(`must be one of ${choices.join(', ')}, not ${quoted(value)}`);
+    return choice;
+  };
+}
+
+function integer(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new Error(`must be a whole number from ${least} to ${most}, not ${quoted(value)}`);
+  };
+}
+
+function bytes(value: string): number {
+  const [, digits, unit] = /^(\d{1,12})\s?(|KiB|MiB|GiB)$/.exec(value) ?? [];
+  const number = Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit ?? '');
+  if (number >= 1) return number;
+  throw new Error(`must be a number of bytes such as 1048576 or 1 MiB, not ${quoted(value)}`);
+}
+
+function offOr<T>(parse: (value: string) => T): (value: string) => T | null {
+  return (value) => (value === 'off' ? null : parse(value));
+}
+
+function httpUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error('must be an http or https URL');
+  if (url.username !== '' || url.password !== '') throw new Error('must not hold a user name or password');
+  return value;
+}
+
+function upstreamUrl(value: string): string {
+  const url = new URL(httpUrl(value));
+  if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment');
+  const address = url.href.replace(/\/+$/, '');
+  if (address.endsWith('/v1')) throw new Error('must be without /v1, which the gateway adds itself');
+  return address;
+}
+
+// It may hold a password: it is never repeated.
+function redisUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return value;
+  throw new Error('must be an address such as redis://host:6379, or rediss:// for TLS');
+}
+
+function originList(value: string): readonly string[] | '*' {
+  if (value.trim() === '*') return '*';
+  return value
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '')
+    .map((origin) => {
+      if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
+      throw new Error(`must be * or origins such as https://example.org, not ${quoted(origin)}`);
+    });
+}
+
+const quoted = (value: string) => JSON.stringify(value.slice(0, 80));

@@ -1,0 +1,246 @@
+import {
+  type ArgumentNode,
+  BREAK,
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLField,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getNamedType,
+  getOperationAST,
+  isObjectType,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+  visit,
+} from 'graphql';
+import { getArgumentValues, getDirectiveValues, getVariableValues } from 'graphql/execution/values.js';
+import type { Plugin } from 'graphql-yoga';
+import { QueryTooComplex } from '../../errors.js';
+import type { Estimate, GraphContext } from '../context.js';
+
+/**
+ * What an operation can cost at worst, estimated before it runs: upstream (docs/behaviour.md 5.8), and in values to answer. A field that makes requests
+ * says so where it is defined:
+ *
+ *     t.field({ …, extensions: cost({ requests: (args, parents) => parents, items: (args) => args.first ?? 50 }) })
+ *
+ * A field without a hint costs nothing and has one item for each parent.
+ */
+export interface CostHint<Args = Record<string, unknown>> {
+  /**
+   * Upstream requests at worst for `parents` parents together: `() => 1` where a loader answers all with one list
+   * page, `(args, parents) => parents` where each parent needs its own. `nowMs` for a range that ends now.
+   */
+  readonly requests?: (args: Args, parents: number, nowMs: number) => number;
+  /** How many items a list (or a connection) gives at most for each parent. */
+  readonly items?: (args: Args) => number;
+}
+
+// Hints of fields with different arguments stand in one schema: what reads them back knows only "some arguments".
+export function cost<Args>(hint: CostHint<Args>): { upstreamCost: CostHint<Args> } {
+  return { upstreamCost: hint };
+}
+
+// Values of one answer at worst: eleven full pages of 5,000 health reports with all of their fields. Some hundred megabytes
+// while it is made, which a heap of 512 MB bears, and some seconds of work that everyone else's is done between. A million,
+// and room for what stands around a million.
+const mostValues = 1_100_000;
+
+/** Refuses, before it runs, an operation that at worst needs more than `maxCost` upstream requests, or is too large. */
+export function costLimit(maxCost: number): Plugin<GraphContext> {
+  const constant = new ConstantEstimates();
+  const refuse = (args: OperationArgs): void => {
+    const estimate = constant.of(args) ?? estimateCost(args);
+    constant.keep(args, estimate);
+    if (args.contextValue) {
+      args.contextValue.estimate = estimate;
+      if (!estimate.isTimeless)
+        args.contextValue.unify.scope.dependencies?.refuse('its cost grows with time');
+    }
+    const { requests, values } = estimate;
+    if (requests > maxCost) {
+      throw new QueryTooComplex(
+        `At worst this operation needs ${requests} upstream requests; the limit is ${maxCost}. Ask for fewer items, ` +
+          'or leave out fields that cost a request for each item',
+      );
+    }
+    if (values > mostValues) {
+      throw new QueryTooComplex(
+        `At worst this operation answers ${values} values; the limit is ${mostValues}. Ask for fewer items or fields`,
+      );
+    }
+  };
+  return {
+    onExecute: ({ args }) => refuse(args),
+    onSubscribe: ({ args }) => refuse(args),
+  };
+}
+
+// A millisecond or two of work.
+const valuesOfShort = 1_000;
+
+/** Whether an answer is made in so little time that nobody has to give way in the middle of it. */
+export function isShort(estimate: Estimate | undefined): boolean {
+  return estimate?.isBound === true && estimate.values <= valuesOfShort;
+}
+
+interface OperationArgs {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: graphql's own type of raw variables
+  readonly variableValues?: any;
+  /** The operation's context, whose clock says when now is; it is told the estimate. */
+  readonly contextValue?: Pick<GraphContext, 'unify' | 'estimate'> | undefined;
+}
+
+/** Estimates of operations for which one holds every time, by document and name. */
+class ConstantEstimates {
+  readonly #known = new WeakMap<DocumentNode, Map<string | null, Estimate>>();
+
+  of({ document, operationName }: OperationArgs): Estimate | undefined {
+    return this.#known.get(document)?.get(operationName ?? null);
+  }
+
+  keep({ document, operationName }: OperationArgs, estimate: Estimate): void {
+    if (!estimate.isConstant || !estimate.isTimeless) return;
+    const byName = this.#known.get(document) ?? new Map<string | null, Estimate>();
+    this.#known.set(document, byName.set(operationName ?? null, estimate));
+  }
+}
+
+/** The cost at worst; nothing for what graphql itself will refuse (wrong variables, no such operation). */
+export function estimateCost({
+  schema,
+  document,
+  operationName,
+  variableValues,
+  contextValue,
+}: OperationArgs): Estimate {
+  const operation = getOperationAST(document, operationName);
+  const root = operation && schema.getRootType(operation.operation);
+  if (!operation || !root) return unknown;
+  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
+  if (variables.errors) return unknown;
+  // A range up to a time that nobody knows is as long as can be.
+  const nowMs = contextValue?.unify.tenant.clock.now() ?? Number.POSITIVE_INFINITY;
+  return new Walk(schema, document, variables.coerced, nowMs).selection(operation.selectionSet, root, 1);
+}
+
+const nothing: Estimate = { requests: 0, values: 0, isConstant: true, isTimeless: true, isBound: true };
+// The operation is refused by graphql, this time at least.
+const unknown: Estimate = { ...nothing, isConstant: false };
+
+function sum(one: Estimate, other: Estimate): Estimate {
+  return {
+    requests: one.requests + other.requests,
+    values: one.values + other.values,
+    isConstant: one.isConstant && other.isConstant,
+    isTimeless: one.isTimeless && other.isTimeless,
+    isBound: one.isBound && other.isBound,
+  };
+}
+
+class Walk {
+  readonly #schema: GraphQLSchema;
+  readonly #variables: Record<string, unknown>;
+  readonly #nowMs: number;
+  readonly #fragments = new Map<string, { typeName: string; selectionSet: SelectionSetNode }>();
+
+  constructor(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    variables: Record<string, unknown>,
+    nowMs: number,
+  ) {
+    this.#schema = schema;
+    this.#variables = variables;
+    this.#nowMs = nowMs;
+    for (const definition of document.definitions) {
+      if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
+      const { name, typeCondition, selectionSet } = definition;
+      this.#fragments.set(name.value, { typeName: typeCondition.name.value, selectionSet });
+    }
+  }
+
+  /** Fragments on different types are added up: which of them will match is not known before. */
+  selection(selectionSet: SelectionSetNode, type: GraphQLObjectType | null, parents: number): Estimate {
+    return selectionSet.selections
+      .map((node) => {
+        const estimate = this.#included(node) ? this.#selected(node, type, parents) : nothing;
+        return node.directives?.some(usesVariable) ? { ...estimate, isConstant: false } : estimate;
+      })
+      .reduce(sum, nothing);
+  }
+
+  #selected(node: SelectionNode, type: GraphQLObjectType | null, parents: number): Estimate {
+    if (node.kind === Kind.FIELD) return type ? this.#field(node, type, parents) : nothing;
+    if (node.kind === Kind.INLINE_FRAGMENT) {
+      const on = node.typeCondition ? this.#objectType(node.typeCondition.name.value) : type;
+      return this.selection(node.selectionSet, on ?? type, parents);
+    }
+    const fragment = this.#fragments.get(node.name.value);
+    if (!fragment) return nothing;
+    return this.selection(fragment.selectionSet, this.#objectType(fragment.typeName) ?? type, parents);
+  }
+
+  #field(node: FieldNode, type: GraphQLObjectType, parents: number): Estimate {
+    const field = type.getFields()[node.name.value];
+    if (!field) return node.name.value === '__typename' ? nothing : ofSchema;
+    const named = getNamedType(field.type);
+    const hint = hintOf(field);
+    const args = hint ? getArgumentValues(field, node, this.#variables) : {};
+    const usesArguments = takes(hint?.requests, 1) || takes(hint?.items, 1);
+    const requests = hint?.requests?.(args, parents, this.#nowMs) ?? 0;
+    const own: Estimate = {
+      requests,
+      values: node.selectionSet ? 0 : parents,
+      isConstant: !(usesArguments && node.arguments?.some(usesVariable)),
+      // Time only ever adds to a range that ends now.
+      isTimeless:
+        !takes(hint?.requests, 3) || requests === hint?.requests?.(args, parents, Number.POSITIVE_INFINITY),
+      isBound: named.name !== 'Samples' && named.name !== 'JSON',
+    };
+    if (!node.selectionSet) return own;
+    const items = hint?.items?.(args) ?? 1;
+    return sum(own, this.selection(node.selectionSet, isObjectType(named) ? named : null, parents * items));
+  }
+
+  #objectType(name: string): GraphQLObjectType | null {
+    const type = this.#schema.getType(name);
+    return isObjectType(type) ? type : null;
+  }
+
+  #included(node: SelectionNode): boolean {
+    const skip = getDirectiveValues(GraphQLSkipDirective, node, this.#variables);
+    const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables);
+    return skip?.if !== true && include?.if !== false;
+  }
+}
+
+// Introspection: as much as the schema has.
+const ofSchema: Estimate = { ...nothing, isBound: false };
+
+/** Whether a hint looks at so many of its parameters. */
+function takes(hint: { readonly length: number } | undefined, count: number): boolean {
+  return hint !== undefined && hint.length >= count;
+}
+
+function usesVariable(node: ArgumentNode | DirectiveNode): boolean {
+  let isUsed = false;
+  visit(node, {
+    Variable() {
+      isUsed = true;
+      return BREAK;
+    },
+  });
+  return isUsed;
+}
+
+function hintOf(field: GraphQLField<unknown, unknown>): CostHint | undefined {
+  return field.extensions.upstreamCost as CostHint | undefined;
+}

@@ -1,0 +1,187 @@
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  type GraphQLSchema,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { ChangeStream } from '../../live/delivery/change-stream.js';
+import { Group } from '../../live/delivery/fan-out.js';
+import { PayloadCache } from '../../live/delivery/payload-cache.js';
+import { PullOutlet } from '../../live/delivery/pull-sink.js';
+import type { LoggedChange } from '../../live/feeds/feed.js';
+import type { Delivery } from '../../live/tracking/change.js';
+import type { Log } from '../../log.js';
+import { UnifyContext } from '../../unify/context.js';
+import { onAbort } from '../../upstream/http/abort.js';
+import { newCostMeter } from '../../upstream/read/read.js';
+import { Slices } from '../../upstream/slices.js';
+import type { GraphContext } from '../context.js';
+import { clientError } from '../errors/error-codes.js';
+import { liveOperation, type PayloadOperation } from './live-operation.js';
+import { DirectOutlet } from './result-sink.js';
+import { SharedResult } from './shared-result.js';
+
+// Sockets written to in one turn of the event loop: some three milliseconds. Ten thousand take a while.
+const deliveriesPerTurn = 250;
+
+/**
+ * Runs subscriptions of the live feeds: one execution for each change and each distinct selection with its variables,
+ * however many have subscribed to it and however they filter (docs/behaviour.md 9.8); each change with loaders of its own, so that
+ * what it says of its sensor is as fresh as a query would give it (docs/behaviour.md 9.9).
+ */
+export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
+  const audiences = new WeakMap<object, FeedGroups>();
+  const deliveries = new Slices(deliveriesPerTurn);
+
+  async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
+    const source = await createSourceEventStream(args);
+    if (!(source instanceof ChangeStream)) return source as ExecutionResult;
+    const stream: ChangeStream<LoggedChange> = source;
+    const results = new PullOutlet<SharedResult>(
+      () => leave(),
+      (error) => failed(error, log),
+    );
+    const { outlet, unify } = args.contextValue as GraphContext;
+    const leave = groupOf(stream, args).join(
+      stream.after,
+      outlet ? new DirectOutlet(outlet, results) : results,
+    );
+    // Who reads the results as a stream may be told that nobody wants them only after the next one.
+    onAbort(unify.scope.signal, () => void results.return());
+    return resultsOf(results);
+  }
+
+  function groupOf(stream: ChangeStream<LoggedChange>, args: ExecutionArgs) {
+    const operation = liveOperation(args);
+    const audience = audiences.get(stream.feed) ?? new FeedGroups();
+    audiences.set(stream.feed, audience);
+    const { groups, payloads } = audience;
+    const known = groups.get(operation.key);
+    if (known) return known;
+    const payload =
+      payloads.get(operation.payload.key) ??
+      new PayloadCache(stream.clock, (delivery: Delivery<LoggedChange>) =>
+        run(
+          operation.payload,
+          args.schema,
+          delivery,
+          audience.contextOf(delivery.change, args.contextValue as GraphContext),
+        ),
+      );
+    payloads.set(operation.payload.key, payload);
+    const group: Group<LoggedChange, SharedResult> = new Group<LoggedChange, SharedResult>({
+      feed: stream.feed,
+      clock: stream.clock,
+      filter: stream.filter,
+      render: payload,
+      slices: deliveries,
+      onEmpty() {
+        groups.delete(operation.key);
+        if (payload.users === 0) payloads.delete(operation.payload.key);
+        if (groups.size > 0) return;
+        audiences.delete(stream.feed);
+        audience.close();
+      },
+    });
+    groups.set(operation.key, group);
+    return group;
+  }
+
+  function run(
+    operation: PayloadOperation,
+    schema: GraphQLSchema,
+    delivery: Delivery<LoggedChange>,
+    contextValue: GraphContext,
+  ): SharedResult | Promise<SharedResult> {
+    const { slices, scope } = contextValue.unify;
+    const turn = slices.take(operation.values, scope.turn);
+    return turn ? turn.then(begin) : begin();
+
+    function begin(): SharedResult | Promise<SharedResult> {
+      const { document, operationName, variableValues } = operation;
+      try {
+        const result = execute({
+          schema,
+          document,
+          operationName,
+          variableValues,
+          rootValue: delivery,
+          contextValue,
+        });
+        return result instanceof Promise
+          ? result.then(shared, (error) => failed(error, log))
+          : shared(result as ExecutionResult);
+      } catch (error) {
+        return failed(error, log);
+      }
+    }
+  }
+
+  function shared(result: ExecutionResult): SharedResult {
+    const errors = result.errors?.map((error) => clientError(error, log));
+    return new SharedResult(errors ? { ...result, errors } : result);
+  }
+
+  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn((args) => subscribe(args as ExecutionArgs)) };
+}
+
+/** Who listens to one feed: groups that get the same changes, and the payloads that groups share. */
+class FeedGroups {
+  readonly groups = new Map<string, Group<LoggedChange, SharedResult>>();
+  readonly payloads = new Map<string, PayloadCache<LoggedChange, SharedResult>>();
+  readonly #left = new AbortController();
+  readonly #contexts = new Map<LoggedChange, GraphContext>();
+
+  /**
+   * Executions of one change that are begun in one turn of the event loop share their loaders. Later ones have their own: what
+   * has been read by then may be outdated, or have failed.
+   */
+  contextOf(change: LoggedChange, { unify, gateway, feeds }: GraphContext): GraphContext {
+    if (this.#contexts.size === 0) setImmediate(() => this.#contexts.clear());
+    let context = this.#contexts.get(change);
+    if (!context) {
+      const scope = {
+        signal: this.#left.signal,
+        priority: 'feed',
+        turn: this,
+        meter: newCostMeter(),
+      } as const;
+      context = { unify: new UnifyContext(unify.tenant, scope), gateway, feeds };
+      this.#contexts.set(change, context);
+    }
+    return context;
+  }
+
+  /** Nobody is left for whom anything would be read. */
+  close(): void {
+    this.#left.abort();
+  }
+}
+
+function failed(error: unknown, log: Log): SharedResult {
+  return new SharedResult({ errors: [clientError(error, log)] });
+}
+
+/** The results one by one; not an async generator, whose `return` would wait for the next change. */
+function resultsOf(outlet: PullOutlet<SharedResult>): AsyncIterableIterator<ExecutionResult> {
+  const done = { done: true, value: undefined } as const;
+  return {
+    async next() {
+      const step = await outlet.next();
+      return step.done ? done : { done: false, value: step.value.result };
+    },
+    async return() {
+      await outlet.return();
+      return done;
+    },
+    async throw() {
+      await outlet.return();
+      return done;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { SharedChanges } from '../../store/store.js';
+import type { Subject } from '../tracking/change.js';
+import type { LedgerState } from '../tracking/change-detector.js';
+import type { Pulse } from './publisher.js';
+import { parseText, textOf } from './record-text.js';
+
+export interface ObservedRecord<Rec> {
+  readonly record: Rec;
+  readonly observedAtMs: number;
+  /** It was told by an instance that was alone. */
+  readonly isLate: boolean;
+}
+
+/** What instances write to each other about one feed. Only they do: it is read as it was written. */
+export class SharedText<Rec> {
+  readonly #subject: Pick<Subject<Rec, string>, 'pack' | 'unpack'>;
+  readonly #time: SharedChanges['time'];
+
+  constructor(subject: Pick<Subject<Rec, string>, 'pack' | 'unpack'>, time: SharedChanges['time']) {
+    this.#subject = subject;
+    this.#time = time;
+  }
+
+  ofChange({ record, observedAtMs, isLate }: ObservedRecord<Rec>): string {
+    return textOf({
+      isLate,
+      record: this.#subject.pack(record, this.#time),
+      observedAtMs: this.#time.toShared(observedAtMs),
+    });
+  }
+
+  /** Null for a record that cannot be read. */
+  changeOf(text: string): ObservedRecord<Rec> | null {
+    try {
+      const { record, observedAtMs, isLate } = parseText(text) as ObservedRecord<unknown>;
+      const unpacked = this.#subject.unpack(record, this.#time);
+      return unpacked && { record: unpacked, observedAtMs: this.#time.toLocal(observedAtMs), isLate };
+    } catch {
+      return null;
+    }
+  }
+
+  ofState({ records, coveredFromMs, upstreamMs }: LedgerState<Rec>): string {
+    return textOf({
+      records: records.map(({ record, traits }) => ({
+        record: this.#subject.pack(record, this.#time),
+        traits,
+      })),
+      coveredFromMs,
+      upstreamMs,
+    });
+  }
+
+  stateOf(text: string): LedgerState<Rec> {
+    const { records, coveredFromMs, upstreamMs } = parseText(text) as {
+      records: readonly { record: unknown; traits: unknown }[];
+      coveredFromMs: number | null;
+      upstreamMs: number | null;
+    };
+    return {
+      records: records.flatMap(({ record, traits }) => {
+        const unpacked = this.#subject.unpack(record, this.#time);
+        return unpacked ? [{ record: unpacked, traits }] : [];
+      }),
+      coveredFromMs: coveredFromMs ?? always,
+      upstreamMs: upstreamMs ?? always,
+    };
+  }
+
+  ofPulse({ readAtMs, upstreamMs }: Pulse): string {
+    return textOf([this.#time.toShared(readAtMs), upstreamMs]);
+  }
+
+  pulseOf(text: string): Pulse {
+    const [readAtMs, upstreamMs] = parseText(text) as [number, number | null];
+    return { readAtMs: this.#time.toLocal(readAtMs), upstreamMs: upstreamMs ?? always };
+  }
+}
+
+// JSON has no infinite numbers: it writes null for them.
+const always = Number.NEGATIVE_INFINITY;

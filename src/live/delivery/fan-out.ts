@@ -1,0 +1,253 @@
+import type { Clock } from '../../clock.js';
+import { FellBehind, type GatewayError } from '../../errors.js';
+import type { Slices } from '../../upstream/slices.js';
+import type { Feed, LoggedChange, Start } from '../feeds/feed.js';
+import type { Delivery } from '../tracking/change.js';
+import type { LogEntry } from '../tracking/change-log.js';
+import { PayloadCache } from './payload-cache.js';
+import type { Outlet } from './sink.js';
+import { Subscriber } from './subscriber.js';
+
+/** What subscriptions of one kind have in common: a group makes each payload once, for all its members. */
+export interface GroupOptions<C extends LoggedChange, P> {
+  readonly feed: Feed<C>;
+  readonly clock: Clock;
+  readonly filter: (change: C) => boolean;
+  /** Makes a payload, and never fails; or where groups that differ in their filters alone have theirs from. */
+  readonly render: ((delivery: Delivery<C>) => P | Promise<P>) | PayloadCache<C, P>;
+  /** What one turn of the event loop may deliver, counted in payloads; all there is, unless given. */
+  readonly slices?: Slices;
+  /** The last member has left. */
+  readonly onEmpty?: () => void;
+}
+
+/**
+ * Delivers a feed to its members, each change once and in order (docs/behaviour.md 9.5, 9.8). Members that can take payloads as
+ * they come go in step; one that cannot, or that begins in the past, walks the log by itself until it has caught up.
+ * Nothing is queued: whoever is behind is a number, and what it has missed is in the feed's log.
+ */
+export class Group<C extends LoggedChange, P> {
+  readonly #options: GroupOptions<C, P>;
+  readonly #payloads: PayloadCache<C, P>;
+  readonly #inStep = new Set<Subscriber<C, P>>();
+  readonly #behind = new Set<Subscriber<C, P>>();
+  /** Number of the next change for those in step. */
+  #next: number;
+  #isRunning = false;
+  #stopListening: (() => void) | null = null;
+
+  constructor(options: GroupOptions<C, P>) {
+    this.#options = options;
+    const { render, clock } = options;
+    this.#payloads = render instanceof PayloadCache ? render : new PayloadCache(clock, render);
+    this.#next = options.feed.log.next;
+  }
+
+  get size(): number {
+    return this.#inStep.size + this.#behind.size;
+  }
+
+  /** Subscribes `outlet`; the returned function ends that. */
+  join(after: string | null, outlet: Outlet<P>): () => void {
+    const { feed, clock } = this.#options;
+    const subscriber: Subscriber<C, P> = new Subscriber(outlet, clock, {
+      countBehind: (most) => this.#countBehind(subscriber, most),
+      giveUp: () => this.#drop(subscriber, fellBehind()),
+    });
+    this.#behind.add(subscriber);
+    if (!this.#stopListening) {
+      this.#payloads.join();
+      this.#next = feed.log.next;
+      this.#stopListening = feed.log.onAppend(() => this.#wake());
+    }
+    subscriber.listening = feed.listen(after, {
+      begin: (start) => this.#begin(subscriber, start),
+      end: (error) => this.#drop(subscriber, error),
+    });
+    // It may have been ended while it was joining.
+    if (subscriber.isOver) subscriber.listening.leave();
+    return () => this.#remove(subscriber);
+  }
+
+  #begin(subscriber: Subscriber<C, P>, start: Start<C>): void {
+    if (subscriber.isOver) return;
+    subscriber.start = start;
+    subscriber.at = start.from;
+    void this.#catchUp(subscriber);
+  }
+
+  #wake(): void {
+    if (this.#isRunning || this.#inStep.size === 0) return;
+    this.#isRunning = true;
+    // A poll's changes come one after the other in one go: once all are there, their payloads can be made side by side.
+    queueMicrotask(() => void this.#runInStep());
+  }
+
+  async #runInStep(): Promise<void> {
+    const { log } = this.#options.feed;
+    while (this.#inStep.size > 0 && this.#next < log.next) {
+      const entry = log.at(this.#next);
+      if (!entry) {
+        this.#skipTo(log.first);
+      } else if (this.#options.filter(entry.change)) {
+        const made = this.#payloads.of(entry.change, false, () => this.#ahead(entry.seq));
+        const payload = made instanceof Promise ? await made : made;
+        this.#next = entry.seq + 1;
+        for (const subscriber of this.#inStep) {
+          if (entry.seq < subscriber.at) continue;
+          const turn = this.#options.slices?.take(1, this);
+          if (turn) {
+            await turn;
+            if (subscriber.isOver) continue;
+          }
+          const change = subscriber.start?.adapt ? this.#adapted(subscriber, entry.change) : entry.change;
+          if (change === entry.change) {
+            this.#hand(subscriber, payload, entry.seq);
+          } else if (change) {
+            const own = this.#payloads.of(change, false);
+            const ownPayload = own instanceof Promise ? await own : own;
+            if (!subscriber.isOver) this.#hand(subscriber, ownPayload, entry.seq);
+          }
+        }
+        if (this.#behind.size === 0) this.#payloads.forget(entry.change);
+      } else {
+        this.#next++;
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  /** The log has given up what lies before `first`: nobody is left with a hole without being told. */
+  #skipTo(first: number): void {
+    this.#next = first;
+    for (const subscriber of this.#inStep) {
+      if (subscriber.at < first) this.#drop(subscriber, fellBehind());
+    }
+  }
+
+  /** Changes that will be wanted next: they are made side by side, and delivered in order. */
+  *#ahead(seq: number): Generator<C> {
+    const { log } = this.#options.feed;
+    for (let at = seq + 1; at < Math.min(log.next, seq + madeAhead); at++) {
+      const entry = log.at(at);
+      if (entry && this.#options.filter(entry.change)) yield entry.change;
+    }
+  }
+
+  #hand(subscriber: Subscriber<C, P>, payload: P, seq: number): void {
+    subscriber.at = seq;
+    subscriber.advance();
+    subscriber.outlet.send(payload);
+    if (subscriber.outlet.isReady || subscriber.isOver) return;
+    this.#inStep.delete(subscriber);
+    this.#behind.add(subscriber);
+    this.#waitFor(subscriber);
+  }
+
+  #waitFor(subscriber: Subscriber<C, P>): void {
+    subscriber.stalled();
+    subscriber.outlet.whenReady(() => {
+      subscriber.moving();
+      void this.#catchUp(subscriber);
+    });
+  }
+
+  /** Brings one subscriber up to those in step: what is replayed first, then the log from where it stands. */
+  async #catchUp(subscriber: Subscriber<C, P>): Promise<void> {
+    while (!subscriber.isOver) {
+      if (!subscriber.outlet.isReady) {
+        this.#waitFor(subscriber);
+        return;
+      }
+      const delivery = this.#nextFor(subscriber);
+      if (!delivery) break;
+      const made = this.#payloads.of(delivery.change, delivery.isReplayed);
+      const payload = made instanceof Promise ? await made : made;
+      if (subscriber.isOver) return;
+      subscriber.advance();
+      subscriber.outlet.send(payload);
+    }
+    if (subscriber.isOver) return;
+    subscriber.caughtUp();
+    this.#behind.delete(subscriber);
+    if (this.#behind.size === 0 && !this.#isRunning) this.#payloads.clear();
+    if (this.#inStep.size === 0 && !this.#isRunning) this.#next = subscriber.at;
+    this.#inStep.add(subscriber);
+    this.#wake();
+  }
+
+  /** What comes next for a subscriber on its own; null when it can go in step with the others. */
+  #nextFor(subscriber: Subscriber<C, P>): Delivery<C> | null {
+    const { feed, filter } = this.#options;
+    for (let delivery = subscriber.replay; delivery; delivery = subscriber.replay) {
+      if (filter(delivery.change)) return delivery;
+      subscriber.advance();
+    }
+    const end = this.#inStep.size > 0 || this.#isRunning ? this.#next : feed.log.next;
+    while (subscriber.at < end) {
+      if (subscriber.at < feed.log.first) {
+        this.#drop(subscriber, fellBehind());
+        return null;
+      }
+      const entry = feed.log.at(subscriber.at);
+      const isWanted = entry && filter(entry.change) && !(subscriber.isFolding && this.#isReplaced(entry));
+      const change = isWanted ? this.#adapted(subscriber, entry.change) : null;
+      if (change) return { change, isReplayed: subscriber.at < (subscriber.start?.liveFrom ?? 0) };
+      subscriber.at++;
+    }
+    return null;
+  }
+
+  #adapted({ start }: Subscriber<C, P>, change: C): C | null {
+    if (!start?.adapt) return change;
+    const own = start.adapt(change);
+    return own && this.#options.filter(own) ? own : null;
+  }
+
+  #isReplaced({ change, next }: LogEntry<C>): boolean {
+    const { feed, filter } = this.#options;
+    return feed.isFolded(change) && next !== null && feed.isFolded(next.change) && filter(next.change);
+  }
+
+  /** Changes of the log that it will still have to be given, as far as `most`; what is replayed does not count. */
+  #countBehind(subscriber: Subscriber<C, P>, most: number): number {
+    const { log } = this.#options.feed;
+    let count = 0;
+    for (
+      let at = Math.max(subscriber.at, subscriber.start?.liveFrom ?? 0);
+      at < log.next && count < most;
+      at++
+    ) {
+      const entry = log.at(at);
+      if (!entry) return most;
+      if (this.#options.filter(entry.change) && !this.#isReplaced(entry)) count++;
+    }
+    return count;
+  }
+
+  #drop(subscriber: Subscriber<C, P>, error: GatewayError | null): void {
+    if (subscriber.isOver) return;
+    this.#remove(subscriber);
+    subscriber.outlet.end(error);
+  }
+
+  #remove(subscriber: Subscriber<C, P>): void {
+    if (subscriber.isOver) return;
+    subscriber.over();
+    this.#inStep.delete(subscriber);
+    this.#behind.delete(subscriber);
+    if (this.size > 0) return;
+    this.#stopListening?.();
+    this.#stopListening = null;
+    this.#payloads.leave();
+    this.#options.onEmpty?.();
+  }
+}
+
+const madeAhead = 16;
+function fellBehind(): FellBehind {
+  return new FellBehind(
+    'The subscription fell too far behind: resume with `after`, the cursor of the last change received',
+    { retryAfterS: 1 },
+  );
+}

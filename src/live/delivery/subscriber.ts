@@ -1,0 +1,100 @@
+import type { Clock, Timer } from '../../clock.js';
+import type { Listening, LoggedChange, Start } from '../feeds/feed.js';
+import type { Delivery } from '../tracking/change.js';
+import type { Outlet } from './sink.js';
+
+// docs/behaviour.md 9.5. A burst is no sign of slowness, and neither is a gateway that is busy itself: only who takes nothing at all
+// for this long is given up at once, and who takes less than that in each of several such spans.
+const mostBehind = 1_000;
+const patienceMs = 5_000;
+const spans = 6;
+
+export interface Supervision {
+  /** How many changes it is behind, counted no further than `most`. */
+  readonly countBehind: (most: number) => number;
+  readonly giveUp: () => void;
+}
+
+/** One subscription's place in a feed. */
+export class Subscriber<C extends LoggedChange, P> {
+  readonly outlet: Outlet<P>;
+  readonly #clock: Clock;
+  readonly #supervision: Supervision;
+  listening: Listening | null = null;
+  start: Start<C> | null = null;
+  /** Number of the next change of the log for it. */
+  at = 0;
+  #replayed = 0;
+  #isOver = false;
+  #isFolding = false;
+  #stalledAtMs: number | null = null;
+  #slowSpans = 0;
+  #delivered = 0;
+  #patience: Timer | null = null;
+
+  constructor(outlet: Outlet<P>, clock: Clock, supervision: Supervision) {
+    this.outlet = outlet;
+    this.#clock = clock;
+    this.#supervision = supervision;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** True from a stall until it has caught up: what only mattered meanwhile is left out. */
+  get isFolding(): boolean {
+    return this.#isFolding;
+  }
+
+  /** What is replayed next, before the log. */
+  get replay(): Delivery<C> | undefined {
+    return this.start?.replay[this.#replayed];
+  }
+
+  /** Past what was next for it. */
+  advance(): void {
+    this.#delivered++;
+    if (this.replay) this.#replayed++;
+    else this.at++;
+  }
+
+  /** Its outlet takes nothing more for now. */
+  stalled(): void {
+    this.#isFolding = true;
+    this.#stalledAtMs ??= this.#clock.now();
+    if (!this.#patience) this.#supervise();
+  }
+
+  /** Its outlet takes more again. */
+  moving(): void {
+    this.#stalledAtMs = null;
+  }
+
+  caughtUp(): void {
+    this.#isFolding = false;
+    this.#stalledAtMs = null;
+    this.#slowSpans = 0;
+    this.#patience?.cancel();
+    this.#patience = null;
+  }
+
+  over(): void {
+    this.#isOver = true;
+    this.caughtUp();
+    this.listening?.leave();
+  }
+
+  #supervise(): void {
+    const before = this.#delivered;
+    this.#patience = this.#clock.timer(patienceMs, () => {
+      const isFarBehind = this.#supervision.countBehind(mostBehind) >= mostBehind;
+      const isSlow = isFarBehind && this.#delivered - before < mostBehind;
+      this.#slowSpans = isSlow ? this.#slowSpans + 1 : 0;
+      const hasTakenNothing =
+        this.#stalledAtMs !== null && this.#clock.now() - this.#stalledAtMs >= patienceMs;
+      if (isFarBehind && (hasTakenNothing || this.#slowSpans >= spans)) this.#supervision.giveUp();
+      else this.#supervise();
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import { type Tenant, UnifyContext } from '../../unify/context.js';
+import { eventOfProjectRecord } from '../../unify/event/event.js';
+import { CatalogueReader } from '../../unify/event/list/catalogue-window.js';
+import type { CatalogueClient } from '../../upstream/catalogue/client.js';
+import type { ProjectClient } from '../../upstream/project/client.js';
+import type { WireEvent } from '../../upstream/project/wire.js';
+import type { ReadScope } from '../../upstream/read/read.js';
+import { instantAt, listReader, type Range, type Reader } from '../polling/list-reader.js';
+import { dayMs } from '../polling/sweep-and-backfill.js';
+import { type EventRecord, ofCatalogue, ofProject } from './event-subject.js';
+
+/** Events of the project by the time of their latest solution (docs/interfaces.md P4). */
+export function projectEventReader(project: ProjectClient): Reader<EventRecord> {
+  return listReader<WireEvent, EventRecord>({
+    read: (query, scope) => project.events(query, scope),
+    recordsOf: ({ value, readAtMs }) =>
+      value.items.flatMap((item) => ofProject({ value: item, readAtMs }) ?? []),
+    timeOf: ({ time }) => time,
+    idOf: ({ id }) => id,
+    again: () => Promise.resolve(null),
+  });
+}
+
+/** With what the catalogue knows of the same earthquakes; without it, where it cannot say. */
+export function withCatalogue(tenant: Tenant) {
+  return async (
+    records: readonly EventRecord[],
+    { signal, turn, meter }: ReadScope,
+  ): Promise<EventRecord[]> => {
+    const ctx = new UnifyContext(tenant, { signal, priority: 'feed', turn, meter });
+    return Promise.all(
+      records.map(async (record) => {
+        if (!record.project) return record;
+        const event = await eventOfProjectRecord(ctx, record.project).catch(() => record.event);
+        return { ...record, event };
+      }),
+    );
+  };
+}
+
+/** Events of the catalogue by origin time: its list has no issue time, and no order (docs/interfaces.md C4). */
+export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient): Reader<EventRecord> {
+  const read = async ({ from, to }: Range, scope: ReadScope): Promise<EventRecord[]> => {
+    const reader = new CatalogueReader(new UnifyContext(tenant, scope), catalogue, {
+      mostRequests: Number.POSITIVE_INFINITY,
+    });
+    const window = await reader.open({
+      fromMs: from?.ms ?? Number.NEGATIVE_INFINITY,
+      toMs: to?.ms ?? Number.POSITIVE_INFINITY,
+    });
+    return (await window.whole()).flatMap((one) => ofCatalogue(one) ?? []);
+  };
+  return {
+    pageSize: 100,
+    async newest(scope) {
+      const coversFromMs = tenant.clock.now() - dayMs;
+      return { records: await read({ from: instantAt(coversFromMs), to: null }, scope), coversFromMs };
+    },
+    async *pages(range, scope) {
+      yield await read(range, scope);
+    },
+    again: () => Promise.resolve(null),
+  };
+}

@@ -1,0 +1,35 @@
+import { beatMs } from '../../store/store.js';
+import type { Poller } from '../polling/poller.js';
+import type { FeedStatus } from './feed.js';
+
+export interface FeedFacts {
+  readonly name: string;
+  readonly poller: Poller;
+  /** When another instance has last read upstream to the end; null where it is this one that polls. */
+  readonly readElsewhereAtMs: number | null;
+  readonly subscriberCount: number;
+  readonly intervalMs: number;
+  readonly nowMs: number;
+}
+
+export function feedStatus(facts: FeedFacts): FeedStatus {
+  const { name, poller, readElsewhereAtMs, subscriberCount, intervalMs, nowMs } = facts;
+  const { startedAtMs, polls, failures, ...here } = poller.history;
+  const lastPollAtMs = readElsewhereAtMs ?? here.lastPollAtMs;
+  const lastSuccessAtMs = readElsewhereAtMs ?? here.lastSuccessAtMs;
+  const { isActive } = poller;
+  // What another instance has read is heard of at its next beat.
+  const heardLateMs = readElsewhereAtMs === null ? 0 : 2 * beatMs;
+  const withoutSuccessMs = nowMs - (lastSuccessAtMs ?? startedAtMs) - heardLateMs;
+  return {
+    name,
+    isActive,
+    subscriberCount,
+    intervalMs,
+    lastPollAtMs,
+    lagMs: isActive && lastSuccessAtMs !== null ? Math.max(0, nowMs - lastSuccessAtMs) : null,
+    isFailing: isActive && withoutSuccessMs > 3 * intervalMs,
+    polls,
+    failures,
+  };
+}

@@ -1,0 +1,158 @@
+import type { Clock, Timer } from '../../clock.js';
+import { Forbidden, type GatewayError } from '../../errors.js';
+import type { Log } from '../../log.js';
+import type { Pair } from '../../unify/sensor/identity.js';
+import { newCostMeter, type ReadScope } from '../../upstream/read/read.js';
+import { Audience } from '../delivery/subscribers.js';
+import { Poller } from '../polling/poller.js';
+import { ChangeLog } from '../tracking/change-log.js';
+import type { Feed, FeedStatus, Listener, Listening } from './feed.js';
+import { feedStatus } from './feed-status.js';
+import { type SensorStatusChange, SensorStatuses } from './sensor-status.js';
+
+export interface SensorStatusFeedOptions {
+  /** All sensors, by a key for each. */
+  readonly readAll: (scope: ReadScope) => Promise<ReadonlyMap<string, Pair>>;
+  /** Whether what other instances have read can be had from the cache. */
+  readonly isShared: () => boolean;
+  /** Sees to it that no answer from now on lacks a change that is about to be delivered. */
+  readonly onDelivering: () => void;
+  /** @param requests that the last poll took */
+  readonly intervalMs: (requests: number) => number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+// docs/behaviour.md 5.6: what is older is not taken for now.
+const freshForMs = 10_000;
+const graceMs = 2_000;
+
+/**
+ * Tells when a sensor's status changes: when a poll says so, and when time does, for a sensor that has not been heard of
+ * for 150 seconds. It has no cursors: a status that was missed has passed.
+ */
+export class SensorStatusFeed implements Feed<SensorStatusChange> {
+  readonly log: ChangeLog<SensorStatusChange>;
+  readonly #options: SensorStatusFeedOptions;
+  readonly #statuses = new SensorStatuses();
+  readonly #audience: Audience<SensorStatusChange>;
+  readonly #poller: Poller;
+  #requests = 1;
+  #isRinging = false;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #alarm: Timer | null = null;
+
+  constructor(options: SensorStatusFeedOptions) {
+    const { clock, random, log, intervalMs } = options;
+    this.#options = options;
+    this.log = new ChangeLog(clock);
+    this.#poller = new Poller({
+      clock,
+      random,
+      poll: (signal) => this.#poll(signal),
+      isItsTurn: () => true,
+      idle: () => Promise.resolve(false),
+      intervalMs: () => intervalMs(this.#requests),
+      onFailure: (error, failures) => {
+        const name = error instanceof Error ? error.name : String(error);
+        log.warn({ feed: feedName, failures, error: name }, 'A poll failed; it is tried again');
+        if (error instanceof Forbidden && this.#readAtMs < 0) this.close(error);
+      },
+    });
+    this.#audience = new Audience({
+      clock,
+      lingerMs: () => intervalMs(this.#requests),
+      onFirst: () => this.#poller.start(),
+      onLeft: () => {},
+      onEmpty: () => this.#stop(),
+    });
+  }
+
+  isFolded(): boolean {
+    return false;
+  }
+
+  check(): void {}
+
+  listen(_after: string | null, listener: Listener<SensorStatusChange>): Listening {
+    const listening = this.#audience.enter(listener);
+    listener.begin({ replay: [], from: this.log.next, liveFrom: this.log.next });
+    return listening;
+  }
+
+  status(): FeedStatus {
+    return feedStatus({
+      name: feedName,
+      poller: this.#poller,
+      readElsewhereAtMs: null,
+      subscriberCount: this.#audience.size,
+      intervalMs: this.#options.intervalMs(this.#requests),
+      nowMs: this.#options.clock.now(),
+    });
+  }
+
+  close(error: GatewayError | null): void {
+    this.#audience.sendHome(error);
+  }
+
+  #stop(): void {
+    this.#poller.stop();
+    this.#alarm?.cancel();
+    this.#statuses.clear();
+    this.log.clear();
+    this.#readAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { readAll, clock } = this.#options;
+    const meter = newCostMeter();
+    const maxAgeMs = this.#mayBeOldMs();
+    const pairs = await readAll({ signal, priority: 'feed', turn: {}, meter, maxAgeMs });
+    if (signal.aborted) return;
+    this.#isRinging = false;
+    this.#requests = Math.max(1, meter.requests + meter.cacheHits + meter.staleHits);
+    this.#readAtMs = clock.now() - meter.oldestAgeS * 1000;
+    this.#statuses.learn(pairs, this.#readAtMs);
+    this.#look();
+  }
+
+  /** Of several instances each polls, and the one whose turn it is reads for all of them: the others find it in the cache. */
+  #mayBeOldMs(): number {
+    const { isShared, intervalMs } = this.#options;
+    if (!isShared()) return 0;
+    const usualMs = intervalMs(this.#requests) * (9 / 10);
+    return this.#isRinging ? Math.min(usualMs, freshForMs) : usualMs;
+  }
+
+  #look(): void {
+    const { clock, onDelivering } = this.#options;
+    const changes = this.#statuses.look(clock.now());
+    if (changes.length > 0) onDelivering();
+    for (const change of changes) this.log.append(change, { last: null });
+    this.#setAlarm();
+  }
+
+  #setAlarm(): void {
+    const { clock } = this.#options;
+    this.#alarm?.cancel();
+    const { nextOfflineMs } = this.#statuses;
+    if (!Number.isFinite(nextOfflineMs)) return;
+    this.#alarm = clock.timer(Math.max(0, nextOfflineMs - clock.now()) + 1, () => this.#ring());
+  }
+
+  /** Time is up for a sensor, unless it has been heard of since the last poll: that is looked up first. */
+  #ring(): void {
+    const { clock } = this.#options;
+    if (clock.now() - this.#readAtMs <= freshForMs) {
+      this.#look();
+    } else {
+      this.#isRinging = true;
+      this.#poller.wake();
+      this.#alarm = clock.timer(graceMs, () => this.#look());
+    }
+  }
+}
+
+const feedName = 'sensorStatusChanges';

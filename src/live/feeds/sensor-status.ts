@@ -1,0 +1,75 @@
+import { type Pair, serialKey } from '../../unify/sensor/identity.js';
+import { offlineFromMs, type SensorStatus, statusOf } from '../../unify/sensor/status.js';
+import { known } from '../../upstream/decode/fields.js';
+
+/** A sensor's status became another (docs/behaviour.md 5.6: by the 150-second rule, as of the moment of the change). */
+export interface SensorStatusChange {
+  /** The record that was last read of it. */
+  readonly pair: Pair;
+  readonly previousStatus: SensorStatus;
+  readonly status: SensorStatus;
+  readonly observedAtMs: number;
+}
+
+export interface SensorStatusChangeFilter {
+  readonly deviceIds?: readonly string[] | null | undefined;
+  readonly stationCodes?: readonly string[] | null | undefined;
+}
+
+/** All that is given must hold; an empty list matches nothing. */
+export function sensorStatusFilter(
+  filter: SensorStatusChangeFilter | null,
+): (change: SensorStatusChange) => boolean {
+  const { deviceIds, stationCodes } = filter ?? {};
+  const devices = deviceIds && new Set(deviceIds.map((id) => serialKey(id) ?? id));
+  const stations = stationCodes && new Set(stationCodes);
+  return ({ pair: { project, catalogue } }) => {
+    const device = serialKey(project ? project.value.device_id : (catalogue?.value.serial_number ?? null));
+    const station = known(project ? project.value.station : catalogue?.value.station_code);
+    if (devices && (device === null || !devices.has(device))) return false;
+    return !stations || (station !== null && stations.has(station));
+  };
+}
+
+/** What every sensor's status was when it was last looked at. */
+export class SensorStatuses {
+  readonly #sensors = new Map<string, { pair: Pair; status: SensorStatus }>();
+
+  /** Takes in what has been read, by a key for each sensor. Those that are not among it are forgotten. */
+  learn(pairs: ReadonlyMap<string, Pair>, nowMs: number): void {
+    for (const key of this.#sensors.keys()) if (!pairs.has(key)) this.#sensors.delete(key);
+    for (const [key, pair] of pairs) {
+      const sensor = this.#sensors.get(key);
+      if (sensor) sensor.pair = pair;
+      else this.#sensors.set(key, { pair, status: statusOf(timeAt(nowMs), pair) });
+    }
+  }
+
+  /** The changes since it was last looked. */
+  look(nowMs: number): SensorStatusChange[] {
+    const time = timeAt(nowMs);
+    const changes: SensorStatusChange[] = [];
+    for (const sensor of this.#sensors.values()) {
+      const status = statusOf(time, sensor.pair);
+      if (status === sensor.status) continue;
+      changes.push({ pair: sensor.pair, previousStatus: sensor.status, status, observedAtMs: nowMs });
+      sensor.status = status;
+    }
+    return changes;
+  }
+
+  /** When the next sensor goes offline unless it is heard of; Infinity when none can. */
+  get nextOfflineMs(): number {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const { pair, status } of this.#sensors.values()) {
+      if (status !== 'OFFLINE') nextMs = Math.min(nextMs, offlineFromMs(pair) ?? nextMs);
+    }
+    return nextMs;
+  }
+
+  clear(): void {
+    this.#sensors.clear();
+  }
+}
+
+const timeAt = (nowMs: number) => ({ hasPassed: (ms: number) => nowMs > ms });

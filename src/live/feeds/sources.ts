@@ -1,0 +1,127 @@
+import type { Connection, SharedChanges } from '../../store/store.js';
+import type { Tenant } from '../../unify/context.js';
+import { wireOf } from '../../unify/trigger/record.js';
+import type { Trigger } from '../../unify/trigger/trigger.js';
+import { pacedMs } from '../polling/interval.js';
+import { catalogueSensors, projectSensors } from '../polling/sensor-readers.js';
+import { dayMs } from '../polling/sweep-and-backfill.js';
+import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
+import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
+import { RecordFeed } from './record-feed.js';
+import { SensorStatusFeed } from './sensor-status-feed.js';
+import { triggerIntervalMs, triggerReader } from './trigger-feed.js';
+import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
+
+export interface FeedsOptions {
+  readonly tenant: Tenant;
+  readonly settings: FeedSettings;
+  /** What instances of the gateway tell each other, by feed; null where there is one. */
+  readonly changes: (feed: string) => SharedChanges | null;
+  readonly connection: Connection | null;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/** docs/behaviour.md 2. */
+export interface FeedSettings {
+  readonly triggerPollIntervalMs: number;
+  readonly triggerLookbackS: number;
+  readonly eventPollIntervalMs: number;
+  readonly sensorPollIntervalMs: number;
+}
+
+/** Which feed reads what, and how often (docs/behaviour.md 2, 9.7). Null where nothing that is configured can feed it. */
+
+export function triggerFeed({
+  tenant,
+  settings,
+  changes,
+  random,
+}: FeedsOptions): RecordFeed<Trigger, TriggerChangeKind> | null {
+  const { project, clock, log, scope } = tenant;
+  if (!project) return null;
+  return new RecordFeed({
+    subject: triggerSubject,
+    changes: changes(triggerSubject.name),
+    reader: triggerReader(project),
+    clock,
+    log,
+    random,
+    scope,
+    lookbackMs: settings.triggerLookbackS * 1000,
+    spareRows: 0,
+    onDelivering: (trigger) => project.delivering({ kind: 'trigger', read: wireOf(trigger) }),
+    intervalMs: (state) => triggerIntervalMs(state, settings.triggerPollIntervalMs, project),
+  });
+}
+
+// docs/behaviour.md 9.7: once a minute, since its free tier has 10,000 requests a day.
+const catalogueIntervalMs = 60_000;
+// A catalogue of many pages is asked less often: a feed takes at most some 4,000 requests a day.
+const perCatalogueRequestMs = 20_000;
+
+export function eventFeed({
+  tenant,
+  settings,
+  changes,
+  random,
+}: FeedsOptions): RecordFeed<EventRecord, EventChangeKind> | null {
+  const { project, catalogue, clock, log, scope } = tenant;
+  const source = project ? 'PROJECT' : 'CATALOGUE';
+  const subject = eventSubject(source);
+  const shared = {
+    subject,
+    clock,
+    log,
+    random,
+    scope,
+    changes: changes(`${subject.name} ${source}`),
+    // An event of the project is delivered with what the catalogue knows of it.
+    onDelivering({ event: { projectEventId, catalogueEventId } }: EventRecord) {
+      if (projectEventId !== null) project?.delivering({ kind: 'event', id: projectEventId });
+      if (catalogueEventId !== null) catalogue?.delivering({ kind: 'event', id: catalogueEventId });
+    },
+  };
+  if (project) {
+    return new RecordFeed({
+      ...shared,
+      reader: projectEventReader(project),
+      complete: withCatalogue(tenant),
+      lookbackMs: settings.triggerLookbackS * 1000,
+      // A solution is issued anew for an earthquake of hours ago. Assumed: its place in the list can be that of the first.
+      spareRows: 100,
+      intervalMs: ({ requests }) =>
+        pacedMs(settings.eventPollIntervalMs, requests, project.status().rateLimit),
+    });
+  }
+  if (!catalogue) return null;
+  return new RecordFeed({
+    ...shared,
+    reader: catalogueEventReader(tenant, catalogue),
+    // An earthquake is in the catalogue minutes to hours after its origin, which is the time that it is listed by.
+    lookbackMs: dayMs,
+    spareRows: 0,
+    intervalMs: ({ requests }) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
+  });
+}
+
+export function sensorFeed({ tenant, settings, connection, random }: FeedsOptions): SensorStatusFeed | null {
+  const { project, catalogue, clock, log } = tenant;
+  const isShared = () => connection?.isUp ?? false;
+  const shared = { clock, log, random, isShared };
+  if (project) {
+    return new SensorStatusFeed({
+      ...shared,
+      readAll: projectSensors(tenant),
+      onDelivering: () => project.delivering({ kind: 'sensor' }),
+      intervalMs: (requests) => pacedMs(settings.sensorPollIntervalMs, requests, project.status().rateLimit),
+    });
+  }
+  if (!catalogue) return null;
+  return new SensorStatusFeed({
+    ...shared,
+    readAll: catalogueSensors(tenant),
+    onDelivering: () => catalogue.delivering({ kind: 'sensor' }),
+    intervalMs: (requests) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
+  });
+}

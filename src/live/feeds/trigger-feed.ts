@@ -1,0 +1,53 @@
+import { Forbidden } from '../../errors.js';
+import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
+import { type Trigger, triggerOf, triggersOf } from '../../unify/trigger/record.js';
+import type { ProjectClient } from '../../upstream/project/client.js';
+import type { WireTrigger } from '../../upstream/project/wire.js';
+import { pacedMs } from '../polling/interval.js';
+import { listReader, type Reader } from '../polling/list-reader.js';
+import { isAwaited } from '../tracking/change-detector.js';
+import type { PollState } from './record-feed.js';
+import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
+
+/** Triggers by start time (docs/interfaces.md P4). */
+export function triggerReader(project: ProjectClient): Reader<Trigger> {
+  return listReader<WireTrigger, Trigger>({
+    read: (query, scope) => project.triggers(query, scope),
+    recordsOf: triggersOf,
+    timeOf: triggerSubject.timeOf,
+    idOf: triggerSubject.idOf,
+    async again(trigger, scope) {
+      const time = trigger.startTime;
+      const read = async (deviceId: string | undefined) => {
+        const range = { from: atOrBefore(time), to: atOrAfter(time) };
+        const { value, readAtMs } = await project.triggers(
+          { ...range, deviceId, order: 'asc', limit: 500, offset: 0 },
+          scope,
+        );
+        const record = value.items.find(({ id }) => id === trigger.triggerId);
+        return record ? triggerOf(record, readAtMs) : null;
+      };
+      try {
+        return await read(trigger.deviceId);
+      } catch (error) {
+        // Assumed: a sensor that has moved away may not be known any more, though its triggers are still listed.
+        if (error instanceof Forbidden && error.upstream?.status === 404) return read(undefined);
+        throw error;
+      }
+    },
+  });
+}
+
+// docs/behaviour.md 2: 3 s at most while a trigger that opened in the last 10 minutes is open.
+const quickMs = 3_000;
+const youngMs = 10 * 60_000;
+
+export function triggerIntervalMs(
+  { memory, upstreamMs, requests }: PollState<Trigger, TriggerChangeKind>,
+  usualMs: number,
+  project: ProjectClient,
+): number {
+  const young = memory.ordered.slice(memory.indexOf(upstreamMs - youngMs));
+  const isLively = young.some(isAwaited);
+  return pacedMs(isLively ? Math.min(usualMs, quickMs) : usualMs, requests, project.status().rateLimit);
+}

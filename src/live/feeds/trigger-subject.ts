@@ -1,0 +1,78 @@
+import { serialKey } from '../../unify/sensor/identity.js';
+import { Instant } from '../../unify/time/instant.js';
+import type { MaybeInstant } from '../../unify/time/wire-time.js';
+import type { Trigger } from '../../unify/trigger/record.js';
+import { known } from '../../upstream/decode/fields.js';
+import type { Change, Subject } from '../tracking/change.js';
+
+export type TriggerChangeKind = 'OPENED' | 'UPDATED' | 'CLOSED';
+export type TriggerChange = Change<Trigger, TriggerChangeKind>;
+
+/** What filters ask about, over all that has been seen of a trigger. */
+export interface TriggerTraits {
+  readonly device: string;
+  /** Its station code and those it had before: who was told that a trigger opened is told that it closed. */
+  readonly stations: readonly string[];
+  /** The largest so far; null without any. */
+  readonly pgaMg: number | null;
+}
+
+/** docs/behaviour.md 9.1. A status that is neither open nor closed is not final, and not waited for either. */
+export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
+  name: 'triggerChanges',
+  source: 'PROJECT',
+  idOf: (trigger) => trigger.triggerId,
+  timeOf: (trigger) => trigger.startTime,
+  readAtMs: (trigger) => trigger.asOf.ms,
+  fingerprintOf,
+  isFinal: (trigger) => trigger.status === 'CLOSED',
+  isOpen: (trigger) => trigger.status === 'OPEN',
+  kindOf(trigger, isKnown) {
+    if (trigger.status === 'CLOSED') return 'CLOSED';
+    return isKnown ? 'UPDATED' : 'OPENED';
+  },
+  isFolded: (kind) => kind === 'UPDATED',
+  traitsOf: (trigger, before) => traitsOf(trigger, before as TriggerTraits | null),
+  pack: ({ asOf, ...values }, time) => ({ ...values, readAtMs: time.toShared(asOf.ms) }),
+  unpack(packed, time) {
+    const { readAtMs, ...values } = packed as Omit<Trigger, 'asOf'> & { readAtMs: number };
+    if (!(values.startTime instanceof Instant)) return null;
+    return { ...values, asOf: Instant.fromMs(time.toLocal(readAtMs)) };
+  },
+};
+
+function traitsOf(trigger: Trigger, before: TriggerTraits | null): TriggerTraits {
+  const station = known(trigger.stationCode);
+  const earlier = before?.stations ?? [];
+  const pgaMg = known(trigger.pgaHorizontalMg);
+  return {
+    device: serialKey(trigger.deviceId) ?? trigger.deviceId,
+    stations: station === null || earlier.includes(station) ? earlier : [...earlier, station],
+    pgaMg: pgaMg === null ? (before?.pgaMg ?? null) : Math.max(pgaMg, before?.pgaMg ?? pgaMg),
+  };
+}
+
+function fingerprintOf(trigger: Trigger): string {
+  return JSON.stringify([
+    trigger.status,
+    known(trigger.stationCode),
+    known(trigger.locationName),
+    timeText(trigger.startTime),
+    timeText(trigger.endTime),
+    timeText(trigger.peakTime),
+    known(trigger.pgaHorizontalMg),
+    known(trigger.pgaHneMg),
+    known(trigger.pgaHnnMg),
+    known(trigger.pgaHnzMg),
+    known(trigger.pgvEhzMmPerS),
+    known(trigger.peakEhzCounts),
+    known(trigger.peakFrequencyHz),
+  ]);
+}
+
+// The same instant with more or fewer zeros behind it is no change.
+function timeText(time: MaybeInstant): string | null {
+  return time instanceof Instant
+    ? `${time.unixS}${time.leap ? '+' : '.'}${time.digits.replace(/0+$/, '')}`
+    : null;
+}

@@ -1,0 +1,43 @@
+import { isAwaited } from '../tracking/change-detector.js';
+import type { Known, Memory } from '../tracking/snapshot.js';
+
+export interface WindowPlan<Rec, Kind extends string> {
+  /** Where the poll reads from, to the newest. */
+  readonly fromMs: number;
+  /** Open records before it that are cheaper to read one by one. */
+  readonly apart: readonly Known<Rec, Kind>[];
+}
+
+export interface WindowBounds {
+  readonly upstreamMs: number;
+  readonly lookbackMs: number;
+  /** What is older is left to the sweep. */
+  readonly longestMs: number;
+  readonly pageSize: number;
+  readonly spareRows: number;
+}
+
+/**
+ * docs/behaviour.md 9.1: the look-back window, stretched to the oldest record still open, at most `longestMs`. When a single one
+ * has been open for hours on a busy network, that window has many pages; then those still open are read apart.
+ */
+export function planWindow<Rec, Kind extends string>(
+  memory: Memory<Rec, Kind>,
+  { upstreamMs, lookbackMs, longestMs, pageSize, spareRows }: WindowBounds,
+): WindowPlan<Rec, Kind> {
+  const { ordered } = memory;
+  const earliest = memory.indexOf(upstreamMs - longestMs);
+  const spare = ordered[Math.max(earliest, ordered.length - spareRows)];
+  const usualMs = Math.min(
+    upstreamMs - lookbackMs,
+    spareRows > 0 ? (spare?.state.timeMs ?? upstreamMs) : upstreamMs,
+  );
+  const usual = memory.indexOf(usualMs);
+  const open = ordered.slice(earliest, usual).filter(isAwaited);
+  const oldest = open[0];
+  if (!oldest) return { fromMs: usualMs, apart: [] };
+  const pagesFrom = (index: number) => Math.ceil((ordered.length - index + 1) / pageSize);
+  const stretched = pagesFrom(memory.indexOf(oldest.state.timeMs));
+  if (stretched > pagesFrom(usual) + open.length) return { fromMs: usualMs, apart: open };
+  return { fromMs: oldest.state.timeMs, apart: [] };
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../clock.js';
+
+export interface LogEntry<C> {
+  readonly seq: number;
+  readonly change: C;
+  /** The next change of the same record, once there is one. */
+  next: LogEntry<C> | null;
+  /** The change before of the same record, as long as the log reaches back to it. */
+  previous: LogEntry<C> | null;
+}
+
+export interface LogBounds {
+  readonly maxChanges: number;
+  readonly maxAgeMs: number;
+}
+
+/** Resuming from memory reaches this far back; past it upstream is asked (docs/behaviour.md 9.4). */
+const logBounds: LogBounds = { maxChanges: 50_000, maxAgeMs: 24 * 3_600_000 };
+
+/** The latest changes, numbered in the order in which they were observed. */
+export class ChangeLog<C extends { readonly observedAtMs: number }> {
+  readonly #clock: Clock;
+  readonly #bounds: LogBounds;
+  readonly #entries = new Map<number, LogEntry<C>>();
+  readonly #listeners = new Set<(entry: LogEntry<C>) => void>();
+  #first = 1;
+  #next = 1;
+
+  constructor(clock: Clock, bounds: LogBounds = logBounds) {
+    this.#clock = clock;
+    this.#bounds = bounds;
+  }
+
+  /** Number of the oldest change that is still here. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** Number that the next change will have. */
+  get next(): number {
+    return this.#next;
+  }
+
+  at(seq: number): LogEntry<C> | undefined {
+    return this.#entries.get(seq);
+  }
+
+  /** @param of what the change is of; it remembers the last change of it */
+  append(change: C, of: { last: LogEntry<C> | null }): void {
+    const previous = of.last && this.#entries.has(of.last.seq) ? of.last : null;
+    const entry: LogEntry<C> = { seq: this.#next++, change, next: null, previous };
+    if (previous) previous.next = entry;
+    of.last = entry;
+    this.#entries.set(entry.seq, entry);
+    this.#trim();
+    for (const listener of this.#listeners) listener(entry);
+  }
+
+  /** Calls `listener` for each change from now on, until the returned function is called. */
+  onAppend(listener: (entry: LogEntry<C>) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Forgets all; numbers go on, so that nobody takes an old one for a new one. */
+  clear(): void {
+    this.#entries.clear();
+    this.#first = this.#next;
+  }
+
+  #trim(): void {
+    const oldestMs = this.#clock.now() - this.#bounds.maxAgeMs;
+    for (let entry = this.at(this.#first); entry; entry = this.at(this.#first)) {
+      const isTooOld = entry.change.observedAtMs < oldestMs && this.#entries.size > 1;
+      if (!isTooOld && this.#entries.size <= this.#bounds.maxChanges) return;
+      // Else a record that changes for hours would keep all its changes from being freed.
+      if (entry.next) entry.next.previous = null;
+      this.#entries.delete(this.#first++);
+    }
+  }
+}

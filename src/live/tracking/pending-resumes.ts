@@ -1,0 +1,74 @@
+import { CursorExpired, type GatewayError } from '../../errors.js';
+import type { Listener } from '../feeds/feed.js';
+import type { Change } from './change.js';
+import type { Ledger } from './change-detector.js';
+import type { Position } from './cursor.js';
+
+// docs/behaviour.md 9.4.
+const longestResumeMs = 7 * 86_400_000;
+
+export interface Resume {
+  readonly cursor: string;
+  readonly position: Position;
+}
+
+/** Subscribers whose cursor is not in the log, until enough of upstream has been read to tell them what they missed. */
+export class Resumes<Rec, Kind extends string> {
+  readonly #waiting = new Map<Listener<Change<Rec, Kind>>, Resume>();
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** How far back upstream has to be read for all who wait; Infinity when nobody does. */
+  get wantedFromMs(): number {
+    let wantedMs = Number.POSITIVE_INFINITY;
+    for (const { position } of this.#waiting.values()) wantedMs = Math.min(wantedMs, earliestOf(position));
+    return wantedMs;
+  }
+
+  wait(listener: Listener<Change<Rec, Kind>>, resume: Resume): void {
+    this.#waiting.set(listener, resume);
+  }
+
+  leave(listener: object): void {
+    this.#waiting.delete(listener as Listener<Change<Rec, Kind>>);
+  }
+
+  clear(): void {
+    this.#waiting.clear();
+  }
+
+  /**
+   * Tells those for whom enough is known where to begin. What is told and what stands in the log from then on are one
+   * moment apart: nothing lies between, and nothing is in both.
+   * @param isTooMuch no more will be read: who still waits has expired
+   */
+  answer(
+    ledger: Ledger<Rec, Kind>,
+    expire: (listener: Listener<Change<Rec, Kind>>, error: GatewayError) => void,
+    isTooMuch: boolean,
+  ): void {
+    const { positions, log, time, coveredFromMs } = ledger;
+    for (const [listener, { cursor, position }] of this.#waiting) {
+      const isExpired = position.timeMs < time.ms - longestResumeMs;
+      const isCovered = earliestOf(position) >= coveredFromMs;
+      if (!isExpired && !isCovered && !isTooMuch) continue;
+      this.#waiting.delete(listener);
+      if (isExpired || !isCovered) {
+        expire(listener, new CursorExpired(expired, { argument: 'after' }));
+      } else {
+        const missed = positions.missedSince(cursor, position, log.next, coveredFromMs);
+        for (const { change } of missed.replay) ledger.delivering(change.record);
+        listener.begin({ ...missed, from: log.next, liveFrom: log.next });
+      }
+    }
+  }
+}
+
+function earliestOf({ timeMs, horizonMs, oldestOpenMs }: Position): number {
+  return Math.max(timeMs - longestResumeMs, Math.min(horizonMs, oldestOpenMs));
+}
+
+const expired =
+  'Too much has happened since this cursor to go on from it without loss: list what you need, and subscribe afresh';

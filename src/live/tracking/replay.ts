@@ -1,0 +1,188 @@
+import type { Clock } from '../../clock.js';
+import type { LoggedChange, Start } from '../feeds/feed.js';
+import { adapted, aheadOf } from './ahead.js';
+import type { Change, Delivery, Subject } from './change.js';
+import { encodePosition, type Position, stateNumber } from './cursor.js';
+import { positionOf } from './known-set.js';
+import type { Numbering } from './offsets.js';
+import type { Known, Memory, State } from './snapshot.js';
+
+export interface PositionsOptions<Rec, Kind extends string> {
+  readonly subject: Subject<Rec, Kind>;
+  readonly memory: Memory<Rec, Kind>;
+  readonly numbering: Numbering;
+  readonly scope: string;
+  readonly clock: Clock;
+}
+
+const nothingUnknown = Number.POSITIVE_INFINITY;
+const mostReplays = 16;
+const mostCursors = 256;
+
+/** Where subscribers stand, and what has happened since. */
+export class Positions<Rec, Kind extends string> {
+  readonly #options: PositionsOptions<Rec, Kind>;
+  readonly #missed = new Map<string, Missed<Change<Rec, Kind>>>();
+  readonly #cursors = new Map<number, string>();
+
+  constructor(options: PositionsOptions<Rec, Kind>) {
+    this.#options = options;
+  }
+
+  clear(): void {
+    this.#missed.clear();
+    this.#cursors.clear();
+  }
+
+  /** Behind the change `seq`. Everyone who is told of a change asks for it at about the same time. */
+  cursorAt(seq: number, coveredFromMs: number): string {
+    return kept(this.#cursors, mostCursors, seq, () => {
+      const { memory, numbering, scope, clock } = this.#options;
+      const position = positionOf({
+        records: memory.ordered,
+        last: memory.size - 1,
+        unfinished: memory.unfinishedAt(seq),
+        stateOf: (record) => {
+          if (record.announced > seq) return undefined;
+          return record.ended <= seq ? null : this.#hashAt(record, seq);
+        },
+        coveredFromMs,
+        unknownFromMs: nothingUnknown,
+        nowMs: clock.now(),
+      });
+      return encodePosition(scope, { ...position, logged: numbering.placeOf(seq) });
+    });
+  }
+
+  /**
+   * What somebody at `position` has missed, as it is now: each record once, oldest first. Those who come back with the
+   * same cursor, all tabs of a dashboard after a restart, share one list. `next` is the log's: the list is as of then.
+   */
+  missedSince(
+    cursor: string,
+    position: Position,
+    next: number,
+    coveredFromMs: number,
+  ): Missed<Change<Rec, Kind>> {
+    const key = `${next} ${coveredFromMs} ${cursor}`;
+    return kept(this.#missed, mostReplays, key, () => {
+      const { memory, subject, scope } = this.#options;
+      const replay = this.#replayFrom(position, coveredFromMs);
+      const ahead = aheadOf(position, memory);
+      if (!ahead) return { replay };
+      const adapt = (change: Change<Rec, Kind>) => adapted(change, ahead, { subject, memory, scope });
+      return {
+        replay: replay.map((delivery) => ({
+          ...delivery,
+          change: adapt(delivery.change) ?? delivery.change,
+        })),
+        adapt,
+      };
+    });
+  }
+
+  #replayFrom(position: Position, coveredFromMs: number): Delivery<Change<Rec, Kind>>[] {
+    const { memory, subject } = this.#options;
+    const snapshot: Frozen<Rec, Kind>[] = memory.ordered.map((known, at) => ({
+      at,
+      number: known.number,
+      state: known.state,
+      known,
+    }));
+    const frozen: Snapshot<Rec, Kind> = {
+      records: snapshot,
+      lastKnown: snapshot.findLastIndex((record) => stateAt(position, record) !== undefined),
+      unfinished: snapshot.filter(
+        (record) => !record.state.isFinal || typeof stateAt(position, record) === 'number',
+      ),
+    };
+    const missed: Delivery<Change<Rec, Kind>>[] = [];
+    for (const record of snapshot) {
+      const { state, known } = record;
+      const before = stateAt(position, record);
+      if (before === null || (before === state.hash && !state.isFinal)) continue;
+      missed.push({
+        isReplayed: true,
+        change: {
+          kind: subject.kindOf(state.record, before !== undefined),
+          record: state.record,
+          traits: state.traits,
+          observedAtMs: known.last?.change.observedAtMs ?? known.seenAtMs,
+          cursor: () => this.#cursorWithin(frozen, record, position, coveredFromMs),
+        },
+      });
+    }
+    return missed;
+  }
+
+  /** Behind one record of a replay, for someone who came from `position`: what comes after it is as it was there. */
+  #cursorWithin(
+    { records, lastKnown, unfinished }: Snapshot<Rec, Kind>,
+    reached: Frozen<Rec, Kind>,
+    position: Position,
+    coveredFromMs: number,
+  ): string {
+    const { scope, clock } = this.#options;
+    const behind = positionOf({
+      records,
+      last: Math.max(reached.at, lastKnown),
+      unfinished,
+      stateOf: (record) => {
+        if (record.at > reached.at) return stateAt(position, record);
+        return record.state.isFinal ? null : record.state.hash;
+      },
+      coveredFromMs: Math.max(coveredFromMs, position.horizonMs),
+      unknownFromMs: reached.state.timeMs,
+      nowMs: clock.now(),
+    });
+    return encodePosition(scope, { ...behind, logged: null });
+  }
+
+  // The states that the log has forgotten count as changed since: what is said again then is only an update.
+  #hashAt(known: Known<Rec, Kind>, seq: number): number {
+    let entry = known.last;
+    if (!entry || entry.seq <= seq) return known.state.hash;
+    while (entry && entry.seq > seq) entry = entry.previous;
+    return entry ? stateNumber(this.#options.subject.fingerprintOf(entry.change.record)) : 0;
+  }
+}
+
+/** What a subscriber has to be told of the time before, and how it takes what comes. */
+export type Missed<C extends LoggedChange> = Pick<Start<C>, 'replay' | 'adapt'>;
+
+interface Frozen<Rec, Kind extends string> {
+  readonly at: number;
+  readonly number: number;
+  readonly state: State<Rec>;
+  readonly known: Known<Rec, Kind>;
+}
+
+interface Snapshot<Rec, Kind extends string> {
+  readonly records: readonly Frozen<Rec, Kind>[];
+  /** Index of the newest that was known before. */
+  readonly lastKnown: number;
+  /** Those that are not final, or were not. */
+  readonly unfinished: readonly Frozen<Rec, Kind>[];
+}
+
+/** What somebody at `position` knew of a record: null final, a number its state, undefined nothing. */
+function stateAt(
+  position: Position,
+  { number, state }: { readonly number: number; readonly state: { readonly timeMs: number } },
+): number | null | undefined {
+  const before = position.known.get(number);
+  return before === undefined && state.timeMs < position.horizonMs ? null : before;
+}
+
+/** Made once while it is among the newest. */
+function kept<K, V>(values: Map<K, V>, most: number, key: K, make: () => V): V {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  values.set(key, made);
+  for (const oldest of values.keys()) {
+    if (values.size <= most) break;
+    values.delete(oldest);
+  }
+  return made;
+}

@@ -1,0 +1,223 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+} from 'graphql';
+import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
+import type { LimitConfig } from '../../config/config.js';
+import type { GatewayFacts, GraphContext } from '../../graph/context.js';
+import { clientError } from '../../graph/errors/error-codes.js';
+import { inputErrors } from '../../graph/errors/input-errors.js';
+import { costLimit, isShort } from '../../graph/limits/cost.js';
+import { queryLimits } from '../../graph/limits/limits.js';
+import { sharedSubscriptions } from '../../graph/subscriptions/shared-subscriptions.js';
+import type { Log } from '../../log.js';
+import type { Maybe } from '../../maybe.js';
+import { UnifyContext } from '../../unify/context.js';
+import type { Tracing } from '../ops/tracing.js';
+import { finishResult } from './finished-result.js';
+import { withoutIntrospection } from './introspection.js';
+import type { Operation } from './operation.js';
+import { type PersistedOperations, persistedOperationsPlugin } from './persisted-operations.js';
+
+export interface GraphQLOptions {
+  readonly schema: GraphQLSchema;
+  readonly limits: LimitConfig;
+  readonly introspection: boolean;
+  readonly persisted: PersistedOperations;
+  readonly gateway: GatewayFacts;
+  /** Null without tracing. */
+  readonly tracing: Pick<Tracing, 'plugin' | 'inGroup'> | null;
+  readonly log: Log;
+}
+
+/**
+ * Yoga with its plugins: the one way an operation is parsed, validated and executed, whatever it came by. Most operations
+ * use the parts of that way directly; what is rare over HTTP goes through the whole of Yoga.
+ */
+export interface GraphQLEngine {
+  readonly yoga: YogaServerInstance<YogaContext, OperationContext>;
+  readonly schema: GraphQLSchema;
+  readonly persisted: PersistedOperations;
+  readonly limits: LimitConfig;
+  readonly log: Log;
+  /** Parsed and validated, once for each text; throws a GraphQLError where it cannot be parsed. */
+  read(text: string): ReadDocument;
+  contextOf(operation: Operation): OperationContext;
+  execute(args: OperationArgs): Maybe<ExecutionResult>;
+  subscribe(args: OperationArgs): Maybe<ExecutionResult | AsyncIterable<ExecutionResult>>;
+}
+
+export interface ReadDocument {
+  readonly document: DocumentNode;
+  /** What validation found; empty for a document that may be run. */
+  readonly errors: readonly GraphQLError[];
+}
+
+/** What resolvers may touch, and plugins besides. */
+export interface OperationContext extends GraphContext {
+  readonly operation: Operation;
+}
+
+export interface OperationArgs extends ExecutionArgs {
+  readonly contextValue: OperationContext;
+}
+
+/** What the server gives Yoga with a request. */
+export interface YogaContext {
+  readonly operation: Operation;
+  /** The request's parameters, which have been read already; throws where they could not be. */
+  readonly parameters: () => object;
+}
+
+export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
+  const { schema, limits, introspection, persisted, gateway, tracing, log } = options;
+  const documents = smallTexts<ReadDocument>();
+
+  function contextOf(operation: Operation): OperationContext {
+    const { client, meter, dependencies, demand, outlet } = operation;
+    const scope = {
+      get signal() {
+        return operation.signal;
+      },
+      priority: 'query',
+      turn: operation,
+      meter,
+      ...(dependencies && { dependencies }),
+      // For a subscription it has no effect: a feed polls for all who follow it, and each change has a scope of its own.
+      ...(demand && { demand }),
+    } as const;
+    return {
+      operation,
+      unify: new UnifyContext(client.tenant, scope),
+      gateway,
+      feeds: client.feeds,
+      outlet,
+      inGroup: tracing?.inGroup(operation),
+    };
+  }
+
+  const yoga = createYoga<YogaContext, OperationContext>({
+    schema,
+    context: ({ operation }) => contextOf(operation),
+    maskedErrors: { errorMessage: 'Unexpected fault', maskError: (error) => clientError(error, log) },
+    parserAndValidationCache: {
+      documentCache: { get: (text) => documents.get(text)?.document, set: () => {} },
+      errorCache: smallTexts(),
+    },
+    // The server has read the body by then, within its limit.
+    maxRequestBodySize: false,
+    batching: false,
+    extraParamNames: ['documentId'],
+    logging: false,
+    // These are the router's, for all routes alike.
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    multipart: false,
+    plugins: [
+      givenParameters(),
+      persistedOperationsPlugin(persisted),
+      queryLimits(limits),
+      inputErrors(),
+      ...(introspection ? [] : [withoutIntrospection()]),
+      costLimit(limits.maxCost),
+      operationRecord(),
+      sharedSubscriptions(log),
+      ...(tracing ? [tracing.plugin] : []),
+    ],
+  });
+  // None of them differs from one operation to the next: what does, comes with the context.
+  const { parse, validate, execute, subscribe } = yoga.getEnveloped({} as YogaContext);
+
+  return {
+    yoga,
+    schema,
+    persisted,
+    limits,
+    log,
+    read(text) {
+      const known = documents.get(text);
+      if (known) return known;
+      const document: DocumentNode = parse(text);
+      const read = { document, errors: validate(schema, document) };
+      documents.set(text, read);
+      return read;
+    },
+    contextOf,
+    execute,
+    subscribe,
+  };
+}
+
+function givenParameters(): Plugin<YogaContext, YogaContext> {
+  return {
+    onRequestParse({ serverContext, setRequestParser }) {
+      setRequestParser(() => serverContext.parameters() as GraphQLParams);
+    },
+  };
+}
+
+/** Notes what is run, refuses a subscription that nobody could be sent, and finishes what Yoga answers. */
+function operationRecord(): Plugin<OperationContext, YogaContext> {
+  return {
+    onParse:
+      () =>
+      ({ result, context }) => {
+        if (result instanceof GraphQLError) result.extensions.code ??= 'GRAPHQL_PARSE_FAILED';
+        if (!result || result instanceof Error || !context.operation) return;
+        noteOperation(context.operation, result, context.params?.operationName);
+      },
+    onExecute({ args }) {
+      const { operation, estimate } = args.contextValue;
+      // Work for a client that has gone ends with its reads; what is made of them for long, with the signal.
+      if (!isShort(estimate)) Object.assign(args, { signal: operation.signal });
+    },
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const { request } = args.contextValue;
+      // Over a socket there is no request.
+      if (request && !takesEvents.test(request.headers.get('accept') ?? '*/*')) {
+        setResultAndStopExecution({ errors: [noEvents()] } satisfies ExecutionResult);
+      }
+    },
+    onResultProcess({ result, setResult, serverContext: { operation } }) {
+      if (Array.isArray(result) || Symbol.asyncIterator in result) return;
+      setResult(finishResult(result as ExecutionResult, operation));
+    },
+  };
+}
+
+/** Notes name and kind of the operation that will be run, for the log and the metrics. */
+export function noteOperation(
+  operation: Operation,
+  document: DocumentNode,
+  operationName: string | null | undefined,
+): void {
+  const ast = getOperationAST(document, operationName);
+  operation.name = ast?.name?.value ?? null;
+  operation.kind = ast?.operation ?? null;
+}
+
+// Yoga would begin the subscription, and then answer 406 without a word.
+const noEvents = () =>
+  new GraphQLError('A subscription is answered to `Accept: text/event-stream`, or over a WebSocket', {
+    extensions: { code: 'BAD_REQUEST', http: { status: 406 } },
+  });
+
+const takesEvents = /(text\/(event-stream|\*)|\*\/\*)\s*([;,]|$)/i;
+
+// Every distinct text stays with its document: what is long is rarely sent twice, and many of it would fill the memory.
+function smallTexts<T extends object>() {
+  const longest = 8_192;
+  const kept = new LRUCache<string, T>({ max: 500 });
+  return {
+    get: (text: string) => kept.get(text),
+    set(text: string, value: T) {
+      if (text.length <= longest) kept.set(text, value);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { gunzipSync } from 'node:zlib';
+import type { OperationFile } from '../execution/operation-files.js';
+import { graphiqlFetcher } from './graphiql-fetcher.js';
+
+/** The page of GraphiQL, whole in one answer: it asks no other host for anything. */
+export interface GraphiQLPage {
+  send(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+export function graphiqlPage(tabs: readonly OperationFile[]): GraphiQLPage {
+  const options = {
+    title: 'seisgraph',
+    defaultTabs: tabs.map(({ text }) => ({ query: text })),
+    // Keys are typed into the headers editor: they stay in the page.
+    shouldPersistHeaders: false,
+  };
+  let page: Promise<Page> | null = null;
+  return {
+    async send(request, response) {
+      page ??= renderPage(options);
+      page.catch(() => {
+        page = null;
+      });
+      sendPage(await page, request, response);
+    },
+  };
+}
+
+interface Page {
+  readonly gzipped: Buffer;
+  readonly scriptHash: string;
+  readonly etag: string;
+}
+
+/**
+ * Off this thread, and the 9 MB of the page's script are gone with it: here they would hold up every other request for
+ * most of a second, and 70 MB for good.
+ */
+function renderPage(options: object): Promise<Page> {
+  const renderer = createRequire(import.meta.url).resolve('@graphql-yoga/render-graphiql');
+  const worker = new Worker(renderJob, {
+    eval: true,
+    workerData: { renderer, options, fetcher: graphiqlFetcher },
+  });
+  return new Promise((resolve, reject) => {
+    worker.once('message', ({ gzipped, scriptHash, etag }) => {
+      resolve({ gzipped: Buffer.from(gzipped), scriptHash, etag });
+    });
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('GraphiQL was not rendered')));
+  });
+}
+
+// As text, since a worker is loaded by Node alone, which on Node 20 reads no TypeScript when this runs from source.
+const renderJob = `
+const { createHash } = require('node:crypto');
+const { parentPort, workerData } = require('node:worker_threads');
+const { gzipSync } = require('node:zlib');
+const { renderer, options, fetcher } = workerData;
+const html = require(renderer).renderGraphiQL({ title: options.title });
+const call = html.lastIndexOf('YogaGraphiQL.renderYogaGraphiQL(');
+const start = html.indexOf('<script>') + '<script>'.length;
+if (call < start) throw new Error('The layout of GraphiQL has changed');
+const literal = JSON.stringify(options).replaceAll('<', '\\\\u003c');
+const script = html.slice(start, call) + fetcher +
+  'YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), { ...' + literal + ', fetcher: gatewayFetcher });';
+const page = html.slice(0, start) + script + '</script></body></html>';
+const sha256 = (text) => createHash('sha256').update(text).digest('base64');
+parentPort.postMessage({ gzipped: gzipSync(page.trimStart()), scriptHash: sha256(script), etag: '"' + sha256(page) + '"' });
+`;
+
+function sendPage(page: Page, request: IncomingMessage, response: ServerResponse): void {
+  const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  response.setHeader('content-security-policy', pagePolicy(page.scriptHash));
+  response.setHeader('cache-control', 'no-cache');
+  response.setHeader('etag', page.etag);
+  response.appendHeader('vary', 'Accept, Accept-Encoding');
+  if (request.headers['if-none-match'] === page.etag) {
+    response.writeHead(304).end();
+    return;
+  }
+  const body = takesGzip ? page.gzipped : gunzipSync(page.gzipped);
+  if (takesGzip) response.setHeader('content-encoding', 'gzip');
+  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length });
+  response.end(body);
+}
+
+// The editor makes its workers from blobs and its styles as it goes; everything else comes with the page.
+function pagePolicy(scriptHash: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'sha256-${scriptHash}'`,
+    "style-src 'unsafe-inline'",
+    "connect-src 'self'",
+    'worker-src blob:',
+    "img-src 'self' data:",
+    'font-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { clientError } from '../../graph/errors/error-codes.js';
+import type { Operation } from '../execution/operation.js';
+import { asClient, type ClientRouteOptions } from './as-client.js';
+import { type BrowserPolicy, preflightHeaders, securityHeaders } from './browser-safety.js';
+import { type GraphQLRouteOptions, graphqlRoute } from './graphql-route.js';
+import { type Head, setHead } from './head.js';
+import { parseUrl } from './parse-url.js';
+import { isMethod, refuse, sendError } from './reply.js';
+
+/** A route that anyone may ask: health and metrics. */
+export type OpenRoute = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+/** A route that needs to know who asks. */
+export type ClientRoute = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  operation: Operation,
+) => Promise<void>;
+
+export interface HttpServerOptions extends GraphQLRouteOptions, ClientRouteOptions {
+  readonly policy: BrowserPolicy;
+  /** By exact path. */
+  readonly openRoutes: Readonly<Record<string, OpenRoute>>;
+  readonly waveforms: ClientRoute;
+}
+
+export function createHttpServer(options: HttpServerOptions): Server {
+  const { policy, openRoutes, waveforms, leaving, log } = options;
+  const graphql = graphqlRoute(options);
+  const isAddress = addressCheck();
+
+  function route(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    head: Head,
+  ): Promise<void> | void {
+    const isGraph = path === '/graphql';
+    const refusal = refusalOf(request);
+    if (refusal === null && isGraph && request.method !== 'OPTIONS') return graphql(request, response, head);
+    setHead(response, head);
+    if (refusal !== null) return refuse(response, ...refusal);
+    if (request.method === 'OPTIONS') {
+      response.writeHead(204, preflightHeaders).end();
+      return;
+    }
+    const open = openRoutes[path];
+    if (open) {
+      if (!isMethod(request, response, ['GET', 'HEAD'])) return;
+      return open(request, response);
+    }
+    if (path.startsWith('/waveforms/')) {
+      if (!isMethod(request, response, ['GET'])) return;
+      return asClient(options, request, response, head, (operation) => {
+        setHead(response, head);
+        return waveforms(request, response, operation);
+      });
+    }
+    if (path === '/') {
+      response.writeHead(308, { location: '/graphql' }).end();
+      return;
+    }
+    refuse(response, 404, 'There is nothing at this path: the graph is at /graphql');
+  }
+
+  /** Why no route is asked at all: status, message, headers. */
+  function refusalOf(request: IncomingMessage): Refusal | null {
+    const forbidden = policy.refusal(request.headers);
+    if (forbidden !== null) return [403, forbidden];
+    if (leaving.aborted) {
+      return [503, 'The gateway is shutting down', { connection: 'close', 'retry-after': '1' }];
+    }
+    if (request.method === 'OPTIONS' || isAddress(request)) return null;
+    return [400, 'The Host header or the path is malformed'];
+  }
+
+  // Whoever sends a request a byte at a time does not hold a connection for long.
+  const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
+  const server = createServer({ ...timeouts, keepAliveTimeout: 65_000 }, (request, response) => {
+    const path = pathOf(request);
+    const usual = path === '/graphql' ? headOfGraph : usualHead;
+    const head = [...usual, ...policy.corsHeaders(request.headers)];
+    const failed = (error: unknown) => {
+      const told = clientError(error, log);
+      if (response.headersSent) {
+        response.destroy();
+        return;
+      }
+      setHead(response, head);
+      sendError(response, 500, told);
+    };
+    try {
+      route(request, response, path, head)?.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  });
+  return server;
+}
+
+type Refusal = readonly [number, string, Record<string, string>?];
+
+const usualHead = [...securityHeaders, 'vary', 'Origin'];
+// All that decides an answer of the graph.
+const headOfGraph = [
+  ...securityHeaders,
+  'vary',
+  'Origin, Accept, Accept-Encoding, Authorization, X-Catalogue-Key, X-Upstream-Cost',
+];
+
+const mostHosts = 1_000;
+
+/** Tells whether Host and path make a URL. The same few hosts are asked for again and again, and few paths can spoil one. */
+function addressCheck(): (request: IncomingMessage) => boolean {
+  const hosts = new Set<string>();
+  return ({ url = '', headers: { host = 'localhost' } }) => {
+    const isPlainPath = /^\/(?![/\\])/.test(url);
+    if (isPlainPath && hosts.has(host)) return true;
+    if (parseUrl(url, `http://${host}`) === null) return false;
+    if (hosts.size >= mostHosts) hosts.clear();
+    hosts.add(host);
+    return true;
+  };
+}
+
+/** Path without the query, as it was sent: matched exactly, so that nothing answers for `/anything/health`. */
+export function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').replace(/[?#].*$/s, '');
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { BadUserInput, GatewayError, notConfigured } from '../../errors.js';
+import { clientError } from '../../graph/errors/error-codes.js';
+import type { Log } from '../../log.js';
+import { Instant } from '../../unify/time/instant.js';
+import type { WaveformQuery } from '../../upstream/catalogue/client.js';
+import type { Operation } from '../execution/operation.js';
+import { refuse, sendError } from './reply.js';
+
+// A client that takes nothing for this long does not keep an upstream connection.
+const stalledAfterMs = 60_000;
+
+/**
+ * `GET /waveforms/{catalogueId}/{channel}.mseed?start&end`: miniSEED as it arrives from the catalogue, never buffered
+ * whole. The client's pace is upstream's pace, and its going ends the upstream request.
+ */
+export async function sendWaveform(
+  request: IncomingMessage,
+  response: ServerResponse,
+  operation: Operation,
+  log: Log,
+): Promise<void> {
+  operation.name = 'miniSEED';
+  operation.kind = 'waveform';
+  try {
+    const asked = parsePath(request.url ?? '');
+    if (asked === null)
+      return refuse(response, 404, 'Ask for /waveforms/{catalogueId}/{channel}.mseed?start&end');
+    const { meter, signal } = operation;
+    const { tenant } = operation.client;
+    if (tenant.catalogue === null) throw notConfigured('CATALOGUE');
+    const scope = { signal, priority: 'query', turn: operation, meter } as const;
+    const body = await tenant.catalogue.waveformStream(asked.sensorId, asked.query, scope);
+    if (body === null) return refuse(response, 404, 'The catalogue has no such sensor or no data for it');
+    response.setTimeout(stalledAfterMs, () => response.destroy());
+    response.writeHead(200, {
+      'content-type': 'application/vnd.fdsn.mseed',
+      'content-disposition': `attachment; filename="${asked.sensorId.replace(/[^\w.-]/g, '_')}.${asked.query.channel}.mseed"`,
+      'cache-control': 'no-store',
+    });
+    await pipeline(body, response);
+  } catch (error) {
+    const told = clientError(error, log);
+    operation.addErrorCode(told.extensions.code);
+    // Half a body that looks whole would be worse than none: the connection is cut.
+    if (response.headersSent || response.destroyed) response.destroy();
+    else sendError(response, statusOf(error), told);
+  }
+}
+
+function parsePath(url: string): { sensorId: string; query: WaveformQuery } | null {
+  const [path = '', search = ''] = url.split('?', 2);
+  const [, id, channel] = /^\/waveforms\/([^/]+)\/([^/]+)\.mseed$/.exec(path) ?? [];
+  if (id === undefined || channel === undefined) return null;
+  const parameters = new URLSearchParams(search);
+  // docs/interfaces.md C4.
+  if (!['HNZ', 'HNE', 'HNN'].includes(channel)) {
+    throw new BadUserInput('`channel` must be HNZ, HNE or HNN', { argument: 'channel' });
+  }
+  const start = timeIn(parameters, 'start');
+  const end = timeIn(parameters, 'end');
+  if (start.compare(end) >= 0) throw new BadUserInput('`end` must be after `start`', { argument: 'end' });
+  return {
+    sensorId: decoded(id),
+    query: { channel, start: start.toString(), end: end.toString() },
+  };
+}
+
+function decoded(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    throw new BadUserInput('`catalogueId` is not well encoded', { argument: 'catalogueId' });
+  }
+}
+
+function timeIn(parameters: URLSearchParams, name: 'start' | 'end'): Instant {
+  const instant = Instant.parseInput(parameters.get(name) ?? '');
+  if (instant) return instant;
+  throw new BadUserInput(`\`${name}\` must be an RFC 3339 time such as 2026-03-08T10:00:00Z`, {
+    argument: name,
+  });
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  BAD_USER_INPUT: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_CONFIGURED: 501,
+  UPSTREAM_UNAUTHORIZED: 502,
+  UPSTREAM_UNAVAILABLE: 502,
+  UPSTREAM_RATE_LIMITED: 503,
+  UPSTREAM_TIMEOUT: 504,
+};
+
+const statusOf = (error: unknown) => (error instanceof GatewayError ? (statuses[error.code] ?? 500) : 500);

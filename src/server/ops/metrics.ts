@@ -1,0 +1,246 @@
+import type { ServerResponse } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Clock } from '../../clock.js';
+import type { FeedStatus } from '../../live/feeds/feed.js';
+import type { Connection } from '../../store/store.js';
+import type { UpstreamStatus } from '../../upstream/read/read.js';
+import type { RequestEnd, SentRequest } from '../../upstream/read/request.js';
+import type { OnFinished } from '../execution/operation.js';
+import { type MetricsReport, mergedContentType, mergedText } from './merged-metrics.js';
+
+/** What is counted as it happens. */
+export interface Metrics {
+  readonly operationFinished: OnFinished;
+  readonly upstreamRequest: (request: SentRequest) => (end: RequestEnd) => void;
+  /** All of it, with what `sources` says at this moment. */
+  report(sources: MetricSources): Promise<MetricsReport>;
+  close(): void;
+}
+
+/** What is looked at when someone asks. */
+export interface MetricSources {
+  /** With the gateway's own keys; in `passthrough` there are none, and nobody's key shows. */
+  readonly interfaces: readonly UpstreamStatus[];
+  readonly cache: { readonly bytes: number; readonly entries: number };
+  /** Operations that a kept answer has answered. */
+  readonly keptAnswers: number;
+  readonly feeds: readonly FeedStatus[];
+  /** Null where nothing is shared. */
+  readonly redis: Pick<Connection, 'isUp'> | null;
+  /** Instances that share, as last seen. */
+  readonly instances: number;
+  readonly sockets: number;
+  /** Pairs of keys kept apart in `passthrough`. */
+  readonly tenants: number;
+}
+
+// Node measures the time between two ticks of a timer, not how late a tick is: the interval comes off what is shown.
+const delayResolutionMs = 5;
+
+const secondsBuckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/**
+ * Every label has a bounded set of values: clients choose the names of operations, so that only those of the ready
+ * operations are told apart.
+ */
+export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const operations = new Counter({
+    name: 'seisgraph_operations_total',
+    help: 'Operations by name, kind and outcome: ok, or the code of an error.',
+    labelNames: ['operation', 'kind', 'outcome'],
+    registers,
+  });
+  const operationSeconds = new Histogram({
+    name: 'seisgraph_operation_duration_seconds',
+    help: 'Time that queries took; subscriptions last as long as their clients want.',
+    labelNames: ['operation'],
+    buckets: secondsBuckets,
+    registers,
+  });
+  const upstreamRequests = new Counter({
+    name: 'seisgraph_upstream_requests_total',
+    help: 'Requests sent to an interface, by status (none: no answer) and priority.',
+    labelNames: ['interface', 'status', 'priority'],
+    registers,
+  });
+  const upstreamSeconds = new Histogram({
+    name: 'seisgraph_upstream_request_duration_seconds',
+    help: 'Time that an interface took to answer.',
+    labelNames: ['interface', 'endpoint'],
+    buckets: secondsBuckets,
+    registers,
+  });
+  const gauge = gaugesIn(registry);
+  const counter = countersIn(registry);
+  const delay = monitorEventLoopDelay({ resolution: delayResolutionMs });
+  delay.enable();
+
+  function operationName(name: string | null): string {
+    if (name === null) return 'anonymous';
+    return knownOperations.has(name) ? name : 'other';
+  }
+
+  function look({
+    interfaces,
+    cache,
+    keptAnswers,
+    feeds,
+    redis,
+    instances,
+    sockets,
+    tenants,
+  }: MetricSources): void {
+    const nowMs = clock.now();
+    for (const {
+      source,
+      reachable,
+      cacheHitCount,
+      rateLimit,
+      waiting,
+      heldUntilMs,
+      leftAloneUntilMs,
+    } of interfaces) {
+      const labels = { interface: source };
+      if (reachable !== null) {
+        gauge('interface_up', 'Whether an interface answered when last asked.', labels, reachable, 'max');
+      }
+      counter('cache_hits_total', 'Reads answered from the cache.', labels, cacheHitCount);
+      // Of what is shared, a process that sends nothing hears late.
+      const { remaining, remainingToday } = rateLimit;
+      gauge('allowance_remaining', 'Requests that could be sent at once now.', labels, remaining, 'min');
+      if (remainingToday !== null) {
+        const help = "Requests left of the day's allowance.";
+        gauge('allowance_remaining_today', help, labels, remainingToday, 'min');
+      }
+      const heldS = secondsUntil(heldUntilMs, nowMs);
+      gauge('held_seconds', 'For how long upstream asked not to be asked.', labels, heldS, 'max');
+      const leftAloneS = secondsUntil(leftAloneUntilMs, nowMs);
+      gauge(
+        'left_alone_seconds',
+        'For how long a failing interface is left alone.',
+        labels,
+        leftAloneS,
+        'max',
+      );
+      for (const [priority, count] of Object.entries(waiting)) {
+        gauge('waiting_reads', 'Reads in the waiting line.', { ...labels, priority }, count, 'sum');
+      }
+    }
+    gauge('cache_bytes', 'Bytes of what is cached, as estimated.', {}, cache.bytes, 'sum');
+    gauge('cache_entries', 'Answers that are cached.', {}, cache.entries, 'sum');
+    counter('kept_answers_total', 'Operations answered with a whole answer that was kept.', {}, keptAnswers);
+    for (const { name: feed, isActive, subscriberCount, lagMs, polls, failures } of feeds) {
+      const lagS = (lagMs ?? 0) / 1000;
+      gauge('feed_active', 'Whether upstream is polled for a feed.', { feed }, isActive, 'max');
+      gauge('feed_subscribers', 'Subscriptions that listen to a feed.', { feed }, subscriberCount, 'sum');
+      gauge('feed_lag_seconds', 'Since upstream was last read to the end.', { feed }, lagS, 'max');
+      counter('feed_polls_total', 'Polls of a feed.', { feed }, polls);
+      counter('feed_poll_failures_total', 'Polls that failed.', { feed }, failures);
+    }
+    if (redis) {
+      gauge('redis_up', 'Whether Redis can be reached.', {}, redis.isUp, 'min');
+      gauge('instances', 'Instances that share Redis, as last seen.', {}, instances, 'max');
+    }
+    gauge('processes', 'Processes that serve requests.', {}, 1, 'sum');
+    gauge('websockets', 'Open WebSockets.', {}, sockets, 'sum');
+    gauge('tenants', 'Pairs of keys that are kept apart.', {}, tenants, 'max');
+    for (const quantile of [50, 99] as const) {
+      const labels = { quantile: `0.${quantile}` };
+      const delayS = Math.max(0, delay.percentile(quantile) / 1e9 - delayResolutionMs / 1000);
+      gauge(
+        'event_loop_delay_seconds',
+        'Delay of the event loop since the last look.',
+        labels,
+        delayS,
+        'max',
+      );
+    }
+    delay.reset();
+    for (const [kind, bytes] of Object.entries(process.memoryUsage())) {
+      gauge('memory_bytes', 'Memory of the gateway.', { kind }, bytes, 'sum');
+    }
+  }
+
+  return {
+    operationFinished({ name, kind, errorCodes }, { durationMs }) {
+      const operation = operationName(name);
+      const [outcome = 'ok'] = [...errorCodes].sort();
+      operations.inc({ operation, kind: kind ?? 'none', outcome });
+      if (kind !== 'subscription') operationSeconds.observe({ operation }, durationMs / 1000);
+    },
+    upstreamRequest({ source, endpoint, priority }) {
+      const startedAtMs = clock.now();
+      return ({ status }) => {
+        upstreamRequests.inc({ interface: source, status: status ?? 'none', priority });
+        upstreamSeconds.observe({ interface: source, endpoint }, (clock.now() - startedAtMs) / 1000);
+      };
+    },
+    async report(sources) {
+      look(sources);
+      const askedAtMs = Object.fromEntries(
+        sources.interfaces.map(({ source, reachableAsOfMs }) => [source, reachableAsOfMs ?? 0]),
+      );
+      return { metrics: await registry.getMetricsAsJSON(), askedAtMs };
+    },
+    close: () => delay.disable(),
+  };
+}
+
+/** `GET /metrics`: of this process, and of the others behind the same port. */
+export async function sendMetrics(
+  response: ServerResponse,
+  reports: Promise<readonly MetricsReport[]>,
+): Promise<void> {
+  const text = await mergedText(await reports);
+  response.writeHead(200, { 'content-type': mergedContentType, 'cache-control': 'no-store' });
+  response.end(text);
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Sets what is looked at, made on first use; `aggregator` says what it is of several processes together. */
+function gaugesIn(registry: Registry) {
+  const made = new Map<string, Gauge>();
+  return (
+    name: string,
+    help: string,
+    labels: Labels,
+    value: number | boolean,
+    aggregator: Aggregator,
+  ): void => {
+    let gauge = made.get(name);
+    if (!gauge) {
+      const labelNames = Object.keys(labels);
+      gauge = new Gauge({ name: nameOf(name), help, labelNames, aggregator, registers: [registry] });
+      made.set(name, gauge);
+    }
+    gauge.set(labels, Number(value));
+  };
+}
+
+/** The same for what is counted elsewhere since the start. */
+function countersIn(registry: Registry) {
+  const made = new Map<string, Counter>();
+  return (name: string, help: string, labels: Labels, value: number): void => {
+    let counter = made.get(name);
+    if (!counter) {
+      counter = new Counter({
+        name: nameOf(name),
+        help,
+        labelNames: Object.keys(labels),
+        registers: [registry],
+      });
+      made.set(name, counter);
+    }
+    counter.remove(labels);
+    counter.inc(labels, value);
+  };
+}
+
+const nameOf = (name: string) => `seisgraph_${name}`;
+
+const secondsUntil = (atMs: number | null, nowMs: number) =>
+  atMs === null ? 0 : Math.max(0, atMs - nowMs) / 1000;

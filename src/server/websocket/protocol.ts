@@ -1,0 +1,234 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError, parse } from 'graphql';
+import type { Context, OperationResult, ServerOptions, SubscribePayload } from 'graphql-ws';
+import type { Clock } from '../../clock.js';
+import { QueryTooComplex } from '../../errors.js';
+import { clientError } from '../../graph/errors/error-codes.js';
+import type { Log } from '../../log.js';
+import type { Access, Client, Credentials } from '../auth/auth.js';
+import type { ClientRate } from '../auth/client-rate.js';
+import type { AnswerCache } from '../execution/answer-cache.js';
+import type { GraphQLEngine, OperationArgs } from '../execution/engine.js';
+import { finishResult, shownResult, withoutHttp } from '../execution/finished-result.js';
+import type { KeptAnswer } from '../execution/kept-answer.js';
+import { type OnFinished, Operation } from '../execution/operation.js';
+import { prepare, run } from '../execution/run.js';
+import { demandOf, maxAgeInExtensions } from '../http/demanded-age.js';
+import type { Parameters } from '../http/parameters.js';
+import type { ClientPlaces } from './connection-limit.js';
+import type { SessionParts, SocketSession } from './session.js';
+
+export interface ProtocolOptions {
+  readonly engine: GraphQLEngine;
+  readonly answers: AnswerCache;
+  readonly access: Access;
+  readonly clientRate: ClientRate;
+  readonly onFinished: OnFinished;
+  /** For sockets. */
+  readonly places: ClientPlaces;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const operationsPerSocket = 100;
+const initTimeoutMs = 5_000;
+
+/** The protocol's side: who is let in, and how a message becomes an operation under the same rules as over HTTP. */
+export function socketProtocol(
+  options: ProtocolOptions,
+): ServerOptions<Record<string, unknown>, SocketSession> {
+  const { engine, answers, access, clientRate, onFinished, places, clock, log } = options;
+  const begunBy = new WeakMap<ExecutionArgs, Begun>();
+
+  async function connect({ extra: session, connectionParams }: SocketContext): Promise<boolean> {
+    let client: Client;
+    try {
+      client = await access.authenticate(credentialsFrom(connectionParams, session.parts.credentials));
+    } catch (error) {
+      session.parts.close(4403, clientError(error, log).message.slice(0, 100));
+      return false;
+    }
+    const leavePlace = await places.take(client.id);
+    if (leavePlace === null) {
+      client.release();
+      session.parts.close(1013, 'Too many sockets of one client');
+      return false;
+    }
+    const leave = () => {
+      leavePlace();
+      client.release();
+    };
+    const isGood = await client.verify();
+    if (isGood && session.admit(client, leave)) return true;
+    leave();
+    return false;
+  }
+
+  async function begin(
+    { extra: session }: SocketContext,
+    id: string,
+    payload: SubscribePayload,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    const { client } = session;
+    if (client === null) throw new Error('An operation before its socket was acknowledged');
+    const { wantsCost, outletFor } = session.parts;
+    const operation = new Operation({ client, wantsCost, outlet: outletFor(id), traceparent: null });
+    session.running.set(id, { operation, startedAtMs: clock.now() });
+    try {
+      if (session.running.size > operationsPerSocket) {
+        throw new QueryTooComplex(`A socket may have ${operationsPerSocket} operations at a time`);
+      }
+      const taken = clientRate.take(client.id);
+      if (taken) await taken;
+      return begun(operation, payload, session.parts.close);
+    } catch (error) {
+      return [clientError(error, log)];
+    }
+  }
+
+  /** Looks for a kept answer, or else reads the document. */
+  function begun(
+    operation: Operation,
+    payload: SubscribePayload,
+    close: SessionParts['close'],
+  ): ExecutionArgs | readonly GraphQLError[] {
+    // As the body of a POST has it.
+    const asked = JSON.stringify(payload);
+    const kept = answers.find(asked, operation);
+    if (kept) {
+      const args = { schema: engine.schema, document: anyQuery };
+      begunBy.set(args, { operation, kept });
+      return args;
+    }
+    const { extensions } = payload as Parameters;
+    operation.demand = demandOf(maxAgeInExtensions(extensions), clock.now());
+    answers.note(operation);
+    const args = prepare(engine, payload as Parameters, operation);
+    if ('document' in args) begunBy.set(args, { operation, args, asked, close });
+    return args;
+  }
+
+  async function execute(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
+    const begun = begunBy.get(args);
+    if (!begun) throw new Error('An operation that was not prepared');
+    if ('kept' in begun) return sentTo(begun.operation, begun.kept.json);
+    const { operation, asked } = begun;
+    const { json } = await run(engine, begun.args);
+    if (typeof json === 'string') {
+      return sentTo(operation, answers.keep(asked, operation, json)?.json ?? Buffer.from(json));
+    }
+    // What is long is written piece by piece, so that others get their turn in between.
+    const written: string[] = [];
+    for (const piece of answers.keeping(asked, operation, json)) {
+      written.push(piece);
+      await nextTurn();
+    }
+    return sentTo(operation, Buffer.from(written.join('')));
+  }
+
+  async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
+    const begun = begunBy.get(args);
+    if (!begun || 'kept' in begun) throw new Error('An operation that was not prepared');
+    const { operation, close } = begun;
+    const shown = (result: ExecutionResult) => shownResult(finishResult(result, operation));
+    try {
+      const result = await engine.subscribe(begun.args);
+      if (!isStream(result)) return shown(result);
+      return mapped(result, (one) => {
+        // So that it connects anew, and resumes from its cursor.
+        if (fellBehind(one)) close(1013, 'A subscription fell behind');
+        return shown(one);
+      });
+    } catch (error) {
+      return shown({ errors: [clientError(error, log)] });
+    }
+  }
+
+  function finish({ extra: { running } }: SocketContext, id: string): void {
+    const done = running.get(id);
+    if (!done) return;
+    running.delete(id);
+    onFinished(done.operation, { durationMs: clock.now() - done.startedAtMs, status: null });
+  }
+
+  return {
+    connectionInitWaitTimeout: initTimeoutMs,
+    onConnect: connect,
+    onSubscribe: begin,
+    // graphql-ws awaits both, though its types say that they answer at once.
+    execute: (args) => execute(args) as unknown as OperationResult,
+    subscribe: (args) => subscribe(args) as unknown as OperationResult,
+    onComplete: finish,
+    onError(context, id, _payload, errors) {
+      const operation = context.extra.running.get(id)?.operation;
+      const shown = operation ? (finishResult({ errors }, operation).errors ?? errors) : errors;
+      finish(context, id);
+      return withoutHttp(shown).map((error) => error.toJSON());
+    },
+  };
+}
+
+type SocketContext = Context<Record<string, unknown>, SocketSession>;
+
+/** What is to be done when graphql-ws comes to execute it. */
+type Begun =
+  | { readonly operation: Operation; readonly kept: KeptAnswer }
+  | {
+      readonly operation: Operation;
+      readonly args: OperationArgs;
+      readonly asked: string;
+      /** Closes the socket. */
+      readonly close: SessionParts['close'];
+    };
+
+// graphql-ws looks whether it is a query; nobody executes it.
+const anyQuery = parse('{ __typename }');
+
+/** docs/behaviour.md 7: in the `connection_init` payload, or else in the upgrade's headers. */
+function credentialsFrom(payload: Record<string, unknown> | undefined, upgrade: Credentials): Credentials {
+  return {
+    authorization:
+      textIn(payload, 'authorization') ?? textIn(payload, 'Authorization') ?? upgrade.authorization,
+    catalogueKey: textIn(payload, 'catalogueKey') ?? upgrade.catalogueKey,
+    address: upgrade.address,
+  };
+}
+
+function textIn(payload: Record<string, unknown> | undefined, name: string): string | null {
+  const value = payload?.[name];
+  return typeof value === 'string' ? value : null;
+}
+
+const fellBehind = ({ errors }: ExecutionResult) =>
+  errors?.some(({ extensions }) => extensions.code === 'FELL_BEHIND') === true;
+
+/** Hands the one result of a query to the socket by itself: what graphql-ws is left with is its end. */
+function sentTo({ outlet, isAbandoned }: Operation, json: Uint8Array): AsyncIterable<ExecutionResult> {
+  if (!isAbandoned) outlet?.send(json);
+  return noMore();
+}
+
+async function* noMore(): AsyncGenerator<ExecutionResult> {}
+
+function isStream(result: unknown): result is AsyncIterable<ExecutionResult> {
+  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
+}
+
+// Not an async function*: its return() would wait for the next result of a source that may be silent for hours.
+function mapped<T>(source: AsyncIterable<T>, map: (value: T) => T): AsyncIterableIterator<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  const done = { done: true, value: undefined } as const;
+  return {
+    async next() {
+      const step = await iterator.next();
+      return step.done ? done : { done: false, value: map(step.value) };
+    },
+    async return() {
+      await iterator.return?.();
+      return done;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer } from 'graphql-ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { realClock } from '../../clock.js';
+import { credentialsOf } from '../http/as-client.js';
+import type { BrowserPolicy } from '../http/browser-safety.js';
+import { pathOf } from '../http/http.js';
+import { Heartbeat } from './heartbeat.js';
+import { type ProtocolOptions, socketProtocol } from './protocol.js';
+import { SocketSession } from './session.js';
+import { socketOutlets } from './sink.js';
+
+export interface WebSocketOptions extends ProtocolOptions {
+  readonly policy: BrowserPolicy;
+  /** Largest message, in bytes. */
+  readonly maxBodyBytes: number;
+}
+
+/** The sockets of one server: graphql-transport-ws at `/graphql`. */
+export interface Sockets {
+  readonly count: number;
+  /** Closes every socket with 1012, so that its client comes back and resumes; cuts off those that do not answer. */
+  restart(): void;
+  close(): void;
+}
+
+// What a client may leave unread of pongs and the like. Results wait for the client by themselves.
+const unreadMaxBytes = 8 * 1024 * 1024;
+const serviceRestart = 1012;
+const tryAgainLater = 1013;
+
+export function attachWebSockets(server: Server, options: WebSocketOptions): Sockets {
+  const { policy, maxBodyBytes, log } = options;
+  const protocol = makeServer(socketProtocol(options));
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxBodyBytes,
+    // Any sub-protocol is taken at first, so that the wrong one can be told so: 4406, not a failed handshake.
+    handleProtocols: (asked) =>
+      asked.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : ([...asked][0] ?? false),
+  });
+  const endings = new WeakMap<WebSocket, Ending>();
+  // On the machine's clock, as the connections are.
+  const heartbeat = new Heartbeat({
+    clock: realClock,
+    onSilent(socket) {
+      // One that only did not read may still read why: ws cuts it off half a minute later.
+      endings.get(socket)?.(tryAgainLater, noAnswer);
+      socket.close(tryAgainLater, noAnswer);
+    },
+  });
+  let isLeaving = false;
+
+  server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+    connection.on('error', () => connection.destroy());
+    if (pathOf(request) !== '/graphql') return refuseUpgrade(connection, '404 Not Found');
+    if (policy.refusal(request.headers) !== null) return refuseUpgrade(connection, '403 Forbidden');
+    if (isLeaving) return refuseUpgrade(connection, '503 Service Unavailable');
+    sockets.handleUpgrade(request, connection, head, (socket) => open(socket, request));
+  });
+
+  function open(socket: WebSocket, request: IncomingMessage): void {
+    const session = new SocketSession({
+      credentials: credentialsOf(request),
+      wantsCost: request.headers['x-upstream-cost'] === '1',
+      close: (code, reason) => socket.close(code, reason),
+      outletFor: socketOutlets(socket, request.socket),
+    });
+    const closed = protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => sent(socket, text),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (take) =>
+          socket.on('message', (data) => void receive(socket, session, String(data), take)),
+      },
+      session,
+    );
+    socket.on('ping', () => dropUnread(socket));
+    // A frame that breaks the protocol, or is too large: ws closes the socket with the code for it.
+    socket.on('error', (error) => log.debug({ error: error.message }, 'A socket broke the protocol'));
+    let isOver = false;
+    const end: Ending = (code, reason) => {
+      if (isOver) return;
+      isOver = true;
+      session.end();
+      void closed(code, reason);
+    };
+    endings.set(socket, end);
+    socket.once('close', (code, reason) => end(code, String(reason)));
+    heartbeat.watch(socket, request.socket);
+  }
+
+  async function receive(
+    socket: WebSocket,
+    session: SocketSession,
+    text: string,
+    take: (text: string) => Promise<void>,
+  ): Promise<void> {
+    dropUnread(socket);
+    // What comes after the gateway has closed it would be begun for nobody.
+    if (socket.readyState !== socket.OPEN) return;
+    session.seeComplete(text);
+    try {
+      await take(text);
+    } catch (error) {
+      log.error({ error: String(error) }, 'A message could not be handled');
+      socket.close(4500, 'Internal server error');
+    }
+  }
+
+  return {
+    get count() {
+      return sockets.clients.size;
+    },
+    restart() {
+      isLeaving = true;
+      for (const socket of sockets.clients) socket.close(serviceRestart, 'Service restart');
+    },
+    close() {
+      heartbeat.stop();
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+    },
+  };
+}
+
+/** Ends what runs on a socket; the socket itself may take longer to close. */
+type Ending = (code: number, reason: string) => void;
+
+const noAnswer = 'No answer to a ping';
+
+/** Resolves when the text has gone to the machine's network: results wait here for a client that reads slowly. */
+function sent(socket: WebSocket, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (socket.readyState !== socket.OPEN) resolve();
+    else
+      socket.send(text, (error) => (error && socket.readyState === socket.OPEN ? reject(error) : resolve()));
+  });
+}
+
+function dropUnread(socket: WebSocket): void {
+  if (socket.bufferedAmount > unreadMaxBytes) socket.terminate();
+}
+
+function refuseUpgrade(connection: Duplex, status: string): void {
+  connection.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,187 @@
+import {
+  type Attached,
+  type Beat,
+  goneAfterMs,
+  leaseMs,
+  type Place,
+  type SharedChange,
+  type SharedChanges,
+} from '../store.js';
+import type { RedisLink } from './link.js';
+
+// As many as one instance keeps by itself (docs/behaviour.md 9.4); a feed that nobody listens to is forgotten in a day.
+const mostChanges = 50_000;
+const keptForS = 25 * 3_600;
+
+/** The changes of one feed in a Redis stream, whose ids are their numbers. */
+export class RedisChanges implements SharedChanges {
+  readonly #link: RedisLink;
+  readonly #keys: readonly string[];
+  readonly #bell: string;
+
+  constructor(link: RedisLink, name: string) {
+    this.#link = link;
+    const parts = ['run', 'changes', 'last', 'base', 'listeners', 'lease', 'pulse'];
+    this.#keys = parts.map((part) => link.key(name, part));
+    this.#bell = link.key(name, 'bell');
+  }
+
+  get connection() {
+    return this.#link;
+  }
+
+  get time() {
+    return this.#link.time;
+  }
+
+  async attach(own: Place | null): Promise<Attached | null> {
+    const [run, base, seq, changes] = await this.#run(attaching, own?.run ?? '', own?.seq ?? '');
+    if (run === undefined) return null;
+    const isBased = String(seq) !== '';
+    return {
+      run: Number(run),
+      base: isBased ? { seq: Number(seq), text: String(base) } : null,
+      changes: changesOf(changes),
+    };
+  }
+
+  async begin(run: number, base: string): Promise<boolean> {
+    const [isBegun] = await this.#run(beginning, run, base);
+    return Number(isBegun) === 1;
+  }
+
+  async publish(run: number, changes: readonly string[]): Promise<number | null> {
+    const [last] = await this.#run(publishing, run, this.#bell, mostChanges, ...changes);
+    return last === undefined ? null : Number(last);
+  }
+
+  async readAfter({ run, seq }: Place): Promise<readonly SharedChange[] | null> {
+    const [changes] = await this.#run(reading, run, seq);
+    return changes === undefined ? null : changesOf(changes);
+  }
+
+  async rebase({ run, seq }: Place, base: string): Promise<void> {
+    await this.#run(rebasing, run, seq, base);
+  }
+
+  async beat(pulse: string | null): Promise<Beat> {
+    const answer = await this.#run(beating, pulse ?? '');
+    const [isPolling, run, last, heard] = answer.map(String);
+    return {
+      isPolling: isPolling === '1',
+      last: run ? { run: Number(run), seq: Number(last) } : null,
+      pulse: heard || null,
+    };
+  }
+
+  async leave(): Promise<void> {
+    await this.#run(leaving, this.#bell).catch(() => {});
+  }
+
+  onBell(ring: () => void): () => void {
+    return this.#link.onBell(this.#bell, ring);
+  }
+
+  #run(lua: string, ...args: readonly (string | number)[]): Promise<unknown[]> {
+    const { instance } = this.#link;
+    return this.#link.run(prelude + lua, this.#keys, [instance, goneAfterMs, leaseMs, keptForS, ...args]);
+  }
+}
+
+/** Of `XRANGE`: id and fields of each. */
+function changesOf(answer: unknown): SharedChange[] {
+  return (answer as [unknown, [unknown, unknown]][]).map(([id, [, text]]) => ({
+    seq: Number.parseInt(String(id), 10),
+    text: String(text),
+  }));
+}
+
+// What all scripts begin with. Arguments of their own follow upon the first four.
+const prelude = `
+local run, changes, last, base, listeners, lease, pulse = unpack(KEYS)
+local instance, goneAfterMs, leaseMs, keptForS = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function listen()
+  redis.call('ZREMRANGEBYSCORE', listeners, '-inf', now - goneAfterMs)
+  redis.call('ZADD', listeners, now, instance)
+end
+
+local function keep()
+  for _, key in ipairs({run, changes, last, base, listeners, pulse}) do redis.call('EXPIRE', key, keptForS) end
+  if redis.call('GET', lease) == instance then redis.call('PEXPIRE', lease, leaseMs) end
+end
+
+-- Nothing where the stream has given up what comes next.
+local function after(seq)
+  local found = redis.call('XRANGE', changes, '(' .. seq .. '-0', '+')
+  local missing = tonumber(redis.call('GET', last) or 0) - seq - #found
+  return missing == 0 and found or nil
+end
+`;
+
+const attaching = `
+local ownRun, ownSeq = ARGV[5], ARGV[6]
+listen()
+local current = redis.call('GET', run)
+if current and current == ownRun then
+  local found = after(ownSeq)
+  if found then return {time, current, '', '', found} end
+end
+if current and redis.call('ZCARD', listeners) > 1 then
+  local text, seq = unpack(redis.call('HMGET', base, 'text', 'seq'))
+  local found = text and after(seq)
+  if found then return {time, current, text, seq, found} end
+end
+-- Nobody else listens, or nobody could follow: whoever listened before is told afresh what it may have missed.
+redis.call('DEL', run, changes, last, base, pulse)
+return {time}`;
+
+const beginning = `
+local newRun, state = ARGV[5], ARGV[6]
+if redis.call('EXISTS', run) == 1 then return {time, 0} end
+redis.call('DEL', changes)
+redis.call('SET', run, newRun)
+redis.call('SET', last, 0)
+redis.call('HSET', base, 'text', state, 'seq', 0)
+keep()
+return {time, 1}`;
+
+const publishing = `
+local ofRun, bell, mostChanges, first = ARGV[5], ARGV[6], ARGV[7], 8
+if redis.call('GET', run) ~= ofRun then return {time} end
+local seq = tonumber(redis.call('GET', last))
+for at = first, #ARGV do
+  seq = redis.call('INCR', last)
+  redis.call('XADD', changes, 'MAXLEN', '~', mostChanges, seq .. '-0', 'change', ARGV[at])
+end
+keep()
+redis.call('PUBLISH', bell, seq)
+return {time, seq}`;
+
+const reading = `
+local ofRun, seq = ARGV[5], ARGV[6]
+local found = redis.call('GET', run) == ofRun and after(seq)
+return found and {time, found} or {time}`;
+
+const rebasing = `
+local ofRun, seq, state = ARGV[5], ARGV[6], ARGV[7]
+if redis.call('GET', run) == ofRun then redis.call('HSET', base, 'seq', seq, 'text', state) end
+return {time}`;
+
+const beating = `
+local ownPulse = ARGV[5]
+listen()
+local isPolling = redis.call('SET', lease, instance, 'NX', 'PX', leaseMs) or redis.call('GET', lease) == instance
+if isPolling and ownPulse ~= '' then redis.call('SET', pulse, ownPulse) end
+keep()
+local function text(key) return redis.call('GET', key) or '' end
+return {time, isPolling and 1 or 0, text(run), text(last), text(pulse)}`;
+
+const leaving = `
+local bell = ARGV[5]
+redis.call('ZREM', listeners, instance)
+if redis.call('GET', lease) == instance then redis.call('DEL', lease) end
+redis.call('PUBLISH', bell, '')
+return {time}`;

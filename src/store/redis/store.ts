@@ -1,0 +1,26 @@
+import type { Store } from '../store.js';
+import { redisBodies } from './bodies.js';
+import { RedisChanges } from './changes.js';
+import { redisJournal } from './journal.js';
+import { RedisLink, type RedisLinkOptions } from './link.js';
+import { RedisMembers } from './members.js';
+
+/** Many processes share one Redis (docs/behaviour.md 8). It need not be there: they find each other as soon as it is. */
+export function openRedisStore(options: RedisLinkOptions): Store {
+  const link = new RedisLink(options);
+  const members = new RedisMembers(link);
+  return {
+    connection: link,
+    settled: link.settled,
+    get instances() {
+      return members.count;
+    },
+    bodies: (name) => redisBodies(link, name),
+    journal: (name) => redisJournal(link, name),
+    changes: (name) => new RedisChanges(link, name),
+    async close() {
+      await members.close();
+      link.close();
+    },
+  };
+}

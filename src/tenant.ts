@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from './clock.js';
+import type { Config } from './config/config.js';
+import { type Source, UpstreamUnavailable } from './errors.js';
+import type { FeedStatus } from './live/feeds/feed.js';
+import { createFeeds } from './live/feeds/feeds.js';
+import type { Log } from './log.js';
+import type { Sandbox } from './sandbox/server.js';
+import type { HeldKey } from './server/auth/account.js';
+import { type Access, type Own, openAccess } from './server/auth/auth.js';
+import { jwtAccess } from './server/auth/jwt.js';
+import { passthroughAccess } from './server/auth/passthrough.js';
+import { createTenants } from './server/auth/tenants.js';
+import { tokenAccess } from './server/auth/token.js';
+import type { Watched } from './server/ops/readiness.js';
+import type { Store } from './store/store.js';
+import { Tenant } from './unify/context.js';
+import { createResponseCache, type ResponseCache } from './upstream/cache/response-cache.js';
+import { createCatalogueClient } from './upstream/catalogue/rest.js';
+import { createHttp, type Http } from './upstream/http/http.js';
+import { createProjectClient } from './upstream/project/rest.js';
+import type { AllowanceSettings } from './upstream/rate-limit/limiter.js';
+import { newCostMeter, type ReadScope, type UpstreamStatus } from './upstream/read/read.js';
+import type { RequestEnd, SentRequest, UpstreamOptions } from './upstream/read/request.js';
+
+/** Who may read, and with whose keys (docs/behaviour.md 7). */
+export interface Keys {
+  readonly access: Access;
+  /** The configured interfaces, for `/ready`. */
+  readonly watched: readonly Watched[];
+  /** How the interfaces are doing with the gateway's own keys; in `passthrough` their keys are the clients' affair. */
+  interfaces(): readonly UpstreamStatus[];
+  readonly cache: ResponseCache;
+  /** Pairs of keys that are kept apart. */
+  tenantCount(): number;
+  /** The live feeds with the gateway's own keys; none in `passthrough`, where they are the clients' affair. */
+  feeds(): readonly FeedStatus[];
+  close(): Promise<void>;
+}
+
+/** Where a sandbox is, and the keys that it takes. */
+export type SandboxAddress = Pick<Sandbox, 'projectUrl' | 'projectKey' | 'catalogueUrl' | 'catalogueKey'>;
+
+export interface KeysOptions {
+  readonly config: Config;
+  /** Used in place of what is configured. */
+  readonly sandbox: SandboxAddress | null;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+  /** Told of every upstream request. */
+  readonly onRequest: (request: SentRequest) => (end: RequestEnd) => void;
+}
+
+export function openKeys(options: KeysOptions): Keys {
+  const { config, clock, log, random } = options;
+  const http = createHttp();
+  const cache = createResponseCache({ maxBytes: config.cacheMaxBytes });
+  const { project, catalogue } = interfacesOf(options, http, cache);
+  const stopped = new AbortController();
+
+  function close(access: Access): Promise<void> {
+    stopped.abort();
+    access.close();
+    return http.close();
+  }
+
+  const keyOwner = [project, catalogue].map((one) => one && `${one.baseUrl} ${one.key}`);
+  const feedsOf = (tenant: Tenant) =>
+    createFeeds({
+      tenant,
+      settings: config.feeds,
+      // A hash: what is shared lies under names that tell no key.
+      changes: (feed) => options.store.changes(nameOf([feed, tenant.scope, ...keyOwner])),
+      connection: options.store.connection,
+      random,
+    });
+
+  if (config.auth.mode === 'passthrough') {
+    const tenants = createTenants({
+      connectProject: project && ((key) => createProjectClient(heldBy(key, project))),
+      connectCatalogue: catalogue && ((key) => createCatalogueClient(heldBy(key, catalogue))),
+      feedsOf,
+      clock,
+      log,
+    });
+    const access = passthroughAccess(tenants);
+    const watched = [
+      project && anonymousWatch('PROJECT', project, '/v1/openapi.yaml'),
+      catalogue && anonymousWatch('CATALOGUE', catalogue, '/v1/networks'),
+    ];
+    return {
+      access,
+      watched: watched.filter((one) => one !== null),
+      cache,
+      interfaces: () => [],
+      tenantCount: () => tenants.size,
+      feeds: () => [],
+      close: () => close(access),
+    };
+  }
+
+  const tenant = new Tenant({
+    project: project && createProjectClient({ ...project, keyOwner: 'gateway' }),
+    catalogue: catalogue && createCatalogueClient({ ...catalogue, keyOwner: 'gateway' }),
+    clock,
+    log,
+    signal: stopped.signal,
+  });
+  const feeds = feedsOf(tenant);
+  const access = accessByOwnKeys({ tenant, feeds }, options);
+  return {
+    access,
+    watched: watchesOf(tenant),
+    cache,
+    interfaces: () =>
+      [tenant.project?.status(), tenant.catalogue?.status()].filter((one) => one !== undefined),
+    tenantCount: () => 0,
+    feeds: () => feeds.status(),
+    close() {
+      feeds.close();
+      return close(access);
+    },
+  };
+}
+
+function accessByOwnKeys(own: Own, { config: { auth }, clock, log }: KeysOptions): Access {
+  if (auth.mode === 'token') return tokenAccess({ ...auth, own, clock, log });
+  if (auth.mode === 'jwt') return jwtAccess({ ...auth, own, clock, log });
+  return openAccess(own);
+}
+
+type Interface = Omit<UpstreamOptions, 'keyOwner'> & Pick<KeysOptions, 'onRequest'>;
+
+/** Where the interfaces are, and how they may be asked; without a key in `passthrough`. */
+function interfacesOf(
+  options: KeysOptions,
+  http: Http,
+  cache: ResponseCache,
+): { project: Interface | null; catalogue: Interface | null } {
+  const { config, sandbox, store, clock, log, random, onRequest } = options;
+  const common = {
+    http,
+    cache,
+    store,
+    clock,
+    log,
+    random,
+    onRequest,
+    timeoutMs: config.upstreamTimeoutMs,
+    maxWaitMs: config.upstreamMaxWaitMs,
+  };
+  const project = sandbox ? { url: sandbox.projectUrl, key: sandbox.projectKey } : config.project;
+  const catalogue = sandbox ? { url: sandbox.catalogueUrl, key: sandbox.catalogueKey } : config.catalogue;
+  return {
+    project: project && {
+      ...common,
+      baseUrl: project.url,
+      key: project.key ?? '',
+      allowance: { ...config.projectRate, perDay: null },
+    },
+    catalogue: catalogue && {
+      ...common,
+      baseUrl: catalogue.url,
+      key: catalogue.key ?? '',
+      allowance: catalogueAllowances[config.catalogueTier],
+    },
+  };
+}
+
+/** The interface with a client's key, which is read anew for each request: it may be gone by then. */
+function heldBy(key: HeldKey, upstream: Interface): UpstreamOptions {
+  return {
+    ...upstream,
+    get key() {
+      return key.value();
+    },
+    keyOwner: 'client',
+    onKeyRefused: () => key.onRefused(),
+    onRequest(request) {
+      const counted = upstream.onRequest(request);
+      return (end) => {
+        counted(end);
+        if (end.status !== null) key.onAnswer(end.status);
+      };
+    },
+  };
+}
+
+// What /ready may spend while nobody else asks: a tenth of the project's minute, and of the catalogue's day
+// (docs/interfaces.md C8: 10,000) an eighth.
+const quietForMs = { PROJECT: 10_000, CATALOGUE: 60_000 };
+
+function watchesOf({ project, catalogue }: Tenant): readonly Watched[] {
+  const scope = (signal: AbortSignal): ReadScope => {
+    return { signal, priority: 'query', turn: {}, meter: newCostMeter(), maxAgeMs: 0 };
+  };
+  return [
+    ...(project
+      ? [
+          {
+            source: 'PROJECT' as const,
+            status: () => project.status(),
+            probe: (signal: AbortSignal) => project.project(scope(signal)),
+            quietForMs: quietForMs.PROJECT,
+          },
+        ]
+      : []),
+    ...(catalogue
+      ? [
+          {
+            source: 'CATALOGUE' as const,
+            status: () => catalogue.status(),
+            probe: (signal: AbortSignal) => catalogue.networks(scope(signal)),
+            quietForMs: quietForMs.CATALOGUE,
+          },
+        ]
+      : []),
+  ];
+}
+
+// Without a key of the gateway's own, any answer but a fault of the server shows that the interface is there.
+function anonymousWatch(source: Source, { http, baseUrl, timeoutMs }: Interface, path: string): Watched {
+  const url = new URL(`${baseUrl}${path}`);
+  return {
+    source,
+    status: () => null,
+    quietForMs: quietForMs[source],
+    async probe(signal) {
+      const request = {
+        source,
+        origin: url.origin,
+        path: url.pathname,
+        key: 'none',
+        endpoint: path,
+        timeoutMs,
+        signal,
+      };
+      const { status } = await http.get(request);
+      if (status >= 500) throw new UpstreamUnavailable(`${source} answered with ${status}`);
+    },
+  };
+}
+
+function nameOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+// docs/interfaces.md C8. Assumed: as with the project's 20 of 60, a third may go at once; no burst is shown.
+const catalogueAllowances: Readonly<Record<Config['catalogueTier'], AllowanceSettings>> = {
+  free: { perMinute: 60, burst: 20, perDay: 10_000 },
+  standard: { perMinute: 300, burst: 100, perDay: 100_000 },
+  premium: { perMinute: 1_000, burst: 333, perDay: null },
+};

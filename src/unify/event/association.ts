@@ -1,0 +1,162 @@
+import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
+import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
+import { RecentlyUsed } from '../derived.js';
+import { distanceKm, type Point } from '../geo/geodesy.js';
+import type { Instant } from '../time/instant.js';
+import { instantOf } from '../time/wire-time.js';
+import { catalogueSolution, issueTime, knownInstant, projectSolution } from './solution.js';
+
+/**
+ * Which records are of the same earthquake (docs/behaviour.md 6.2): equal ids first, else origins within 16 s and 100 km, each
+ * the other's nearest among those that are left. Never by magnitude. One to one: each record is in one pair at most.
+ * @returns the catalogue's record for each of the project's that has one
+ */
+export function associate<P extends Recorded<WireProjectEvent>, C extends Recorded<WireCatalogueEvent>>(
+  project: readonly P[],
+  catalogue: readonly C[],
+  { sameIdWithinS }: Reach = wideReach,
+): Map<P, C> {
+  const pairs = new Map<P, C>();
+  const ofProject = project.flatMap(traceOfProject);
+  const ofCatalogue = catalogue.flatMap(traceOfCatalogue);
+
+  const byId = new Map(ofCatalogue.map((trace) => [trace.id, trace]));
+  const paired = new Set<Trace<C>>();
+  const left = ofProject.filter((trace) => {
+    const same = byId.get(trace.id);
+    if (!same || Math.abs(secondsBetween(same.time, trace.time)) > sameIdWithinS) return true;
+    pairs.set(trace.record, same.record);
+    paired.add(same);
+    return false;
+  });
+  const others = ofCatalogue.filter((trace) => !paired.has(trace));
+
+  const nearest = nearestOf(left, others);
+  const nearestBack = nearestOf(others, left);
+  for (const [trace, candidate] of nearest) {
+    if (nearestBack.get(candidate) === trace) pairs.set(trace.record, candidate.record);
+  }
+  return pairs;
+}
+
+/** Anything that carries a record as upstream sent it. */
+export interface Recorded<T> {
+  readonly value: T;
+}
+
+// The window in which USGS ComCat takes two origins for one earthquake (docs/behaviour.md 6.2).
+const associationS = 16;
+export const associationKm = 100;
+
+/**
+ * How far apart two solutions of one id are taken to begin at most. A list is read piece by piece, and records that lie
+ * further apart could only be brought together by reading all that lies between them.
+ */
+export interface Reach {
+  readonly sameIdWithinS: number;
+  /**
+   * What must be known around an origin time to decide on a record there: whoever is within 16 s may have its nearest
+   * another 16 s on, unless that one belongs to a record of the same id.
+   */
+  readonly lookAheadMs: number;
+}
+
+/** Assumed: two solutions of one id begin within a quarter of an hour of each other. */
+export const wideReach = reachOf(900);
+
+/** Assumed: within two minutes where earthquakes come so fast that a quarter of an hour is more than can be read. */
+export const closeReach = reachOf(120);
+
+function reachOf(sameIdWithinS: number): Reach {
+  return { sameIdWithinS, lookAheadMs: (sameIdWithinS + 2 * associationS) * 1000 };
+}
+
+interface Trace<T> {
+  readonly record: T;
+  readonly id: string;
+  readonly time: Instant;
+  /** Null where the record has no location: only its id can tell what it belongs to. */
+  readonly point: Point | null;
+}
+
+function traceOfProject<T extends Recorded<WireProjectEvent>>(record: T): Trace<T>[] {
+  const { value } = record;
+  const solution = projectSolution(value);
+  // Without an origin, the time of issue is the nearest there is to its time.
+  const time = solution?.originTime ?? knownInstant(issueTime(value));
+  return time ? [{ record, id: value.id, time, point: solution }] : [];
+}
+
+function traceOfCatalogue<T extends Recorded<WireCatalogueEvent>>(record: T): Trace<T>[] {
+  const { value } = record;
+  const solution = catalogueSolution(value);
+  const time = solution?.originTime ?? knownInstant(instantOf(value.origin_time));
+  return time ? [{ record, id: value.id, time, point: solution }] : [];
+}
+
+/** For each trace the nearest of `others` within the window; of equally near ones, that of the lowest id. */
+function nearestOf<A, B>(traces: readonly Trace<A>[], others: readonly Trace<B>[]): Map<Trace<A>, Trace<B>> {
+  const located = others.filter((trace) => trace.point !== null).sort((a, b) => a.time.ms - b.time.ms);
+  const nearest = new Map<Trace<A>, Trace<B>>();
+  for (const trace of traces) {
+    let best: Trace<B> | null = null;
+    let bestLength = Number.POSITIVE_INFINITY;
+    for (const other of around(located, trace.time.ms)) {
+      const length = lengthBetween(trace, other);
+      if (length < bestLength || (best !== null && length === bestLength && other.id < best.id)) {
+        best = other;
+        bestLength = length;
+      }
+    }
+    if (best) nearest.set(trace, best);
+  }
+  return nearest;
+}
+
+/** Those within the window of time, and a hair more: it is measured exactly afterwards. */
+function* around<T>(sorted: readonly Trace<T>[], ms: number): Generator<Trace<T>> {
+  const reachMs = associationS * 1000 + 1;
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle]?.time.ms ?? 0) < ms - reachMs) low = middle + 1;
+    else high = middle;
+  }
+  for (let index = low; index < sorted.length; index++) {
+    const trace = sorted[index];
+    if (!trace || trace.time.ms > ms + reachMs) return;
+    yield trace;
+  }
+}
+
+/** Infinite outside the window. */
+function lengthBetween(a: Trace<unknown>, b: Trace<unknown>): number {
+  if (!a.point || !b.point) return Number.POSITIVE_INFINITY;
+  const s = Math.abs(secondsBetween(a.time, b.time));
+  // One degree of latitude is nowhere shorter than 110.57 km.
+  const tooFar = Math.abs(a.point.latitude - b.point.latitude) * 110.5 > associationKm;
+  if (s > associationS || tooFar) return Number.POSITIVE_INFINITY;
+  const km = kmBetween(a.point, b.point);
+  return km > associationKm ? Number.POSITIVE_INFINITY : Math.hypot(s / associationS, km / associationKm);
+}
+
+/** Most solutions have one candidate, to which every page and every operation asks the distance again. */
+function kmBetween(a: Point, b: Point): number {
+  const [one, other] =
+    a.latitude < b.latitude || (a.latitude === b.latitude && a.longitude < b.longitude) ? [a, b] : [b, a];
+  const last = lastDistances.get(one);
+  if (last?.to === other) return last.km;
+  const km = distanceKm(one, other);
+  lastDistances.set(one, { to: other, km });
+  return km;
+}
+
+const lastDistances = new RecentlyUsed<Point, { readonly to: Point; readonly km: number }>(20_000);
+
+// Whole seconds and fractions apart: as milliseconds since 1970, sixteen seconds would not always be sixteen.
+function secondsBetween(a: Instant, b: Instant): number {
+  const fraction = (time: Instant) =>
+    (time.leap ? 1 : 0) + (time.digits === '' ? 0 : Number(`0.${time.digits}`));
+  return a.unixS - b.unixS + (fraction(a) - fraction(b));
+}

@@ -1,0 +1,117 @@
+import { distanceKm, type Point } from '../geo/geodesy.js';
+import { travelTimes } from '../geo/travel-time.js';
+import type { Instant } from '../time/instant.js';
+
+/** What of an earthquake matters for whether it explains a trigger. */
+export interface Quake extends Point {
+  readonly originTime: Instant;
+  readonly depthKm: number | null;
+  readonly magnitude: number | null;
+  /** Codes of stations at which the project picked its waves. */
+  readonly pickStations: readonly string[] | null;
+}
+
+/** A trigger's station, at the position that may be shown: with masking that is up to 1 km off. */
+export interface Listener {
+  readonly position: Point;
+  readonly stationCode: string | null;
+  readonly startTime: Instant;
+}
+
+export interface Explanation {
+  readonly distanceKm: number;
+  /** Seconds after the origin at which P and S are due. */
+  readonly pS: number;
+  readonly sS: number;
+  /** How far from P or S the trigger started, in units of what the model may be off; smaller is more likely. */
+  readonly misfit: number;
+}
+
+// Assumed: an epicentre is known to 10 km, a masked station to 1 km, an origin time and a trigger's start to 5 s, and the
+// model is within 1 % of the true travel time.
+const locationErrorKm = 11;
+const timeErrorS = 5;
+const modelError = 0.01;
+// The slowest of P and of surface waves: what a kilometre of error costs at the two ends of the window.
+const pSlownessSPerKm = 1 / 5.8;
+const surfaceSlownessSPerKm = 1 / 2.5;
+const earliestErrorS = timeErrorS + locationErrorKm * pSlownessSPerKm;
+
+/**
+ * How an earthquake explains a trigger (docs/behaviour.md 6.7); null when it does not: the station must lie at a distance whose
+ * window from P to surface waves, with slack for errors of location and time, contains the trigger's start.
+ */
+export function explain(quake: Quake, listener: Listener): Explanation | null {
+  const afterOriginS = (listener.startTime.ms - quake.originTime.ms) / 1000;
+  // Most pairs are ruled out by time alone, without a geodesic.
+  if (afterOriginS < -earliestErrorS || afterOriginS > longestWindowS(quake)) return null;
+  const km = distanceKm(quake, listener.position);
+  if (km > farthestKm(quake.magnitude)) return null;
+  const { pS, sS, surfaceS } = travelTimes(km, quake.depthKm);
+  const earliestS = pS * (1 - modelError) - earliestErrorS;
+  const latestS = surfaceS * (1 + modelError) + timeErrorS + locationErrorKm * surfaceSlownessSPerKm;
+  if (afterOriginS < earliestS || afterOriginS > latestS) return null;
+  const residualS = Math.min(Math.abs(afterOriginS - pS), Math.abs(afterOriginS - sS));
+  const picked = listener.stationCode !== null && quake.pickStations?.includes(listener.stationCode) === true;
+  return {
+    distanceKm: km,
+    pS,
+    sS,
+    misfit: residualS / (timeErrorS + sS * modelError) + (picked ? 0 : unpicked),
+  };
+}
+
+// A pick at the station is worth as much as two standard errors of time.
+const unpicked = 2;
+
+/** Of those that explain the trigger, the one that does it best; the earlier of two that do it equally well. */
+export function bestExplanation<Q extends Quake>(
+  quakes: readonly Q[],
+  listener: Listener,
+): { readonly quake: Q; readonly explanation: Explanation } | null {
+  let best: { quake: Q; explanation: Explanation } | null = null;
+  for (const quake of quakes) {
+    const explanation = explain(quake, listener);
+    if (!explanation) continue;
+    const order = best
+      ? explanation.misfit - best.explanation.misfit || quake.originTime.compare(best.quake.originTime)
+      : -1;
+    if (order < 0) best = { quake, explanation };
+  }
+  return best;
+}
+
+/** Half the way round the Earth. */
+const antipodeKm = 20_040;
+
+/**
+ * Assumed: an earthquake opens no trigger farther away than twice as far as a small geophone tells it from noise: magnitude
+ * 1 within 60 km, 2 within 200 km, 4 within 2,000 km. Without a bound, every small one would explain noise on the other
+ * side of the Earth. An unknown magnitude has none.
+ */
+function farthestKm(magnitude: number | null): number {
+  return magnitude === null ? antipodeKm : Math.min(antipodeKm, 10 ** (0.5 * magnitude + 1.3));
+}
+
+/** Seconds after its origin up to which an earthquake can explain a trigger anywhere. */
+export function longestWindowS({ magnitude }: Pick<Quake, 'magnitude'>): number {
+  const km = farthestKm(magnitude) + locationErrorKm;
+  return km * surfaceSlownessSPerKm * (1 + modelError) + timeErrorS + slowestFromBelowS;
+}
+
+/** Origin times, in Unix milliseconds, of all earthquakes that could explain a trigger that started then. */
+export function originsThatMayExplain(startMs: number): { readonly fromMs: number; readonly toMs: number } {
+  return {
+    fromMs: startMs - longestWindowS({ magnitude: null }) * 1000,
+    toMs: startMs + earliestErrorS * 1000,
+  };
+}
+
+/** Start times, in Unix milliseconds, of all triggers that an earthquake could explain. */
+export function startsThatMayBeExplained(quake: Quake): { readonly fromMs: number; readonly toMs: number } {
+  const originMs = quake.originTime.ms;
+  return { fromMs: originMs - earliestErrorS * 1000, toMs: originMs + longestWindowS(quake) * 1000 };
+}
+
+// S from 700 km right below: later than the surface waves of a shallow source next to it.
+const slowestFromBelowS = 150;

@@ -1,0 +1,43 @@
+import { known } from '../../upstream/decode/fields.js';
+import { normaliseLongitude } from '../geo/geodesy.js';
+import type { LocatedEvent } from './merge.js';
+
+/**
+ * A page of events as a FeatureCollection (RFC 7946), its properties under the names that USGS gives them in its feeds:
+ * what draws those draws these. Coordinates are longitude, latitude and depth in kilometres, as there.
+ */
+export function eventGeoJson(events: readonly LocatedEvent[]): object {
+  return { type: 'FeatureCollection', features: events.map(featureOf) };
+}
+
+function featureOf(event: LocatedEvent): object {
+  const { originTime, latitude, longitude } = event.solution;
+  const depthKm = known(event.depthKm);
+  const mag = known(event.magnitude);
+  const place = known(event.place);
+  const ids = [event.projectEventId, event.catalogueEventId].filter((id) => id !== null);
+  return {
+    type: 'Feature',
+    id: ids[0],
+    geometry: {
+      type: 'Point',
+      // RFC 7946 §4: longitudes of WGS 84, from -180 to 180.
+      coordinates: [normaliseLongitude(longitude), latitude, ...(depthKm === null ? [] : [depthKm])],
+    },
+    properties: {
+      mag,
+      place,
+      time: Math.floor(originTime.ms),
+      magType: known(event.magnitudeType),
+      type: 'earthquake',
+      ids: `,${[...new Set(ids)].join(',')},`,
+      status: known(event.status),
+      title: titleOf(mag, place),
+    },
+  };
+}
+
+function titleOf(mag: number | null, place: string | null): string {
+  const size = mag === null ? 'M ?' : `M ${mag.toFixed(1)}`;
+  return place === null ? size : `${size} - ${place}`;
+}

@@ -1,0 +1,150 @@
+import { BadUserInput } from '../../../errors.js';
+import { unchanged } from '../../../upstream/cache/dependencies.js';
+import type { CatalogueClient, CataloguePage, EventQuery } from '../../../upstream/catalogue/client.js';
+import type { WireEvent } from '../../../upstream/catalogue/wire.js';
+import type { Read, ReadScope } from '../../../upstream/read/read.js';
+import type { UnifyContext } from '../../context.js';
+import { derived, mostPages } from '../../derived.js';
+import type { Narrowing } from './filter-pushdown.js';
+import { textBound } from './time-bounds.js';
+
+/** A span of origin times, in milliseconds; infinite where it is open. */
+export interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What windows are narrowed by beside their span. */
+export type CatalogueNarrowing = Pick<Narrowing, 'near' | 'selection'>;
+
+const everything: CatalogueNarrowing = { near: undefined, selection: {} };
+
+/** The first page of a window, and the whole of it on demand. */
+export interface OpenedWindow {
+  readonly reads: readonly Read<WireEvent>[];
+  /** How many pages the window has in all; infinite where upstream does not count. */
+  readonly pages: number;
+  readonly total: number;
+  /** Events that a page holds: upstream's word counts, not what was asked for. */
+  readonly limit: number;
+  readonly whole: () => Promise<readonly Read<WireEvent>[]>;
+}
+
+/**
+ * Reads windows of the catalogue's events, each whole: the order of the list is not shown (docs/interfaces.md C4), so that
+ * nothing can be concluded from part of one. Whether its ends are inclusive, and how it compares fractions of a second,
+ * is not shown either: each end is asked for with a second to spare, and neighbouring windows overlap.
+ */
+export class CatalogueReader {
+  requests = 0;
+  readonly #context: UnifyContext;
+  readonly #client: CatalogueClient;
+  readonly #narrowing: CatalogueNarrowing;
+  readonly mostRequests: number;
+  readonly #accepted: { limit: number };
+
+  constructor(
+    context: UnifyContext,
+    client: CatalogueClient,
+    options: { readonly narrowing?: CatalogueNarrowing; readonly mostRequests: number },
+  ) {
+    this.#context = context;
+    this.#client = client;
+    this.#narrowing = options.narrowing ?? everything;
+    this.mostRequests = options.mostRequests;
+    this.#accepted = context.tracked(largestLimit);
+    // Pages of another size are other responses.
+    const accepted = this.#accepted;
+    context.scope.dependencies?.add(accepted, () => unchanged(() => accepted.limit));
+  }
+
+  get left(): number {
+    return this.mostRequests - this.requests;
+  }
+
+  async open(window: Window): Promise<OpenedWindow> {
+    const first = await this.#page(window, 1, this.#context.scope);
+    const { value: page } = first;
+    const limit = Math.max(1, page.limit);
+    const isWhole = page.total === null ? page.received < limit : page.received >= page.total;
+    const total = isWhole ? page.received : (page.total ?? Number.POSITIVE_INFINITY);
+    return {
+      reads: readsOf(first),
+      pages: isWhole ? 1 : Math.ceil(total / limit),
+      total,
+      limit,
+      whole: () => this.#whole(window, first),
+    };
+  }
+
+  // Pages are cut from a list that can change between two of them, and are kept for different times: when their counts
+  // differ or an event slid from one to the next, another may have been missed.
+  async #whole(window: Window, opened: Read<CataloguePage<WireEvent>>): Promise<readonly Read<WireEvent>[]> {
+    const kept = [opened, ...(await this.#others(window, opened, this.#context.scope))];
+    if (isSteady(kept)) return kept.flatMap(readsOf);
+    const afresh = { ...this.#context.scope, maxAgeMs: 0 };
+    const first = await this.#page(window, 1, afresh);
+    const pages = [first, ...(await this.#others(window, first, afresh))];
+    if (!isSteady(pages)) {
+      this.#context.tenant.log.warn({ source: 'CATALOGUE' }, 'Pages of events do not add up to their total');
+    }
+    return [...kept, ...pages].flatMap(readsOf);
+  }
+
+  async #others(
+    window: Window,
+    { value: first }: Read<CataloguePage<WireEvent>>,
+    scope: ReadScope,
+  ): Promise<Read<CataloguePage<WireEvent>>[]> {
+    if (first.total !== null) {
+      const pages = Math.ceil(first.total / Math.max(1, first.limit));
+      const numbers = Array.from({ length: Math.max(0, pages - 1) }, (_, index) => index + 2);
+      return Promise.all(numbers.map((page) => this.#page(window, page, scope)));
+    }
+    const others: Read<CataloguePage<WireEvent>>[] = [];
+    for (let page = 2, full = first.received >= first.limit; full && this.left > 0; page++) {
+      const next = await this.#page(window, page, scope);
+      others.push(next);
+      full = next.value.received >= next.value.limit;
+    }
+    return others;
+  }
+
+  async #page(window: Window, page: number, scope: ReadScope): Promise<Read<CataloguePage<WireEvent>>> {
+    const query: EventQuery = {
+      start: textBound(window.fromMs - 1000),
+      end: textBound(window.toMs + 2000),
+      near: this.#narrowing.near,
+      ...this.#narrowing.selection,
+      page,
+      limit: this.#accepted.limit,
+    };
+    this.requests++;
+    try {
+      return await this.#client.events(query, scope);
+    } catch (error) {
+      // docs/interfaces.md C8 shows no maximum for events: what is over it may be refused as well as cut.
+      const smaller = limits.find((limit) => limit < query.limit);
+      if (!(error instanceof BadUserInput) || page > 1 || smaller === undefined) throw error;
+      this.#accepted.limit = smaller;
+      return this.#page(window, page, scope);
+    }
+  }
+}
+
+const limits = [100, 50, 20, 10];
+
+function largestLimit(): { limit: number } {
+  return { limit: limits[0] ?? 100 };
+}
+
+const readsOf = derived(
+  ({ value, readAtMs }: Read<CataloguePage<WireEvent>>): readonly Read<WireEvent>[] =>
+    value.items.map((item) => ({ value: item, readAtMs })),
+  mostPages,
+);
+
+function isSteady(pages: readonly Read<CataloguePage<WireEvent>>[]): boolean {
+  const ids = pages.flatMap(({ value }) => value.items.map(({ id }) => id));
+  return new Set(pages.map(({ value }) => value.total)).size === 1 && new Set(ids).size === ids.length;
+}

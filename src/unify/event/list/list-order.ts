@@ -1,0 +1,77 @@
+import type { WireEvent as WireCatalogueEvent } from '../../../upstream/catalogue/wire.js';
+import type { WireEvent as WireProjectEvent } from '../../../upstream/project/wire.js';
+import type { Read } from '../../../upstream/read/read.js';
+import { associate, type Reach } from '../association.js';
+import type { EventFilter } from '../filter.js';
+import { compareEvents, compareText, isLocated, type LocatedEvent, mergeEvent } from '../merge.js';
+import { type EventPosition, marksOf, type Place } from './cursor.js';
+
+export interface LineOptions {
+  readonly filter: EventFilter;
+  readonly order: 'DESC' | 'ASC';
+  readonly after: EventPosition | null;
+  readonly narrowing: { readonly reach: Reach };
+}
+
+/**
+ * The list of all events, seen as a line that is walked from its beginning. Places along it are `sign × milliseconds`, so
+ * that they grow in either order.
+ */
+export class Line {
+  readonly sign: 1 | -1;
+  /** Where the page begins and where the list ends; infinite where it is open. */
+  readonly start: number;
+  readonly end: number;
+  readonly after: EventPosition | null;
+  readonly reach: Reach;
+  readonly #delivered: ReadonlySet<string>;
+
+  constructor({ filter, order, after, narrowing }: LineOptions) {
+    this.reach = narrowing.reach;
+    this.sign = order === 'DESC' ? -1 : 1;
+    this.after = after;
+    const [first, last] = order === 'DESC' ? [filter.to, filter.from] : [filter.from, filter.to];
+    const begins = [first, after?.originTime].map((time) => (time ? this.sign * time.ms : -Infinity));
+    this.start = Math.max(...begins);
+    this.end = last ? this.sign * last.ms : Number.POSITIVE_INFINITY;
+    this.#delivered = new Set(after?.delivered);
+  }
+
+  placeOf({ solution }: Pick<LocatedEvent, 'solution'>): number {
+    return this.sign * solution.originTime.ms;
+  }
+
+  /** Whether it lies behind the cursor, on the part of the line that is still to be walked. */
+  isAhead({ solution, key }: Pick<LocatedEvent, 'solution' | 'key'>): boolean {
+    if (!this.after) return true;
+    const byTime = this.sign * solution.originTime.compare(this.after.originTime);
+    if (byTime !== 0 || this.after.key === null) return byTime >= 0;
+    return this.sign * compareText(key, this.after.key) > 0;
+  }
+
+  /** Whether it was delivered just before the cursor, be it elsewhere. */
+  isDelivered(event: LocatedEvent): boolean {
+    return this.#delivered.size > 0 && marksOf(event).some((mark) => this.#delivered.has(mark));
+  }
+
+  /** Where a walk goes on behind an event. It does not go back for one that lies before its cursor. */
+  behind(event: LocatedEvent): Place {
+    const { originTime, key } =
+      this.after && !this.isAhead(event) ? this.after : { ...event.solution, key: event.key };
+    return { originTime, key };
+  }
+
+  /** The earthquakes that these records are of, each once, in order. Those without a place and time are on no line. */
+  merge(
+    project: readonly Read<WireProjectEvent>[],
+    catalogue: readonly Read<WireCatalogueEvent>[],
+  ): LocatedEvent[] {
+    const pairs = associate(project, catalogue, this.reach);
+    const paired = new Set(pairs.values());
+    const events = [
+      ...project.map((record) => mergeEvent(record, pairs.get(record) ?? null)),
+      ...catalogue.filter((record) => !paired.has(record)).map((record) => mergeEvent(null, record)),
+    ];
+    return events.filter(isLocated).sort((a, b) => this.sign * compareEvents(a, b));
+  }
+}

@@ -1,0 +1,88 @@
+import type { UnifyContext } from '../../context.js';
+import { closeReach, type Reach, wideReach } from '../association.js';
+import { checkFilter, type EventFilter } from '../filter.js';
+import { confirmed } from './confirm.js';
+import { type DecodedPosition, decodePosition, type EventOrder, type EventPosition } from './cursor.js';
+import { type Narrowing, narrow, selectionOf } from './filter-pushdown.js';
+import { type GivenUp, readStream, type StreamPage } from './merged-scan.js';
+
+export interface PageRequest {
+  readonly filter: EventFilter;
+  readonly orderBy: EventOrder;
+  /** Infinite for all. */
+  readonly first: number;
+  readonly after: string | null;
+}
+
+export interface EventPage extends StreamPage {
+  readonly after: EventPosition | null;
+  readonly narrowing: Narrowing;
+}
+
+/** Reads a page of events. A walk goes on in the way it began. */
+export async function readPage(context: UnifyContext, request: PageRequest): Promise<EventPage> {
+  checkFilter(request.filter);
+  const position = request.after === null ? null : decodePosition(request.orderBy, request.after);
+  const beganWith = (reach: Reach) =>
+    narrowingsOf(context, request.filter, reach).some((way) => way && position?.isOf(way.name));
+  // Where there is one interface, nobody has a partner.
+  const isClose = !context.project || !context.catalogue || beganWith(closeReach);
+  if (!isClose) {
+    const mayBeTooDense = !beganWith(wideReach);
+    const wide = await readWithin(context, request, { position, reach: wideReach, mayBeTooDense });
+    if (wide !== 'too dense') return wide;
+  }
+  const closer = await readWithin(context, request, { position, reach: closeReach, mayBeTooDense: false });
+  if (closer === 'too dense') throw new Error('A page that cannot be given up was given up');
+  return closer;
+}
+
+interface Way {
+  readonly position: DecodedPosition | null;
+  readonly reach: Reach;
+  readonly mayBeTooDense: boolean;
+}
+
+/**
+ * A magnitude or a network by which the interfaces could select is tested on merged values (docs/behaviour.md 6.3): everything is
+ * read and sorted out here as long as that is affordable, else what the interfaces select.
+ */
+async function readWithin(
+  context: UnifyContext,
+  { filter, orderBy, first }: PageRequest,
+  { position, reach, mayBeTooDense }: Way,
+): Promise<EventPage | 'too dense'> {
+  const [whole, selected = null] = narrowingsOf(context, filter, reach);
+  const order = orderBy === 'ORIGIN_TIME_DESC' ? 'DESC' : 'ASC';
+  const read = async (narrowing: Narrowing, mayBeTooMuch: boolean): Promise<EventPage | GivenUp> => {
+    const after = position?.resumedIn(narrowing.name) ?? null;
+    const givesUp: GivenUp[] = [
+      ...(mayBeTooDense ? (['too dense'] as const) : []),
+      ...(mayBeTooMuch ? (['too much'] as const) : []),
+    ];
+    const page = await readStream(context, { filter, narrowing, order, after, first, givesUp });
+    return typeof page === 'string' ? page : { ...page, after, narrowing };
+  };
+  const wasSelected = selected !== null && position?.isOf(selected.name) === true;
+  const page = wasSelected ? 'too much' : await read(whole, selected !== null);
+  if (page !== 'too much') return page;
+  const narrowed = selected && (await read(selected, false));
+  if (narrowed === null || narrowed === 'too much')
+    throw new Error('A page that cannot be given up was given up');
+  if (narrowed === 'too dense') return narrowed;
+  return { ...narrowed, events: await confirmed(context, narrowed.events, filter) };
+}
+
+/**
+ * Assumed: where not everything can be read, the magnitudes that the interfaces give an earthquake differ by half of one at
+ * most, and none that is so left out is a rival of one that is not.
+ */
+const slackMagnitude = 0.5;
+
+/** Where only one interface is configured, its values are the merged ones, and it can select exactly. */
+function narrowingsOf(context: UnifyContext, filter: EventFilter, reach: Reach): [Narrowing, Narrowing?] {
+  if (!context.project || !context.catalogue) return [narrow(filter, reach, selectionOf(filter, 0))];
+  const selection = selectionOf(filter, slackMagnitude);
+  const whole = narrow(filter, reach);
+  return Object.keys(selection).length === 0 ? [whole] : [whole, narrow(filter, reach, selection)];
+}

@@ -1,0 +1,78 @@
+import { GatewayError, notConfigured } from '../../errors.js';
+import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
+import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
+import type { Read } from '../../upstream/read/read.js';
+import type { UnifyContext } from '../context.js';
+import { type Event, mergeEvent } from './merge.js';
+import { cataloguePartner, projectPartner } from './partner.js';
+import { projectRecord } from './record.js';
+
+/** Exactly one. `key` is the part of an event's global id behind its type. */
+export type EventLookup =
+  | { readonly key: string }
+  | { readonly projectEventId: string }
+  | { readonly catalogueEventId: string };
+
+/**
+ * The event with what both interfaces know of it; null when there is none. Where the interface that the id is of cannot
+ * answer, the other may know the event by the same id. @throws NotConfigured where that interface is not configured
+ */
+export async function readEvent(ctx: UnifyContext, lookup: EventLookup): Promise<Event | null> {
+  if ('projectEventId' in lookup) return byProjectId(ctx, lookup.projectEventId);
+  if ('catalogueEventId' in lookup) return byCatalogueId(ctx, lookup.catalogueEventId);
+  const id = lookup.key.slice(2);
+  if (lookup.key.startsWith('p:')) return byProjectId(ctx, id);
+  return lookup.key.startsWith('c:') ? byCatalogueId(ctx, id) : null;
+}
+
+/** A record of the project with the catalogue's of the same earthquake. */
+export async function eventOfProjectRecord(
+  ctx: UnifyContext,
+  record: Read<WireProjectEvent>,
+): Promise<Event> {
+  const { partner, failure } = await attempt(() => cataloguePartner(ctx, record));
+  return mergeEvent(record, partner, { catalogue: failure });
+}
+
+async function byProjectId(ctx: UnifyContext, id: string): Promise<Event | null> {
+  if (!ctx.project) throw notConfigured('PROJECT');
+  const { partner: record, failure } = await attempt(() => projectRecord(ctx, id));
+  if (record) return eventOfProjectRecord(ctx, record);
+  if (!failure) return null;
+  const catalogue = (await ctx.catalogue?.event(id, ctx.scope).catch(unlessGone(ctx))) ?? null;
+  if (!catalogue) throw failure;
+  return mergeEvent(null, catalogue, { project: failure, projectEventId: id });
+}
+
+async function byCatalogueId(ctx: UnifyContext, id: string): Promise<Event | null> {
+  if (!ctx.catalogue) throw notConfigured('CATALOGUE');
+  const { partner: record, failure } = await attempt<WireCatalogueEvent>(
+    async () => (await ctx.catalogue?.event(id, ctx.scope)) ?? null,
+  );
+  if (record) {
+    const found = await attempt(() => projectPartner(ctx, record));
+    return mergeEvent(found.partner, record, { project: found.failure });
+  }
+  if (!failure) return null;
+  const project = await projectRecord(ctx, id).catch(unlessGone(ctx));
+  if (!project) throw failure;
+  return mergeEvent(project, null, { catalogue: failure });
+}
+
+async function attempt<T>(
+  read: () => Promise<Read<T> | null>,
+): Promise<{ partner: Read<T> | null; failure?: GatewayError }> {
+  try {
+    return { partner: await read() };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { partner: null, failure: error };
+  }
+}
+
+function unlessGone(ctx: UnifyContext): () => null {
+  return () => {
+    ctx.scope.signal.throwIfAborted();
+    return null;
+  };
+}

@@ -1,0 +1,163 @@
+import type { GatewayError, Source } from '../../errors.js';
+import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
+import { known, MalformedValue, type Num, type Text } from '../../upstream/decode/fields.js';
+import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
+import type { Read } from '../../upstream/read/read.js';
+import { RecentlyUsed } from '../derived.js';
+import { Instant } from '../time/instant.js';
+import type { MaybeInstant } from '../time/wire-time.js';
+import { catalogueSolution, issueTime, knownInstant, projectSolution, type Solution } from './solution.js';
+
+/**
+ * One earthquake from the records that the interfaces have of it, at least one of them.
+ * @param failures of an interface that was asked for its record and could not answer
+ */
+export function mergeEvent(
+  project: Read<WireProjectEvent> | null,
+  catalogue: Read<WireCatalogueEvent> | null,
+  failures: Failures = noFailures,
+): Event {
+  const record = project ?? catalogue;
+  if (!record || failures.project || failures.catalogue) return new Event(project, catalogue, failures);
+  const last = lastMerged.get(record);
+  if (last && last.project === project && last.catalogue === catalogue) return last;
+  const merged = new Event(project, catalogue, noFailures);
+  lastMerged.set(record, merged);
+  return merged;
+}
+
+/** The event that a record was last merged into: most have the same partner, or none, for every operation. */
+const lastMerged = new RecentlyUsed<Read<unknown>, Event>(20_000);
+
+/** Why a record is missing, where that is not because there is none. */
+export interface Failures {
+  readonly project?: GatewayError | undefined;
+  readonly catalogue?: GatewayError | undefined;
+  /** The project's id of the event, known although its record could not be read. */
+  readonly projectEventId?: string | undefined;
+}
+
+const noFailures: Failures = {};
+
+/**
+ * Precedence (docs/behaviour.md 6.3): a located solution of the catalogue before the project's latest origin, since it is the
+ * reviewed one; else the project's. Time and place are of one solution; what it lacks, the other fills.
+ */
+export class Event {
+  readonly project: Read<WireProjectEvent> | null;
+  readonly catalogue: Read<WireCatalogueEvent> | null;
+  readonly failures: Failures;
+  /** Null when neither has located it. */
+  readonly solution: Solution | null;
+  /** Of the project's latest solution. */
+  readonly projectSolution: Solution | null;
+  readonly #catalogueWins: boolean;
+
+  constructor(
+    project: Read<WireProjectEvent> | null,
+    catalogue: Read<WireCatalogueEvent> | null,
+    failures: Failures,
+  ) {
+    this.project = project;
+    this.catalogue = catalogue;
+    this.failures = failures;
+    this.projectSolution = project && projectSolution(project.value);
+    const located = catalogue && catalogueSolution(catalogue.value);
+    this.solution = located ?? this.projectSolution;
+    this.#catalogueWins = located !== null || this.projectSolution === null;
+  }
+
+  /** What the global id holds: the project's id when it knows the event, since it is the key's own. */
+  get key(): string {
+    return this.projectEventId === null ? `c:${this.catalogueEventId}` : `p:${this.projectEventId}`;
+  }
+
+  get projectEventId(): string | null {
+    return this.project?.value.id ?? this.failures.projectEventId ?? null;
+  }
+
+  get catalogueEventId(): string | null {
+    return this.catalogue?.value.id ?? null;
+  }
+
+  get sources(): readonly Source[] {
+    return [
+      ...(this.project ? (['PROJECT'] as const) : []),
+      ...(this.catalogue ? (['CATALOGUE'] as const) : []),
+    ];
+  }
+
+  get issuedAt(): MaybeInstant {
+    return this.project && issueTime(this.project.value);
+  }
+
+  /** Kilometres. */
+  get depthKm(): Num {
+    return this.#preferred(this.catalogue?.value.depth_km, this.project?.value.origin?.depth);
+  }
+
+  get magnitude(): Num {
+    return this.#preferred(this.catalogue?.value.magnitude, this.project?.value.magnitude);
+  }
+
+  /** The catalogue's, and only of its own magnitude: the type of the project's is not shown (docs/interfaces.md P2). */
+  get magnitudeType(): Text {
+    const shown = known(this.magnitude);
+    const ofCatalogue = known(this.catalogue?.value.magnitude);
+    return shown !== ofCatalogue ? null : (this.catalogue?.value.magnitude_type ?? null);
+  }
+
+  get place(): Text {
+    return this.catalogue?.value.location_description ?? null;
+  }
+
+  get status(): Text {
+    return this.catalogue?.value.status ?? null;
+  }
+
+  get networkId(): Text {
+    return this.catalogue?.value.network_id ?? null;
+  }
+
+  get stationCount(): Num {
+    return this.project?.value.station_count ?? null;
+  }
+
+  get pickStations(): readonly string[] | null {
+    const codes = this.project?.value.pick_stations;
+    return codes?.filter((code): code is string => typeof code === 'string') ?? null;
+  }
+
+  /** The oldest of the records it is made of. */
+  get asOf(): Instant {
+    const readAtMs = [this.project, this.catalogue].flatMap((read) => (read ? [read.readAtMs] : []));
+    return Instant.fromMs(Math.min(...readAtMs));
+  }
+
+  #preferred(ofCatalogue: Num | undefined, ofProject: Num | undefined): Num {
+    const inOrder = this.#catalogueWins ? [ofCatalogue, ofProject] : [ofProject, ofCatalogue];
+    const value = inOrder.find((candidate) => typeof candidate === 'number');
+    return value ?? inOrder.find((candidate) => candidate instanceof MalformedValue) ?? null;
+  }
+}
+
+/** An event that has a place and a time, as every event of a list does. */
+export type LocatedEvent = Event & { readonly solution: Solution };
+
+export function isLocated(event: Event): event is LocatedEvent {
+  return event.solution !== null;
+}
+
+/** Origin time, then key: one order that all pages agree on. */
+export function compareEvents(a: LocatedEvent, b: LocatedEvent): number {
+  return a.solution.originTime.compare(b.solution.originTime) || compareText(a.key, b.key);
+}
+
+export function compareText(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** Milliseconds of the issue time; null where the project does not say. */
+export function issuedMs(event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): number | null {
+  return knownInstant(issueTime(event))?.ms ?? null;
+}

@@ -1,0 +1,117 @@
+import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
+import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
+import type { Read } from '../../upstream/read/read.js';
+import type { UnifyContext } from '../context.js';
+import { boxAround, type Point, splitBox } from '../geo/geodesy.js';
+import { associate, closeReach, type Reach, wideReach } from './association.js';
+import { CatalogueReader } from './list/catalogue-window.js';
+import { IssueWalk } from './list/issue-time-scan.js';
+import { catalogueSolution, projectSolution, type Solution } from './solution.js';
+
+/**
+ * The catalogue's record of the same earthquake; null when it has none. One request for what the catalogue has around its
+ * time; where somebody there could be the one, another for the project's own rivals.
+ */
+export async function cataloguePartner(
+  ctx: UnifyContext,
+  record: Read<WireProjectEvent>,
+): Promise<Read<WireCatalogueEvent> | null> {
+  const solution = projectSolution(record.value);
+  if (!solution || !ctx.catalogue) return sameId(ctx, record.value.id);
+  const catalogue = await catalogueAround(ctx, solution);
+  const candidate = associate([record], catalogue).get(record);
+  if (!candidate || candidate.value.id === record.value.id) return candidate ?? null;
+  const rivals = await projectAround(ctx, catalogueSolution(candidate.value) ?? solution);
+  const project = [record, ...rivals.filter(({ value }) => value.id !== record.value.id)];
+  return associate(project, catalogue).get(record) ?? null;
+}
+
+/** The project's record of the same earthquake; null when it has none. */
+export async function projectPartner(
+  ctx: UnifyContext,
+  record: Read<WireCatalogueEvent>,
+): Promise<Read<WireProjectEvent> | null> {
+  const solution = catalogueSolution(record.value);
+  if (!solution || !ctx.project) return null;
+  const project = await projectAround(ctx, solution);
+  const candidate = partnerOf(record, project, [record]);
+  if (!candidate || candidate.value.id === record.value.id) return candidate;
+  const rivals = await catalogueAround(ctx, projectSolution(candidate.value) ?? solution);
+  return partnerOf(record, project, [record, ...rivals.filter(({ value }) => value.id !== record.value.id)]);
+}
+
+function partnerOf(
+  record: Read<WireCatalogueEvent>,
+  project: readonly Read<WireProjectEvent>[],
+  catalogue: readonly Read<WireCatalogueEvent>[],
+): Read<WireProjectEvent> | null {
+  for (const [partner, candidate] of associate(project, catalogue)) if (candidate === record) return partner;
+  return null;
+}
+
+/** An event without a place has no neighbours: only its id can be the same. */
+async function sameId(ctx: UnifyContext, id: string): Promise<Read<WireCatalogueEvent> | null> {
+  return (await ctx.catalogue?.event(id, ctx.scope)) ?? null;
+}
+
+async function catalogueAround(
+  ctx: UnifyContext,
+  { originTime }: Solution,
+): Promise<readonly Read<WireCatalogueEvent>[]> {
+  if (!ctx.catalogue) return [];
+  const reader = new CatalogueReader(ctx, ctx.catalogue, { mostRequests });
+  const open = ({ lookAheadMs }: Reach) =>
+    reader.open({ fromMs: originTime.ms - lookAheadMs, toMs: originTime.ms + lookAheadMs });
+  const wide = await open(wideReach);
+  return (wide.pages <= mostPages ? wide : await open(closeReach)).whole();
+}
+
+/**
+ * What the project has around a place and time. Its list goes by issue time, so that this is what was issued there since:
+ * Assumed: whoever matters is among the first thousand of them.
+ */
+async function projectAround(
+  ctx: UnifyContext,
+  { originTime, ...place }: Solution,
+): Promise<readonly Read<WireProjectEvent>[]> {
+  const { project } = ctx;
+  if (!project) return [];
+  const walks = boxesAround(place).map(
+    (bbox) =>
+      new IssueWalk({
+        read: (query) => project.events(query, ctx.scope),
+        order: 'asc',
+        fromMs: Math.floor((originTime.ms - wideReach.lookAheadMs) / 1000) * 1000,
+        toMs: Number.POSITIVE_INFINITY,
+        bbox,
+        limit: 500,
+      }),
+  );
+  const records = new Map<string, Read<WireProjectEvent>>();
+  for (const walk of walks) {
+    for (let page = 0; page < mostPages && !walk.isDone; page++) {
+      for (const read of await walk.next()) records.set(read.value.id, read);
+    }
+  }
+  return [...records.values()];
+}
+
+function boxesAround(place: Point): (readonly [number, number, number, number])[] {
+  return splitBox(boxAround({ ...place, radiusKm: reachKm })).map(
+    ({ minLongitude, minLatitude, maxLongitude, maxLatitude }) => [
+      floor(minLongitude),
+      floor(minLatitude),
+      -floor(-maxLongitude),
+      -floor(-maxLatitude),
+    ],
+  );
+}
+
+const floor = (degrees: number) => Math.max(-180, Math.floor(degrees * 100) / 100);
+
+// Records of one id are taken to lie within 300 km of each other, as everywhere where a list is narrowed to a place.
+const reachKm = 300;
+
+const mostPages = 2;
+
+const mostRequests = 20;

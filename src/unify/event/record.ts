@@ -1,0 +1,95 @@
+import { eventShape, type WireEvent, type WireEventDetail } from '../../upstream/project/wire.js';
+import type { Read } from '../../upstream/read/read.js';
+import type { UnifyContext } from '../context.js';
+import { Instant } from '../time/instant.js';
+import { IssueWalk } from './list/issue-time-scan.js';
+import { issuedMs } from './merge.js';
+import { originsIn } from './origins.js';
+import { projectSolution } from './solution.js';
+
+/**
+ * The project's record of an event as its list shows it; null when there is none. Whether the detail repeats it is not
+ * shown (docs/interfaces.md P2): if not, it is looked for in the list where the times that the detail names lead, and if it is not
+ * there, made from the solutions as far as they read like the list's.
+ */
+export async function projectRecord(ctx: UnifyContext, id: string): Promise<Read<WireEvent> | null> {
+  const detail = await ctx.project?.event(id, ctx.scope);
+  if (!detail) return null;
+  const { event } = detail.value;
+  if (event && projectSolution(event) && issuedMs(event) !== null) {
+    return { value: event, readAtMs: detail.readAtMs };
+  }
+  const listed = await listedRecord(ctx, id, Math.max(...timesIn(detail.value)));
+  return listed ?? { value: composedRecord(id, detail.value), readAtMs: detail.readAtMs };
+}
+
+/** @param latestMs most likely when the last solution was issued; the list may tell a later time. Infinite if unknown */
+async function listedRecord(
+  ctx: UnifyContext,
+  id: string,
+  latestMs: number,
+): Promise<Read<WireEvent> | null> {
+  const fromMs = latestMs - 2000;
+  const spans = Number.isFinite(latestMs)
+    ? [latestMs + 3000, Number.POSITIVE_INFINITY]
+    : [Number.POSITIVE_INFINITY];
+  for (const toMs of spans) {
+    const walk = new IssueWalk({
+      read: async (query) => {
+        if (!ctx.project) throw new Error('The project is not configured');
+        return ctx.project.events(query, ctx.scope);
+      },
+      order: Number.isFinite(latestMs) ? 'asc' : 'desc',
+      fromMs,
+      toMs,
+      limit: 500,
+    });
+    for (let page = 0; page < mostPages && !walk.isDone; page++) {
+      const found = (await walk.next()).find(({ value }) => value.id === id);
+      if (found) return found;
+    }
+  }
+  return null;
+}
+
+// The event is among those issued at the time that was found; a few pages more are a last resort.
+const mostPages = 2;
+
+/** Unix milliseconds of everything in the solutions that is named like a time and reads like one. */
+function timesIn(detail: WireEventDetail): number[] {
+  const times: number[] = [];
+  const visit = (value: unknown, name: string): void => {
+    if (Array.isArray(value)) for (const item of value) visit(item, name);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, item] of Object.entries(value)) visit(item, key);
+    } else if (/time|issued|_at$/i.test(name)) {
+      const instant = instantIn(value);
+      if (instant) times.push(instant.ms);
+    }
+  };
+  visit(detail, '');
+  return times;
+}
+
+function instantIn(value: unknown): Instant | null {
+  if (typeof value === 'string') return Instant.parse(value);
+  return typeof value === 'number' && value > 0 ? Instant.fromUnixSeconds(value) : null;
+}
+
+function composedRecord(id: string, detail: WireEventDetail): WireEvent {
+  const magnitude = magnitudeIn((detail.magnitudes ?? []).at(-1));
+  const origin = originsIn(detail).at(-1)?.origin ?? null;
+  return eventShape.parse({ id, magnitude, ...definedIn(detail.event), origin });
+}
+
+function magnitudeIn(solution: unknown): unknown {
+  if (typeof solution !== 'object' || solution === null) return null;
+  const { magnitude, mag, value } = solution as Record<string, unknown>;
+  return [magnitude, mag, value].find((candidate) => typeof candidate === 'number') ?? null;
+}
+
+function definedIn(event: WireEvent | null): object {
+  return Object.fromEntries(
+    Object.entries(event ?? {}).filter(([, value]) => value !== null && value !== undefined),
+  );
+}

@@ -1,0 +1,104 @@
+import DataLoader from 'dataloader';
+import { known } from '../../upstream/decode/fields.js';
+import type { UnifyContext } from '../context.js';
+import { isMasked } from '../masking/masking.js';
+import type { Instant } from '../time/instant.js';
+import { type Span, within } from '../time/spans.js';
+import type { MaybeInstant } from '../time/wire-time.js';
+import { candidatesOf, quakeOf } from '../trigger/event.js';
+import { triggersIn } from '../trigger/list/spans.js';
+import type { Trigger } from '../trigger/record.js';
+import { listenerOf, sensorOfTrigger } from '../trigger/sensor.js';
+import { mayBeFrom } from './detail.js';
+import { arrivalsOf, type Event } from './event.js';
+import { bestExplanation, type Explanation, explain, startsThatMayBeExplained } from './explanation.js';
+import { isLocated, type LocatedEvent } from './merge.js';
+
+/** A trigger that an earthquake explains (docs/behaviour.md 6.7). */
+export interface Recording {
+  readonly trigger: Trigger;
+  readonly event: LocatedEvent;
+  readonly explanation: Explanation;
+}
+
+/**
+ * The triggers that this earthquake explains better than any other, nearest first. Batched.
+ * @throws NotConfigured without a project interface: the catalogue has no triggers.
+ */
+export async function recordingsOf(ctx: UnifyContext, event: Event): Promise<readonly Recording[]> {
+  if (!isLocated(event)) return [];
+  const quake = quakeOf(event);
+  const recordings = await Promise.all(
+    (await ctx.once(createLoader).load(event)).map(async (trigger): Promise<Recording | null> => {
+      const listener = await listenerOf(ctx, trigger);
+      const explanation = listener && explain(quake, listener);
+      if (!listener || !explanation) return null;
+      const { quakes } = await candidatesOf(ctx, trigger);
+      const rivals = quakes.filter((other) => !isSame(other.event, event));
+      const best = bestExplanation([quake, ...rivals], listener);
+      return best?.quake === quake ? { trigger, event, explanation } : null;
+    }),
+  );
+  return recordings.filter((recording) => recording !== null).sort(nearestFirst);
+}
+
+/** Kilometres from the epicentre to the sensor; null for a masked sensor. */
+export async function recordedAtKm(ctx: UnifyContext, recording: Recording): Promise<number | null> {
+  return (await isHidden(ctx, recording)) ? null : recording.explanation.distanceKm;
+}
+
+/**
+ * When P or S reached the sensor: from the catalogue's arrivals where they have its station, else estimated from the
+ * distance. Null for a masked sensor: the two together, or one and the origin time, are a distance.
+ */
+export async function arrivalAt(
+  ctx: UnifyContext,
+  recording: Recording,
+  wave: 'p' | 's',
+): Promise<MaybeInstant> {
+  if (await isHidden(ctx, recording)) return null;
+  const { event, explanation, trigger } = recording;
+  const stationCode = known(trigger.stationCode);
+  const arrivals = stationCode === null ? null : await arrivalsOf(ctx, event);
+  const arrival = arrivals?.find(
+    (one) => one.stationCode === stationCode && mayBeFrom(one, explanation.distanceKm),
+  );
+  const read = wave === 'p' ? arrival?.pArrival : arrival?.sArrival;
+  return read ?? estimated(event.solution.originTime, wave === 'p' ? explanation.pS : explanation.sS);
+}
+
+function createLoader(ctx: UnifyContext): DataLoader<LocatedEvent, readonly Trigger[]> {
+  return new DataLoader(
+    async (events) => {
+      const spans = events.map((event) => wholeSeconds(startsThatMayBeExplained(quakeOf(event))));
+      const triggers = await triggersIn(ctx, spans);
+      return spans.map((span) => within(triggers, ({ startTime }) => startTime.ms, span));
+    },
+    { maxBatchSize: Number.POSITIVE_INFINITY },
+  );
+}
+
+function wholeSeconds({ fromMs, toMs }: Span): Span {
+  return { fromMs: Math.floor(fromMs / 1000) * 1000, toMs: Math.ceil(toMs / 1000) * 1000 };
+}
+
+function isSame(a: Event, b: Event): boolean {
+  const same = (mine: string | null, theirs: string | null) => mine !== null && mine === theirs;
+  return same(a.projectEventId, b.projectEventId) || same(a.catalogueEventId, b.catalogueEventId);
+}
+
+async function isHidden(ctx: UnifyContext, { trigger }: Recording): Promise<boolean> {
+  const sensor = await sensorOfTrigger(ctx, trigger);
+  return !sensor || isMasked(ctx, sensor);
+}
+
+function estimated(originTime: Instant, afterS: number): Instant {
+  // To the hundredth of a second, which is more than the model knows.
+  return originTime.plusMs(Math.round(afterS * 100) * 10);
+}
+
+function nearestFirst(a: Recording, b: Recording): number {
+  return (
+    a.explanation.distanceKm - b.explanation.distanceKm || a.trigger.startTime.compare(b.trigger.startTime)
+  );
+}

@@ -1,0 +1,53 @@
+import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
+import { known, MalformedValue, type Num } from '../../upstream/decode/fields.js';
+import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
+import { derived } from '../derived.js';
+import type { Point } from '../geo/geodesy.js';
+import { Instant } from '../time/instant.js';
+import { instantOf, type MaybeInstant } from '../time/wire-time.js';
+
+/** Where and when an earthquake began, by one and the same location: time and place are never mixed (docs/behaviour.md 6.3). */
+export interface Solution extends Point {
+  readonly originTime: Instant;
+}
+
+/** Null when the project has not located the event: there is no origin, or its time or place cannot be read. */
+export function projectSolution({ origin }: Pick<WireProjectEvent, 'origin'>): Solution | null {
+  return origin && solutionOfOrigin(origin);
+}
+
+const solutionOfOrigin = derived((origin: NonNullable<WireProjectEvent['origin']>) =>
+  solutionOf(unixInstant(origin.origin_time), origin.latitude, origin.longitude),
+);
+
+/** Null when the catalogue has not located the event. */
+export const catalogueSolution = derived((event: WireCatalogueEvent): Solution | null =>
+  solutionOf(instantOf(event.origin_time), event.latitude, event.longitude),
+);
+
+/** When the latest solution was issued: of the event, else of its origin (docs/interfaces.md P2 has both). */
+export const issueTime = derived((event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): MaybeInstant => {
+  const issuedAt = instantOf(event.issued_at);
+  if (issuedAt instanceof Instant) return issuedAt;
+  const ofOrigin = event.origin ? unixInstant(event.origin.issued_at) : null;
+  return ofOrigin instanceof Instant ? ofOrigin : (issuedAt ?? ofOrigin);
+});
+
+/** Unix seconds (docs/interfaces.md P2). */
+export function unixInstant(value: Num): MaybeInstant {
+  if (typeof value !== 'number') return value;
+  return Instant.fromUnixSeconds(value) ?? new MalformedValue('Upstream sent a number that is not a time');
+}
+
+/** The instant, or null where there is none that can be read: for comparisons. */
+export function knownInstant(value: MaybeInstant): Instant | null {
+  return value instanceof Instant ? value : null;
+}
+
+function solutionOf(time: MaybeInstant, latitude: Num, longitude: Num): Solution | null {
+  const [north, east] = [known(latitude), known(longitude)];
+  if (!(time instanceof Instant) || north === null || east === null) return null;
+  // No place has such a latitude: what is said of it is not a location.
+  if (Math.abs(north) > 90) return null;
+  return { originTime: time, latitude: north, longitude: east };
+}

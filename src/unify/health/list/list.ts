@@ -1,0 +1,135 @@
+import { BadUserInput } from '../../../errors.js';
+import type { HealthQuery } from '../../../upstream/project/client.js';
+import type { UnifyContext } from '../../context.js';
+import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from '../../paging.js';
+import { Instant } from '../../time/instant.js';
+import type { HealthReport } from '../report.js';
+import { type PlacedReport, walkHealthReports } from './scan.js';
+import type { HealthPosition } from './seam.js';
+
+export interface HealthListArgs {
+  /** Exclusive; 24 hours before `to` when left out. */
+  readonly from?: Instant | null | undefined;
+  /** Inclusive; now when left out. */
+  readonly to?: Instant | null | undefined;
+  readonly first: number;
+  readonly after?: string | null | undefined;
+}
+
+/** Requests that one list may need: past them it is cut, with a cursor to go on from. */
+export const mostHealthRequests = 20;
+
+/**
+ * Health reports of a sensor, oldest first. Null when the project does not have it.
+ * @throws BadUserInput when `from` is after `to`.
+ */
+export async function listHealthReports(
+  ctx: UnifyContext,
+  deviceId: string | null,
+  { from = null, to = null, first, after }: HealthListArgs,
+): Promise<Slice<HealthReport> | null> {
+  if (from && to && from.compare(to) > 0) {
+    throw new BadUserInput('`from` must not be after `to`', { argument: 'from' });
+  }
+  const position = after == null ? null : decodeCursor(listName, after, 'after', decodePosition);
+  const read = readerOf(ctx, deviceId);
+  const walked =
+    read &&
+    (await walkHealthReports({
+      read,
+      from,
+      to,
+      nowMs: ctx.clock.now(),
+      after: position,
+      wanted: first,
+      mostRequests: mostHealthRequests,
+    }));
+  if (!walked) return null;
+  const edges = walked.reports.map((placed) => new HealthEdge(placed));
+  const slice = sliceOf(edges, { next: walked.more, previous: position !== null });
+  if (!walked.reached) return slice;
+  return { ...slice, pageInfo: { ...slice.pageInfo, endCursor: cursorOf(walked.reached) } };
+}
+
+/** Its cursor is made when it is asked for: of thousands, mostly the last one's. */
+class HealthEdge implements Edge<HealthReport> {
+  readonly node: HealthReport;
+  readonly #position: HealthPosition;
+
+  constructor({ report, position }: PlacedReport) {
+    this.node = report;
+    this.#position = position;
+  }
+
+  get cursor(): string {
+    return cursorOf(this.#position);
+  }
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/**
+ * The last report of a sensor: of the last 24 hours, or of the 24 hours before it was last heard of where that is longer
+ * ago. One request: upstream lists oldest first, and a shorter window that proves empty would cost another.
+ */
+export async function latestHealthReport(
+  ctx: UnifyContext,
+  deviceId: string | null,
+  lastSeenAt: Instant | null,
+): Promise<HealthReport | null> {
+  const read = readerOf(ctx, deviceId);
+  if (!read) return null;
+  // The questions below are about the present: they are the same until one of these moments has passed.
+  const nowMs = ctx.tenant.clock.now();
+  const lastOf = async (from: Instant | null, to: Instant | null) => {
+    const walked = await walkHealthReports({
+      read,
+      from,
+      to,
+      nowMs,
+      after: null,
+      wanted: Number.POSITIVE_INFINITY,
+      onlyLast: true,
+      mostRequests: mostHealthRequests,
+    });
+    return walked?.reports.at(-1)?.report ?? null;
+  };
+  const isQuietFor = (ms: number) => lastSeenAt !== null && ctx.hasPassed(lastSeenAt.ms + ms);
+  if (!lastSeenAt || !isQuietFor(dayMs - hourMs)) return lastOf(null, null);
+  // Whole hours, so that the question stays the same for as long, and its answer can be kept.
+  const from = Instant.fromMs(Math.floor(lastSeenAt.ms / hourMs) * hourMs - dayMs);
+  const inOneWindow = !isQuietFor(5 * dayMs);
+  // Where the record of the sensor was wrong about when it was heard of, there is the last day still.
+  return (
+    (await lastOf(from, inOneWindow ? null : from.plusMs(2 * dayMs))) ??
+    (inOneWindow ? null : lastOf(null, null))
+  );
+}
+
+const listName = 'health';
+
+function readerOf({ project, scope, slices }: UnifyContext, deviceId: string | null) {
+  if (!project || deviceId === null) return null;
+  return async (query: HealthQuery) => {
+    const page = await project.healthReports(deviceId, query, scope);
+    // Those of many sensors can be there at once, from the cache.
+    if (page) await slices.take(page.value.reports.length, scope.turn);
+    return page;
+  };
+}
+
+function cursorOf({ timestamp, rank }: HealthPosition): string {
+  return encodeCursor(listName, [timestamp.toString(), rank]);
+}
+
+function decodePosition(value: unknown): HealthPosition | null {
+  if (!Array.isArray(value) || value.length !== 2) return null;
+  const [time, rank] = value as unknown[];
+  const timestamp = typeof time === 'string' ? Instant.parse(time) : null;
+  if (!timestamp) return null;
+  if (rank === null) return { timestamp, rank };
+  return typeof rank === 'number' && Number.isSafeInteger(rank) && rank >= 1 && rank <= 5000
+    ? { timestamp, rank }
+    : null;
+}

@@ -1,0 +1,159 @@
+import { UpstreamUnavailable } from '../../../errors.js';
+import type { HealthQuery } from '../../../upstream/project/client.js';
+import type { WireHealthPage } from '../../../upstream/project/wire.js';
+import type { Read } from '../../../upstream/read/read.js';
+import { Instant, later } from '../../time/instant.js';
+import { ceilMs, fitsMs, floorMs } from '../../time/millisecond.js';
+import { type HealthReport, healthReportOf } from '../report.js';
+import { type HealthPosition, HealthSeam } from './seam.js';
+import { longestRangeMs, windowEndMs } from './windows.js';
+
+export interface HealthWalk {
+  readonly read: (query: HealthQuery) => Promise<Read<WireHealthPage> | null>;
+  /** Exclusive; null for upstream's own default, 24 hours before `to`. */
+  readonly from: Instant | null;
+  /** Inclusive; null for now, whatever that is by upstream's clock. */
+  readonly to: Instant | null;
+  readonly nowMs: number;
+  readonly after: HealthPosition | null;
+  readonly wanted: number;
+  /** Whether the last report of each page is all that is looked at. */
+  readonly onlyLast?: boolean;
+  /** Upstream requests at most. */
+  readonly mostRequests: number;
+}
+
+export interface WalkedReports {
+  /** Oldest first, at most `wanted`. */
+  readonly reports: readonly PlacedReport[];
+  /** Whether there is more behind the last; also true when the walk ended at `mostRequests`. */
+  readonly more: boolean;
+  /** How far a walk that ended at `mostRequests` has looked: where to go on from. Else null. */
+  readonly reached: HealthPosition | null;
+}
+
+export interface PlacedReport {
+  readonly report: HealthReport;
+  readonly position: HealthPosition;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** docs/interfaces.md P4. */
+const largestPage = 5000;
+
+/**
+ * Walks health reports over a range of any length, oldest first: window by window of at most 7 days, and within a window
+ * by `next_from` with the same `to` (docs/interfaces.md P4). Upstream's `from` is exclusive and its `to` inclusive, so windows
+ * that meet share no report and lose none. Null when the project does not have the sensor.
+ * @throws UpstreamUnavailable when `next_from` does not advance.
+ */
+export async function walkHealthReports(walk: HealthWalk): Promise<WalkedReports | null> {
+  const found: PlacedReport[] = [];
+  const seam = new HealthSeam(walk.after);
+  // Assumed: no sensor dates a report more than a day ahead. Windows beyond would be empty.
+  const toMs = Math.min(walk.to ? ceilMs(walk.to) : walk.nowMs, walk.nowMs + dayMs);
+  let start = startOf(walk, toMs);
+  // Of the window that is being read: `next_from` is followed with the same.
+  let end: End | null = null;
+
+  for (let requests = 0; start.ms < toMs; requests++) {
+    if (requests === walk.mostRequests) return { ...cut(found, walk.wanted, true), reached: seam.position };
+    end ??= endOf(walk, start, toMs);
+    const again = requests === 0 && walk.after?.rank ? walk.after.rank + 2 : 0;
+    const limit = Math.min(largestPage, walk.wanted - found.length + 1 + again);
+    const from = start.text ?? (end.ms < toMs ? textOf(start.ms) : undefined);
+    const page = await walk.read({ from, to: end.text, limit });
+    if (page === null) return null;
+    seam.turn();
+    for (const record of walk.onlyLast ? lastOf(walk, page) : page.value.reports) {
+      const report = healthReportOf(record, page.readAtMs);
+      const position = report && isWithin(walk, report.timestamp) ? seam.pass(report) : null;
+      if (report && position) found.push({ report, position });
+    }
+    const { nextFrom } = page.value;
+    // Upstream says itself that there is more: nothing has to be read to know.
+    const more = found.length > walk.wanted || (found.length === walk.wanted && nextFrom !== null);
+    if (more) return cut(found, walk.wanted, true);
+    start = nextFrom === null ? { ms: end.ms, text: textOf(end.ms) } : advanced(from, nextFrom);
+    if (nextFrom === null) end = null;
+    seam.reach(instantAt(start));
+  }
+  return cut(found, walk.wanted, false);
+}
+
+/** Of thousands that come in order, the last that can be read and is in the range: at most one. */
+function lastOf(walk: HealthWalk, { value: { reports }, readAtMs }: Read<WireHealthPage>) {
+  const at = reports.findLastIndex((record) => {
+    const report = healthReportOf(record, readAtMs);
+    return report !== null && isWithin(walk, report.timestamp);
+  });
+  return at < 0 ? [] : reports.slice(at, at + 1);
+}
+
+interface Start {
+  readonly ms: number;
+  /** Undefined for upstream's default. */
+  readonly text: string | undefined;
+}
+
+interface End {
+  readonly ms: number;
+  /** Undefined for now. */
+  readonly text: string | undefined;
+}
+
+function endOf(walk: HealthWalk, start: Start, toMs: number): End {
+  const ms = windowEndMs(start.ms, toMs);
+  return { ms, text: ms < toMs ? textOf(ms) : lastEnd(walk, start.ms, toMs) };
+}
+
+function startOf({ from, to, nowMs, after }: HealthWalk, toMs: number): Start {
+  const lower = from ?? (to ? to.plusMs(-dayMs) : null);
+  const passed = after && afterStart(after);
+  const start = passed && lower ? later(passed, lower) : (passed ?? lower);
+  if (!start) return { ms: nowMs - dayMs, text: undefined };
+  if (fitsMs(start)) return { ms: floorMs(start), text: start.toString() };
+  // Whoever compares by the millisecond would lose what follows within it.
+  return { ms: floorMs(start) - 1, text: textOf(Math.min(floorMs(start) - 1, toMs)) };
+}
+
+// What bears the same timestamp, or the same millisecond, as the last report comes again and is counted off.
+function afterStart({ timestamp, rank }: HealthPosition): Instant {
+  return rank === null ? timestamp : Instant.fromMs(floorMs(timestamp) - 1);
+}
+
+// Without an end, equal questions about the present are one. An hour is left for clocks that differ: the range must not
+// exceed 7 days by upstream's clock.
+function lastEnd({ to }: HealthWalk, startMs: number, toMs: number): string | undefined {
+  if (!to) return toMs - startMs <= longestRangeMs - hourMs ? undefined : textOf(toMs);
+  return fitsMs(to) && floorMs(to) === toMs ? to.toString() : textOf(toMs);
+}
+
+function isWithin({ from, to }: HealthWalk, timestamp: Instant): boolean {
+  if (from && timestamp.compare(from) <= 0) return false;
+  return !to || timestamp.compare(to) <= 0;
+}
+
+function advanced(from: string | undefined, nextFrom: string): Start {
+  const next = Instant.parse(nextFrom);
+  const before = from === undefined ? null : Instant.parse(from);
+  if (!next || (before && next.compare(before) <= 0)) {
+    throw new UpstreamUnavailable(
+      'The health reports of the project do not advance: `next_from` is not after `from`',
+    );
+  }
+  return { ms: floorMs(next), text: nextFrom };
+}
+
+function instantAt({ ms, text }: Start): Instant {
+  return (text === undefined ? null : Instant.parse(text)) ?? Instant.fromMs(ms);
+}
+
+function cut(found: readonly PlacedReport[], wanted: number, more: boolean): WalkedReports {
+  return { reports: found.slice(0, wanted), more: more || found.length > wanted, reached: null };
+}
+
+function textOf(ms: number): string {
+  return Instant.fromMs(ms).toString();
+}

@@ -1,0 +1,113 @@
+import DataLoader from 'dataloader';
+import type { Maybe } from '../../maybe.js';
+import type { WireSensor } from '../../upstream/catalogue/wire.js';
+import { known } from '../../upstream/decode/fields.js';
+import type { UnifyContext } from '../context.js';
+import { sensorDetail } from '../sensor/detail.js';
+import { createInventory } from '../sensor/inventory/inventory.js';
+import { codeKeyOf, createNetworkCodes } from './code.js';
+
+/**
+ * The seismic code of a network, from the detail of one of its sensors (docs/behaviour.md 6.1): one request for the detail, and one
+ * more for a sensor where none is known yet. Then known for a day.
+ */
+export function learnNetworkCode(ctx: UnifyContext, networkId: string): Promise<string | null> {
+  return ctx.once(createLoader).load(networkId);
+}
+
+/** The code of the network that a sensor of the catalogue is in. */
+export function networkCodeOf(
+  ctx: UnifyContext,
+  sensor: Pick<WireSensor, 'id' | 'network_id'>,
+): Maybe<string | null> {
+  const key = codeKeyOf(sensor);
+  const code = ctx.tracked(createNetworkCodes).ofNoted(ctx, key);
+  if (code !== undefined) return code;
+  const networkId = known(sensor.network_id);
+  if (networkId !== null) return learnNetworkCode(ctx, networkId);
+  return learnFrom(ctx, key, [sensor.id]);
+}
+
+// A sensor without a code can be beside one that has it; a network without any is not searched to its end.
+const samples = 3;
+
+const createLoader = (ctx: UnifyContext) =>
+  new DataLoader((networkIds: readonly string[]) => learnAll(ctx, networkIds), {
+    maxBatchSize: Number.POSITIVE_INFINITY,
+  });
+
+async function learnAll(
+  ctx: UnifyContext,
+  networkIds: readonly string[],
+): Promise<readonly (string | null | Error)[]> {
+  const codes = ctx.tracked(createNetworkCodes);
+  const wanted = networkIds.filter((networkId) => codes.ofNoted(ctx, networkId) === undefined);
+  const sensors = await sensorsOf(ctx, wanted);
+  return Promise.all(
+    networkIds.map(async (networkId) => {
+      const code = codes.ofNoted(ctx, networkId);
+      if (code !== undefined) return code;
+      return learnOne(ctx, networkId, sensors.get(networkId) ?? []).catch((error: Error) => error);
+    }),
+  );
+}
+
+/** Up to `samples` sensors of each network, from the list of all where that is known or costs no more. */
+async function sensorsOf(
+  ctx: UnifyContext,
+  networkIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, string[]>();
+  const list = ctx.tracked(createInventory).catalogue;
+  if (!list || networkIds.length === 0) return found;
+  if (!list.held(ctx) && networkIds.length < 2) return found;
+  const wanted = new Set(networkIds);
+  const listed = await list.read(ctx, {
+    enough: ({ records, pagesLeft }) => {
+      const seen = new Set<string>();
+      for (const { value } of records.values()) {
+        const networkId = known(value.network_id);
+        if (networkId !== null && wanted.has(networkId)) seen.add(networkId);
+      }
+      return seen.size === wanted.size || (pagesLeft ?? 0) > wanted.size - seen.size;
+    },
+  });
+  for (const { value } of listed.records.values()) {
+    const networkId = known(value.network_id);
+    if (networkId === null || !wanted.has(networkId)) continue;
+    const sample = found.get(networkId) ?? [];
+    if (sample.length < samples) found.set(networkId, [...sample, value.id]);
+  }
+  return found;
+}
+
+async function learnOne(
+  ctx: UnifyContext,
+  networkId: string,
+  known: readonly string[],
+): Promise<string | null> {
+  if (known.length > 0) return learnFrom(ctx, networkId, known);
+  const page = await ctx.catalogue?.sensors({ networkId, page: 1, limit: samples }, ctx.scope);
+  return learnFrom(
+    ctx,
+    networkId,
+    (page?.value.items ?? []).map((sensor) => sensor.id),
+  );
+}
+
+async function learnFrom(
+  ctx: UnifyContext,
+  key: string,
+  sensorIds: readonly string[],
+): Promise<string | null> {
+  const codes = ctx.kept(createNetworkCodes);
+  for (const sensorId of sensorIds) {
+    const detail = await sensorDetail(ctx, sensorId);
+    const code = detail && known(detail.value.network_code);
+    if (!code) continue;
+    codes.learn(key, code);
+    return code;
+  }
+  codes.learn(key, null);
+  return null;
+}

@@ -1,0 +1,72 @@
+import { Forbidden, notConfigured } from '../../errors.js';
+import type { WireNetwork, WireNetworkStatistics } from '../../upstream/catalogue/wire.js';
+import type { UnifyContext } from '../context.js';
+import { learnNetworkCode } from './code-lookup.js';
+
+/** A network of the catalogue (docs/interfaces.md C2). Knows its id; the rest is read when it is wanted. */
+export class Network {
+  readonly networkId: string;
+  readonly #ctx: UnifyContext;
+
+  constructor(ctx: UnifyContext, networkId: string) {
+    this.#ctx = ctx;
+    this.networkId = networkId;
+  }
+
+  /** All networks of an operation are one request. Null where the catalogue does not know the id. */
+  record(): Promise<WireNetwork | null> {
+    return networkRecord(this.#ctx, this.networkId);
+  }
+
+  /** Learnt from one of its sensors; null where none of them has one. */
+  code(): Promise<string | null> {
+    return learnNetworkCode(this.#ctx, this.networkId);
+  }
+
+  /** One request. */
+  async statistics(): Promise<WireNetworkStatistics | null> {
+    const read = await this.#ctx.catalogue?.networkStatistics(this.networkId, this.#ctx.scope);
+    return read?.value ?? null;
+  }
+}
+
+/** Null when there is no such network. @throws NotConfigured without the catalogue */
+export async function readNetwork(ctx: UnifyContext, networkId: string): Promise<Network | null> {
+  if (!ctx.catalogue) throw notConfigured('CATALOGUE');
+  return (await networkRecord(ctx, networkId)) ? new Network(ctx, networkId) : null;
+}
+
+/** Ordered by name as upstream lists them. @throws NotConfigured without the catalogue */
+export async function readNetworks(ctx: UnifyContext): Promise<readonly Network[]> {
+  if (!ctx.catalogue) throw notConfigured('CATALOGUE');
+  const records = await ctx.once(readList);
+  return [...records.keys()].map((networkId) => new Network(ctx, networkId));
+}
+
+function networkRecord(ctx: UnifyContext, networkId: string): Promise<WireNetwork | null> {
+  const records = ctx.once(createRecords);
+  const asked = records.get(networkId);
+  if (asked) return asked;
+  const record = readRecord(ctx, networkId);
+  records.set(networkId, record);
+  return record;
+}
+
+async function readRecord(ctx: UnifyContext, networkId: string): Promise<WireNetwork | null> {
+  let listed: ReadonlyMap<string, WireNetwork> | undefined;
+  try {
+    listed = await ctx.once(readList);
+  } catch (error) {
+    // A key that may not list the networks can still be allowed to read one.
+    if (!(error instanceof Forbidden)) throw error;
+  }
+  // Assumed: the list can be of the organization's own networks only (docs/interfaces.md C4); others are asked for by themselves.
+  return listed?.get(networkId) ?? (await ctx.catalogue?.network(networkId, ctx.scope))?.value ?? null;
+}
+
+async function readList(ctx: UnifyContext): Promise<ReadonlyMap<string, WireNetwork>> {
+  const networks = (await ctx.catalogue?.networks(ctx.scope))?.value ?? [];
+  return new Map(networks.map((network) => [network.id, network]));
+}
+
+const createRecords = () => new Map<string, Promise<WireNetwork | null>>();

@@ -1,0 +1,27 @@
+import type { WireSensorDetail } from '../../upstream/catalogue/wire.js';
+import { known } from '../../upstream/decode/fields.js';
+import type { Read } from '../../upstream/read/read.js';
+import type { UnifyContext } from '../context.js';
+import { codeKeyOf, createNetworkCodes } from '../network/code.js';
+
+export type DetailRecord = Read<WireSensorDetail>;
+
+/** What only the catalogue's detail of a sensor has (docs/interfaces.md C2): one request each. Null where it is not there. */
+export function sensorDetail(ctx: UnifyContext, catalogueId: string): Promise<DetailRecord | null> {
+  const details = ctx.once(createDetails);
+  const asked = details.get(catalogueId);
+  if (asked) return asked;
+  const detail = readDetail(ctx, catalogueId);
+  details.set(catalogueId, detail);
+  return detail;
+}
+
+async function readDetail(ctx: UnifyContext, catalogueId: string): Promise<DetailRecord | null> {
+  const detail = (await ctx.catalogue?.sensor(catalogueId, ctx.scope)) ?? null;
+  const code = detail && known(detail.value.network_code);
+  // Whatever a detail was read for, it tells its network's code.
+  if (detail && code) ctx.tracked(createNetworkCodes).learn(codeKeyOf(detail.value), code);
+  return detail;
+}
+
+const createDetails = () => new Map<string, Promise<DetailRecord | null>>();

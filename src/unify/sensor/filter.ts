@@ -1,0 +1,101 @@
+import { notConfigured, type Source } from '../../errors.js';
+import { promised } from '../../maybe.js';
+import { known } from '../../upstream/decode/fields.js';
+import type { UnifyContext } from '../context.js';
+import { type Box, boxContains, type Circle, withinRadius } from '../geo/geodesy.js';
+import type { PositionView } from '../masking/masking.js';
+import { codeKeyOf, createNetworkCodes } from '../network/code.js';
+import { networkCodeOf } from '../network/code-lookup.js';
+import type { Pair } from './identity.js';
+import { stationOf } from './order.js';
+import { type SensorStatus, statusOf } from './status.js';
+
+/** Which sensors; all that is given must hold, of the merged values (docs/behaviour.md 6.3). An empty list matches nothing. */
+export interface SensorFilter {
+  readonly status?: SensorStatus | null | undefined;
+  readonly networkId?: string | null | undefined;
+  readonly networkCode?: string | null | undefined;
+  readonly stationCodes?: readonly string[] | null | undefined;
+  readonly boundingBox?: Box | null | undefined;
+  readonly within?: Circle | null | undefined;
+  readonly source?: Source | null | undefined;
+}
+
+/** The one interface without which the filter cannot be answered, or null. @throws NotConfigured where it is not there */
+export function neededSource(ctx: UnifyContext, { networkId, source }: SensorFilter): Source | null {
+  // Networks are the catalogue's: what it does not know is in none.
+  const needed = networkId != null ? 'CATALOGUE' : (source ?? null);
+  if (networkId != null && source === 'PROJECT' && !ctx.project) throw notConfigured('PROJECT');
+  if (needed === 'CATALOGUE' && !ctx.catalogue) throw notConfigured('CATALOGUE');
+  if (needed === 'PROJECT' && !ctx.project) throw notConfigured('PROJECT');
+  return needed;
+}
+
+export function filtersByPosition({ boundingBox, within }: SensorFilter): boolean {
+  return boundingBox != null || within != null;
+}
+
+export function matchesNothing({ stationCodes }: SensorFilter): boolean {
+  return stationCodes?.length === 0;
+}
+
+/** All of the filter but the network code, which may have to be learnt first. */
+export function sensorMatcher(
+  time: Pick<UnifyContext, 'hasPassed'>,
+  filter: SensorFilter,
+  view: Pick<PositionView, 'positionOf'> | null,
+): (pair: Pair) => boolean {
+  const { status, networkId, boundingBox, within, source } = filter;
+  const stations = filter.stationCodes && new Set(filter.stationCodes);
+  return (pair) => {
+    if (source === 'PROJECT' && !pair.project) return false;
+    if (source === 'CATALOGUE' && !pair.catalogue) return false;
+    if (stations && !stations.has(stationOf(pair))) return false;
+    if (networkId != null && known(pair.catalogue?.value.network_id) !== networkId) return false;
+    if (status && statusOf(time, pair) !== status) return false;
+    if (!view) return true;
+    const position = view.positionOf(pair);
+    if (!position) return false;
+    return (
+      (!boundingBox || boxContains(boundingBox, position)) && (!within || withinRadius(within, position))
+    );
+  };
+}
+
+export interface CodeFiltered<P extends Pair> {
+  readonly pairs: readonly P[];
+  /** Why the code of some network is not known; null when all are. */
+  readonly failure: unknown;
+}
+
+/** Those in networks of this code. Learns the codes that only the catalogue can tell, once for each network. */
+export async function inNetworkCode<P extends Pair>(
+  ctx: UnifyContext,
+  pairs: readonly P[],
+  networkCode: string,
+): Promise<CodeFiltered<P>> {
+  ctx.tracked(createNetworkCodes).note(ctx);
+  const untold = new Map(
+    pairs.flatMap(({ project, catalogue }) =>
+      known(project?.value.network) === null && catalogue
+        ? [[codeKeyOf(catalogue.value), catalogue.value]]
+        : [],
+    ),
+  );
+  const told = new Map<string, string | null>();
+  let failure: unknown = null;
+  await Promise.all(
+    [...untold.values()].map((sensor) =>
+      promised(() => networkCodeOf(ctx, sensor)).then(
+        (code) => told.set(codeKeyOf(sensor), code),
+        (error: unknown) => {
+          ctx.scope.signal.throwIfAborted();
+          failure = error;
+        },
+      ),
+    ),
+  );
+  const codeOf = ({ project, catalogue }: Pair) =>
+    known(project?.value.network) ?? (catalogue && told.get(codeKeyOf(catalogue.value)));
+  return { pairs: pairs.filter((pair) => codeOf(pair) === networkCode), failure };
+}

@@ -1,0 +1,98 @@
+import type { CatalogueClient } from '../../../upstream/catalogue/client.js';
+import type { WireSensor as CatalogueSensor } from '../../../upstream/catalogue/wire.js';
+import type { ProjectClient } from '../../../upstream/project/client.js';
+import type { WireSensor as ProjectSensor } from '../../../upstream/project/wire.js';
+import type { Tenant } from '../../context.js';
+import { codeKeyOf, createNetworkCodes } from '../../network/code.js';
+import { type CatalogueRecord, serialKey } from '../identity.js';
+import { SensorListing } from './listing.js';
+import { type Pairing, pairSensors } from './matching.js';
+import type { PageSource } from './pages.js';
+import type { Listed } from './reading.js';
+
+/** All sensors of both interfaces and which of them are the same, kept for all operations of one key. */
+export interface Inventory {
+  /** By Device ID as `serialKey` writes it. Null where the interface is not configured. */
+  readonly project: SensorListing<ProjectSensor> | null;
+  /** By catalogue id. Null where the interface is not configured. */
+  readonly catalogue: SensorListing<CatalogueSensor> | null;
+  /** Of two lists as they are at this moment, with the network codes learnt so far. */
+  pairing(project: Listed<ProjectSensor> | null, catalogue: Listed<CatalogueSensor> | null): Pairing;
+}
+
+/** For `tenant.kept`. */
+export function createInventory(tenant: Tenant): Inventory {
+  const { project, catalogue, clock, signal } = tenant;
+  const codes = tenant.kept(createNetworkCodes);
+  const codeOf = (record: CatalogueRecord) => codes.of(codeKeyOf(record.value));
+  const latest = new LatestPairing();
+  return {
+    project:
+      project &&
+      new SensorListing({
+        source: projectPages(project),
+        clock,
+        signal,
+        rateLimit: () => project.status().rateLimit,
+        mayShowKept: () => project.mayShowKept(),
+        shelf: project.shelf,
+      }),
+    catalogue:
+      catalogue &&
+      new SensorListing({
+        source: cataloguePages(catalogue),
+        clock,
+        signal,
+        rateLimit: () => catalogue.status().rateLimit,
+        mayShowKept: () => catalogue.mayShowKept(),
+        shelf: catalogue.shelf,
+      }),
+    pairing(projectList, catalogueList) {
+      const [mine, theirs] = [projectList?.records, catalogueList?.records];
+      const key = [mine?.size, theirs?.size, codes.version].join();
+      // Pairing ten thousand sensors takes a while: it is done again only when something has changed.
+      return latest.of(mine ?? none, theirs ?? none, key, () =>
+        pairSensors(mine?.values() ?? [], theirs?.values() ?? [], codeOf),
+      );
+    },
+  };
+}
+
+const none: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** The pairing of two lists, held no longer than both of them are. */
+class LatestPairing {
+  #latest = new WeakMap<object, WeakMap<object, { readonly key: string; readonly pairing: Pairing }>>();
+
+  of(mine: object, theirs: object, key: string, make: () => Pairing): Pairing {
+    const known = this.#latest.get(mine)?.get(theirs);
+    if (known?.key === key) return known.pairing;
+    const pairing = make();
+    this.#latest = new WeakMap([[mine, new WeakMap([[theirs, { key, pairing }]])]]);
+    return pairing;
+  }
+}
+
+function projectPages(client: ProjectClient): PageSource<ProjectSensor> {
+  return {
+    // docs/interfaces.md P8.
+    pageSize: 500,
+    read: async (index, size, scope) => {
+      const page = await client.sensors({ limit: 500, offset: index * size }, scope);
+      return { ...page, appliedSize: 500 };
+    },
+    idOf: (wire) => serialKey(wire.device_id) ?? wire.device_id,
+  };
+}
+
+function cataloguePages(client: CatalogueClient): PageSource<CatalogueSensor> {
+  return {
+    // docs/interfaces.md C8.
+    pageSize: 100,
+    read: async (index, _size, scope) => {
+      const page = await client.sensors({ page: index + 1, limit: 100 }, scope);
+      return { ...page, appliedSize: page.value.limit };
+    },
+    idOf: (wire) => wire.id,
+  };
+}

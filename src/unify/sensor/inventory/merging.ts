@@ -1,0 +1,112 @@
+import { UpstreamTimeout } from '../../../errors.js';
+import { type Maybe, promised } from '../../../maybe.js';
+import type { WireSensor as CatalogueSensor } from '../../../upstream/catalogue/wire.js';
+import type { WireSensor as ProjectSensor } from '../../../upstream/project/wire.js';
+import type { UnifyContext } from '../../context.js';
+import { createMaskSetting } from '../../masking/setting.js';
+import { codeKeyOf, createNetworkCodes } from '../../network/code.js';
+import { networkCodeOf } from '../../network/code-lookup.js';
+import type { CatalogueRecord, Pair } from '../identity.js';
+import { createInventory } from './inventory.js';
+import type { SensorListing } from './listing.js';
+import type { Pairing } from './matching.js';
+import type { Listed } from './reading.js';
+
+// A code costs a request or two: the rest is learnt by the operations after this one.
+const mostLearnt = 10;
+
+/** Both lists as far as they could be read, and which records are the same sensor. */
+export interface UnifiedSensors {
+  readonly pairing: Pairing;
+  /** Null where the interface is not configured, or was not asked. */
+  readonly project: Listed<ProjectSensor> | null;
+  readonly catalogue: Listed<CatalogueSensor> | null;
+}
+
+/** Which of the two lists the caller needs to see the whole of; both, unless said. */
+export interface Wanted {
+  readonly project?: boolean;
+  readonly catalogue?: boolean;
+}
+
+/**
+ * All sensors, paired by docs/behaviour.md 6.1, in order. A network's code is learnt where it decides whether two records are the same
+ * sensor, and only there; records whose network's code cannot be learnt stay apart.
+ */
+export function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Maybe<UnifiedSensors> {
+  return unifySensorsNow(ctx, wanted) ?? unifySensorsLater(ctx, wanted);
+}
+
+/** Where both lists are at hand and no code has to be learnt; undefined otherwise. */
+function unifySensorsNow(ctx: UnifyContext, wanted: Wanted): UnifiedSensors | undefined {
+  const inventory = ctx.tracked(createInventory);
+  const project = listNow(ctx, inventory.project, wanted.project);
+  if (project === undefined) return undefined;
+  const catalogue = listNow(ctx, inventory.catalogue, wanted.catalogue);
+  if (catalogue === undefined) return undefined;
+  ctx.tracked(createNetworkCodes).note(ctx);
+  const pairing = inventory.pairing(project, catalogue);
+  return pairing.undecided.length === 0 ? { pairing, project, catalogue } : undefined;
+}
+
+function listNow<W>(
+  ctx: UnifyContext,
+  list: SensorListing<W> | null,
+  isWanted = true,
+): Listed<W> | null | undefined {
+  if (!list) return null;
+  return isWanted ? list.now(ctx) : list.knownNow(ctx);
+}
+
+async function unifySensorsLater(ctx: UnifyContext, wanted: Wanted): Promise<UnifiedSensors> {
+  const inventory = ctx.tracked(createInventory);
+  const [project, catalogue] = await Promise.all([
+    read(ctx, inventory.project, wanted.project),
+    read(ctx, inventory.catalogue, wanted.catalogue),
+  ]);
+  if (project?.failure instanceof UpstreamTimeout)
+    ctx.tracked(createMaskSetting).giveUp(ctx, project.failure);
+  ctx.tracked(createNetworkCodes).note(ctx);
+  let pairing = inventory.pairing(project, catalogue);
+  if (await learnCodes(ctx, pairing.undecided)) pairing = inventory.pairing(project, catalogue);
+  return { pairing, project, catalogue };
+}
+
+/**
+ * Learns the codes of networks that decide which of these sensors comes before another at the same station code. True when
+ * the order may be another now.
+ */
+export function learnOrder(
+  ctx: UnifyContext,
+  { unordered }: Pairing,
+  pairs: readonly Pair[],
+): Maybe<boolean> {
+  if (unordered.size === 0) return false;
+  return learnCodes(
+    ctx,
+    pairs.flatMap(({ catalogue }) => (catalogue && unordered.has(catalogue) ? [catalogue] : [])),
+  );
+}
+
+async function learnCodes(ctx: UnifyContext, records: readonly CatalogueRecord[]): Promise<boolean> {
+  const codes = ctx.tracked(createNetworkCodes);
+  const before = codes.version;
+  const networks = new Map(records.map(({ value }) => [codeKeyOf(value), value]));
+  await Promise.all(
+    [...networks.values()]
+      .slice(0, mostLearnt)
+      .map((sensor) =>
+        promised(() => networkCodeOf(ctx, sensor)).catch(() => ctx.scope.signal.throwIfAborted()),
+      ),
+  );
+  return codes.version !== before;
+}
+
+async function read<W>(
+  ctx: UnifyContext,
+  list: SensorListing<W> | null,
+  isWanted = true,
+): Promise<Listed<W> | null> {
+  if (!list) return null;
+  return isWanted ? list.read(ctx) : list.known(ctx);
+}

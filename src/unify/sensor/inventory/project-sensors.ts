@@ -1,0 +1,133 @@
+import DataLoader from 'dataloader';
+import type { Maybe } from '../../../maybe.js';
+import { freshMs as lifetimesMs } from '../../../upstream/cache/freshness.js';
+import { known } from '../../../upstream/decode/fields.js';
+import type { WireSensor as ProjectSensor } from '../../../upstream/project/wire.js';
+import type { UnifyContext } from '../../context.js';
+import { deviceIdOf, deviceKey, type ProjectRecord, serialKey } from '../identity.js';
+import { createInventory } from './inventory.js';
+import type { Listed } from './reading.js';
+
+/**
+ * The project's record of a sensor by Device ID in any spelling; null when the project has none. All that one operation
+ * asks for at a time are read together, with single reads or list pages, whichever takes fewer requests (docs/behaviour.md 5.4).
+ */
+export function projectSensor(ctx: UnifyContext, deviceId: string): Maybe<ProjectRecord | null> {
+  const key = serialKey(deviceId) ?? deviceId;
+  // What the list has needs no request, so that there is nothing to gather.
+  const listed = ctx.tracked(createInventory).project?.now(ctx)?.records.get(key);
+  return listed ?? ctx.once(createLoader).load(key);
+}
+
+/** The same, not from what this operation has read before: for when that turned out to be outdated. */
+export function projectSensorAgain(ctx: UnifyContext, deviceId: string): Promise<ProjectRecord | null> {
+  return ctx.once(createSecondLoader).load(serialKey(deviceId) ?? deviceId);
+}
+
+/**
+ * One of the project's sensors of this station code, in this network if one is given; one request at most. The interface
+ * takes Device IDs in the same place: one of those is not meant.
+ */
+export async function projectSensorAt(
+  ctx: UnifyContext,
+  stationCode: string,
+  networkCode?: string,
+): Promise<ProjectRecord | null> {
+  const isIt = ({ station, network }: ProjectSensor) =>
+    known(station) === stationCode && (networkCode === undefined || known(network) === networkCode);
+  const listed = await ctx.tracked(createInventory).project?.find(ctx, isIt);
+  if (listed !== undefined) return listed;
+  const record = await readOrOlder(ctx, stationCode, isIt);
+  return record && isIt(record.value) ? record : null;
+}
+
+const createLoader = (ctx: UnifyContext) => loaderOf(ctx);
+const createSecondLoader = (ctx: UnifyContext) => loaderOf(ctx);
+
+function loaderOf(ctx: UnifyContext): DataLoader<string, ProjectRecord | null> {
+  return new DataLoader((keys) => readAll(ctx, keys), { maxBatchSize: Number.POSITIVE_INFINITY });
+}
+
+// As fresh as that, an absence in the list is an absence.
+const freshMs = lifetimesMs.sensor;
+// Where the list cannot be read, so many may still be had one by one.
+const fewSingleReads = 3;
+
+async function readAll(
+  ctx: UnifyContext,
+  keys: readonly string[],
+): Promise<readonly (ProjectRecord | null | Error)[]> {
+  if (!ctx.project) return keys.map(() => null);
+  const found = new Map<string, ProjectRecord | null | Error>();
+  const missing = () => keys.filter((key) => !found.has(key));
+  await fromList(ctx, missing, found);
+  await Promise.all(
+    missing().map(async (key) => found.set(key, await readOne(ctx, key).catch((error: Error) => error))),
+  );
+  return keys.map((key) => found.get(key) ?? null);
+}
+
+/** Takes from the list what it has, reading on in it as long as that is cheaper than reading sensors one by one. */
+async function fromList(
+  ctx: UnifyContext,
+  missing: () => readonly string[],
+  found: Map<string, ProjectRecord | null | Error>,
+): Promise<void> {
+  const list = ctx.tracked(createInventory).project;
+  const wanted = missing().length + othersRead(ctx, missing());
+  if (!list || (!list.held(ctx) && (wanted < 2 || list.expectedPages > wanted))) return;
+  const take = ({ records }: { readonly records: ReadonlyMap<string, ProjectRecord> }) => {
+    for (const key of missing()) {
+      const record = records.get(key);
+      if (record) found.set(key, record);
+    }
+    return missing().length;
+  };
+  const isDear = (listed: Listed<ProjectSensor>) => (listed.pagesLeft ?? 0) > take(listed);
+  const options = {
+    enough: (listed: Listed<ProjectSensor>) => take(listed) === 0 || isDear(listed),
+    goOn: (listed: Listed<ProjectSensor>) => !isDear(listed),
+  };
+  let listed = await list.read(ctx, options);
+  const isStale = ctx.clock.now() - listed.readAtMs > freshMs;
+  // What is not in an older list can have been added since; reading it again is under way then in any case.
+  if (take(listed) >= listed.pages && listed.complete && isStale) {
+    listed = await list.read(ctx, { ...options, maxAgeMs: freshMs });
+  }
+  const left = take(listed);
+  if (left === 0) return;
+  if (listed.complete && listed.dropped === 0 && ctx.clock.now() - listed.readAtMs <= freshMs) {
+    for (const key of missing()) found.set(key, null);
+  } else if (listed.failure instanceof Error && left > fewSingleReads) {
+    for (const key of missing()) found.set(key, listed.failure);
+  }
+}
+
+/** Sensors that other operations have just read by themselves: those of a live feed in an earthquake come one by one. */
+function othersRead(ctx: UnifyContext, keys: readonly string[]): number {
+  const singles = ctx.kept(createSingles);
+  const sinceMs = ctx.clock.now() - freshMs;
+  for (const [key, readAtMs] of singles) if (readAtMs < sinceMs) singles.delete(key);
+  return [...singles.keys()].filter((key) => !keys.includes(key)).length;
+}
+
+const createSingles = () => new Map<string, number>();
+
+async function readOne(ctx: UnifyContext, key: string): Promise<ProjectRecord | null> {
+  ctx.kept(createSingles).set(key, ctx.clock.now());
+  const isIt = ({ device_id }: ProjectSensor) => (serialKey(device_id) ?? device_id) === key;
+  const record = await readOrOlder(ctx, deviceIdOf(key) ?? key, isIt);
+  // A station code can look like a Device ID.
+  return record && deviceKey(record) === key ? record : null;
+}
+
+async function readOrOlder(
+  ctx: UnifyContext,
+  id: string,
+  isIt: (sensor: ProjectSensor) => boolean,
+): Promise<ProjectRecord | null> {
+  const { project } = ctx;
+  const list = ctx.tracked(createInventory).project;
+  if (!project || !list) return null;
+  return list.orOlder(ctx, isIt, () => project.sensor(id, ctx.scope));
+}

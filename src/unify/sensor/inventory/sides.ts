@@ -1,0 +1,88 @@
+import DataLoader from 'dataloader';
+import { known } from '../../../upstream/decode/fields.js';
+import type { UnifyContext } from '../../context.js';
+import { type CatalogueRecord, deviceIdOf, deviceKey, type ProjectRecord, serialKey } from '../identity.js';
+import { createInventory } from './inventory.js';
+import { unifySensors } from './merging.js';
+import { projectSensor, projectSensorAt } from './project-sensors.js';
+
+/**
+ * The catalogue's record of a project's sensor; null when it has none. The catalogue finds no sensor by its serial number:
+ * its list is read until all that the operation asks for have been seen.
+ */
+export function catalogueHalf(ctx: UnifyContext, project: ProjectRecord): Promise<CatalogueRecord | null> {
+  return ctx.once(createLoader).load(project);
+}
+
+/** The project's record of a sensor of the catalogue; null when it has none. */
+export async function projectHalf(
+  ctx: UnifyContext,
+  catalogue: CatalogueRecord,
+): Promise<ProjectRecord | null> {
+  if (!ctx.project) return null;
+  const { serial_number, station_code, id } = catalogue.value;
+  const serial = deviceIdOf(serial_number);
+  const bySerial = serial === null ? null : await projectSensor(ctx, serial);
+  if (bySerial) return bySerial;
+  const station = known(station_code);
+  if (!station || !(await projectSensorAt(ctx, station))) return null;
+  // Which of several is meant takes the codes of the networks, and knowing who is matched by serial number already.
+  const { pairing, project } = await unifySensors(ctx);
+  if (project?.failure) throw project.failure;
+  return pairing.byCatalogueId.get(id)?.project ?? null;
+}
+
+const createLoader = (ctx: UnifyContext) =>
+  new DataLoader((records: readonly ProjectRecord[]) => catalogueHalves(ctx, records), {
+    maxBatchSize: Number.POSITIVE_INFINITY,
+  });
+
+async function catalogueHalves(
+  ctx: UnifyContext,
+  records: readonly ProjectRecord[],
+): Promise<readonly (CatalogueRecord | null | Error)[]> {
+  const list = ctx.tracked(createInventory).catalogue;
+  if (!list) return records.map(() => null);
+  const wanted = new Map(records.map((record) => [deviceKey(record), record]));
+  const bySerial = new Map<string, CatalogueRecord>();
+  let seen = 0;
+  const look = (all: ReadonlyMap<string, CatalogueRecord>) => {
+    // A list that is being read only grows at its end.
+    let index = 0;
+    for (const record of all.values()) {
+      if (index++ < seen) continue;
+      const key = serialKey(record.value.serial_number);
+      if (key !== null && wanted.has(key)) bySerial.set(key, record);
+    }
+    seen = all.size;
+    return bySerial.size === wanted.size;
+  };
+  const listed = await list.read(ctx, { enough: (sofar) => look(sofar.records) });
+  if (!listed.complete) {
+    look(listed.records);
+    return records.map((record) => bySerial.get(deviceKey(record)) ?? failureOf(listed.failure));
+  }
+  seen = 0;
+  look(listed.records);
+  const stations = stationsOf(listed.records);
+  const isOpen = (record: ProjectRecord) =>
+    !bySerial.has(deviceKey(record)) && stations.has(known(record.value.station) ?? '');
+  if (!records.some(isOpen)) return records.map((record) => bySerial.get(deviceKey(record)) ?? null);
+  const { pairing, project } = await unifySensors(ctx);
+  return records.map((record) => {
+    if (!isOpen(record)) return bySerial.get(deviceKey(record)) ?? null;
+    if (project?.failure instanceof Error) return project.failure;
+    return pairing.byDevice.get(deviceKey(record))?.catalogue ?? null;
+  });
+}
+
+const failureOf = (failure: unknown): Error | null => (failure instanceof Error ? failure : null);
+
+function stationsOf(records: ReadonlyMap<string, CatalogueRecord>): ReadonlySet<string> {
+  const stations = new Set<string>();
+  for (const { value } of records.values()) {
+    const station = known(value.station_code);
+    if (station) stations.add(station);
+  }
+  return stations;
+}

@@ -1,0 +1,130 @@
+import { BadUserInput, GatewayError, type Source } from '../../errors.js';
+import { type Maybe, whenKnown } from '../../maybe.js';
+import type { UnifyContext } from '../context.js';
+import {
+  decodeCursor,
+  type Edge,
+  encodeCursor,
+  type Slice,
+  sliceOf,
+  type UnavailableSource,
+} from '../paging.js';
+import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
+import { learnOrder } from './inventory/merging.js';
+import { pairSensor } from './lookup.js';
+import { comparePlaces, type Placed, type SensorPlace } from './order.js';
+import { type Selection, selectSensors } from './selection.js';
+import type { Sensor } from './sensor.js';
+
+export interface SensorListArgs {
+  readonly filter?: SensorFilter | null | undefined;
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+export interface SensorSlice extends Slice<Sensor> {
+  /** Of all pages; null where an interface could not answer. */
+  readonly totalCount: number | null;
+}
+
+const list = 'sensors';
+const defaultFirst = 50;
+
+/**
+ * Sensors of both interfaces, each once, by station code, then network code. Where one interface cannot answer, what there
+ * is, and its name. @throws the failure when none can that is configured for it
+ */
+export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<SensorSlice> {
+  if (args.first != null && args.last != null) {
+    throw new BadUserInput('`first` and `last` exclude each other: give one of them', { argument: 'last' });
+  }
+  const filter = args.filter ?? {};
+  neededSource(ctx, filter);
+  const after = args.after == null ? null : placeAt(args.after, 'after');
+  const before = args.before == null ? null : placeAt(args.before, 'before');
+  if (matchesNothing(filter)) {
+    return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
+  }
+  const cut = ({ pairs }: Selection) => rangeOf(pairs, args, after, before);
+  return whenKnown(selectSensors(ctx, filter), (selection) => {
+    const isReordered = learnOrder(ctx, selection.unified.pairing, selection.pairs.slice(...cut(selection)));
+    return whenKnown(isReordered, (again) =>
+      again
+        ? whenKnown(selectSensors(ctx, filter), (other) => sliceAt(ctx, other, ...cut(other)))
+        : sliceAt(ctx, selection, ...cut(selection)),
+    );
+  });
+}
+
+function sliceAt(
+  ctx: UnifyContext,
+  { unified, pairs, failures }: Selection,
+  start: number,
+  end: number,
+): SensorSlice {
+  if (failures.size > 0) ctx.scope.dependencies?.refuse('an interface could not answer');
+  const edges = pairs
+    .slice(start, end)
+    .map((pair) => new SensorEdge(pair, pairSensor(ctx, pair, unified, true)));
+  const unavailable = [...failures].map(([source, failure]) => unavailableSource(source, failure));
+  return {
+    ...sliceOf(edges, { next: end < pairs.length, previous: start > 0 }, unavailable),
+    totalCount: unavailable.length > 0 ? null : pairs.length,
+  };
+}
+
+/** Its cursor is made when it is asked for: of hundreds, mostly the last one's. */
+class SensorEdge implements Edge<Sensor> {
+  readonly node: Sensor;
+  readonly #place: SensorPlace;
+
+  constructor({ place }: Placed, node: Sensor) {
+    this.node = node;
+    this.#place = place;
+  }
+
+  get cursor(): string {
+    const { stationCode, networkCode, key } = this.#place;
+    return encodeCursor(list, [stationCode, networkCode, key]);
+  }
+}
+
+function rangeOf(
+  pairs: readonly Placed[],
+  { first, last }: SensorListArgs,
+  after: SensorPlace | null,
+  before: SensorPlace | null,
+): [start: number, end: number] {
+  const start = after ? positionOf(pairs, after, 'behind') : 0;
+  const end = Math.max(start, before ? positionOf(pairs, before, 'at') : pairs.length);
+  if (last != null) return [Math.max(start, end - last), end];
+  return [start, Math.min(end, start + (first ?? defaultFirst))];
+}
+
+/** Where a page begins: at the cursor's own place or behind it, also when its sensor is gone or has changed its place. */
+function positionOf(pairs: readonly Placed[], cursor: SensorPlace, side: 'at' | 'behind'): number {
+  const own = pairs.findIndex(
+    ({ place }) => place.key === cursor.key && place.stationCode === cursor.stationCode,
+  );
+  if (own >= 0) return side === 'at' ? own : own + 1;
+  const next = pairs.findIndex(({ place }) => comparePlaces(place, cursor) > 0);
+  return next < 0 ? pairs.length : next;
+}
+
+function placeAt(cursor: string, argument: string): SensorPlace {
+  return decodeCursor(list, cursor, argument, (position) => {
+    if (!Array.isArray(position) || position.length !== 3) return null;
+    const [stationCode, networkCode, key] = position as unknown[];
+    if (typeof stationCode !== 'string' || typeof networkCode !== 'string' || typeof key !== 'string')
+      return null;
+    return { stationCode, networkCode, key };
+  });
+}
+
+function unavailableSource(source: Source, failure: unknown): UnavailableSource {
+  if (!(failure instanceof GatewayError)) throw failure;
+  const { code, message, retryAfterS } = failure;
+  return { source, code, message, retryAfterS: retryAfterS ?? null };
+}

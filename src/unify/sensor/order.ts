@@ -1,0 +1,65 @@
+import { known } from '../../upstream/decode/fields.js';
+import { type CatalogueRecord, type CodeOf, type Pair, sensorKey } from './identity.js';
+
+/** The place of a sensor in every list. */
+export interface SensorPlace {
+  readonly stationCode: string;
+  /** Empty where it is not known, or there is none. */
+  readonly networkCode: string;
+  readonly key: string;
+}
+
+/** A sensor in its place. */
+export interface Placed extends Pair {
+  readonly place: SensorPlace;
+}
+
+/** By code units, so that no locale changes the order. */
+export function comparePlaces(a: SensorPlace, b: SensorPlace): number {
+  return (
+    compareText(a.stationCode, b.stationCode) ||
+    compareText(a.networkCode, b.networkCode) ||
+    compareText(a.key, b.key)
+  );
+}
+
+/** The merged station code: the project's where it has one; empty where neither has. */
+export function stationOf({ project, catalogue }: Pair): string {
+  return known(project?.value.station) || known(catalogue?.value.station_code) || '';
+}
+
+/** Sensors in the order of every list. */
+export function ordered(
+  pairs: readonly Pair[],
+  codeOf: CodeOf,
+): {
+  readonly pairs: readonly Placed[];
+  /** Of the catalogue alone at a shared station code: their network's code, not learnt yet, decides on the order. */
+  readonly unordered: ReadonlySet<CatalogueRecord>;
+} {
+  const placed = pairs.map((pair): Placed => ({ ...pair, place: placeOf(pair, codeOf) }));
+  placed.sort((a, b) => comparePlaces(a.place, b.place));
+  const unordered = placed.flatMap(({ project, catalogue, place }, index) => {
+    const isAlone = [placed[index - 1], placed[index + 1]].every(
+      (neighbour) => neighbour?.place.stationCode !== place.stationCode,
+    );
+    if (isAlone || !catalogue || known(project?.value.network) || codeOf(catalogue) !== undefined) return [];
+    return [catalogue];
+  });
+  return { pairs: placed, unordered: new Set(unordered) };
+}
+
+function placeOf(pair: Pair, codeOf: CodeOf): SensorPlace {
+  const { project, catalogue } = pair;
+  const own = known(project?.value.network);
+  return {
+    stationCode: stationOf(pair),
+    networkCode: own ?? (catalogue && codeOf(catalogue)) ?? '',
+    key: sensorKey(pair),
+  };
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,80 @@
+import type { Source } from '../../errors.js';
+import { type Maybe, whenKnown } from '../../maybe.js';
+import type { UnifyContext } from '../context.js';
+import { isListOutdated, positionView } from '../masking/masking.js';
+import {
+  filtersByPosition,
+  inNetworkCode,
+  neededSource,
+  type SensorFilter,
+  sensorMatcher,
+} from './filter.js';
+import { type UnifiedSensors, unifySensors } from './inventory/merging.js';
+import type { Placed } from './order.js';
+
+/** The sensors that a filter lets through, in order. */
+export interface Selection {
+  readonly unified: UnifiedSensors;
+  readonly pairs: readonly Placed[];
+  /** Who could not answer, and why. */
+  readonly failures: ReadonlyMap<Source, unknown>;
+}
+
+/** @throws the failure when none of the interfaces can answer that are configured for it */
+export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Selection> {
+  if (filtersByPosition(filter) || filter.networkCode != null) return selectSensorsLater(ctx, filter);
+  const needed = neededSource(ctx, filter);
+  return whenKnown(unifySensors(ctx, { catalogue: needed !== 'PROJECT' }), (unified) => ({
+    unified,
+    pairs: isEmpty(filter)
+      ? unified.pairing.pairs
+      : unified.pairing.pairs.filter(sensorMatcher(ctx, filter, null)),
+    failures: failuresOf(unified, needed),
+  }));
+}
+
+const isEmpty = (filter: SensorFilter) => Object.values(filter).every((value) => value == null);
+
+/** By what has to be looked up before: positions that masking lets be shown, codes of networks. */
+async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Promise<Selection> {
+  const needed = neededSource(ctx, filter);
+  const byPosition = filtersByPosition(filter);
+  // Which of the project's sensors the catalogue knows too is only then of interest here.
+  const wanted = { catalogue: needed !== 'PROJECT' || filter.networkCode != null || byPosition };
+  let unified = await unifySensors(ctx, wanted);
+  if (byPosition && unified.project && (await isListOutdated(ctx, unified.project.records.values()))) {
+    unified = await unifySensors(ctx, wanted);
+  }
+  const failures = failuresOf(unified, needed);
+  const { project, pairing } = unified;
+  const view = byPosition
+    ? positionView(ctx, {
+        isWhole: !ctx.project || (project?.complete === true && project.dropped === 0),
+        besideProject: pairing.besideProject,
+      })
+    : null;
+  if (view?.withheld && !failures.has('PROJECT')) failures.set('PROJECT', view.withheld);
+  const matches = sensorMatcher(ctx, filter, view);
+  const pairs = pairing.pairs.filter(matches);
+  if (filter.networkCode == null) return { unified, pairs, failures };
+  const coded = await inNetworkCode(ctx, pairs, filter.networkCode);
+  if (coded.failure && !failures.has('CATALOGUE')) failures.set('CATALOGUE', coded.failure);
+  return { unified, pairs: coded.pairs, failures };
+}
+
+/** Who could not answer. @throws when nobody could who is needed */
+function failuresOf({ project, catalogue }: UnifiedSensors, needed: Source | null): Map<Source, unknown> {
+  const failures = new Map<Source, unknown>();
+  if (project?.failure) failures.set('PROJECT', project.failure);
+  if (catalogue?.failure) failures.set('CATALOGUE', catalogue.failure);
+  const isEmpty = (source: Source) => {
+    const listed = source === 'PROJECT' ? project : catalogue;
+    return !listed || (listed.failure && listed.records.size === 0);
+  };
+  const asked = needed ? [needed] : (['PROJECT', 'CATALOGUE'] as const);
+  if (failures.size > 0 && asked.every(isEmpty)) {
+    const failure = asked.flatMap((source) => failures.get(source) ?? [])[0];
+    if (failure) throw failure;
+  }
+  return failures;
+}

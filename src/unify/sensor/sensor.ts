@@ -1,0 +1,268 @@
+import { type Maybe, whenBoth, whenKnown } from '../../maybe.js';
+import { known, MalformedValue, type Text } from '../../upstream/decode/fields.js';
+import type { UnifyContext } from '../context.js';
+import { derived } from '../derived.js';
+import { Instant } from '../time/instant.js';
+import { instantOf, type MaybeInstant } from '../time/wire-time.js';
+import { type DetailRecord, sensorDetail } from './detail.js';
+import { type CatalogueRecord, deviceIdOf, type Pair, type ProjectRecord, sensorKey } from './identity.js';
+import { projectSensor } from './inventory/project-sensors.js';
+import { catalogueHalf, projectHalf } from './inventory/sides.js';
+import { type MergedField, mergedFields } from './precedence.js';
+import { type Half, heldBy, recordOf, settled } from './side.js';
+import { type SensorStatus, statusOf } from './status.js';
+
+export interface SensorParts {
+  /** Left out: looked up when a field needs it. */
+  readonly project?: Half<ProjectRecord> | undefined;
+  readonly catalogue?: Half<CatalogueRecord> | undefined;
+  /**
+   * An item of a list that names the missing interface already: what only that one knows is null without an error of
+   * its own, except for a position.
+   */
+  readonly isListed?: boolean | undefined;
+  /** As in `Pair`. */
+  readonly isNamesake?: boolean | undefined;
+}
+
+/**
+ * One sensor from the records of both interfaces (docs/behaviour.md 6.1, 6.3). Where both have a value, the project's holds: it is the
+ * operator's own and seconds old; the catalogue fills what is missing. A half that was not at hand is read when a field
+ * needs it, so that what costs a request is paid for by who asks for it. Positions are made by `masking.ts` alone.
+ */
+export class Sensor {
+  readonly #ctx: UnifyContext;
+  readonly #isListed: boolean;
+  readonly #isNamesake: boolean;
+  #project: Maybe<Half<ProjectRecord>> | undefined;
+  #catalogue: Maybe<Half<CatalogueRecord>> | undefined;
+
+  constructor(ctx: UnifyContext, parts: SensorParts) {
+    this.#ctx = ctx;
+    this.#isListed = parts.isListed ?? false;
+    this.#isNamesake = parts.isNamesake ?? false;
+    this.#project = parts.project;
+    this.#catalogue = parts.catalogue;
+  }
+
+  /** The project's record; null for a sensor that the project does not have. */
+  project(): Maybe<ProjectRecord | null> {
+    return whenKnown(this.projectHalf(), recordOf);
+  }
+
+  /** The catalogue's record, as its list or its detail gave it. */
+  catalogue(): Maybe<CatalogueRecord | null> {
+    return whenKnown(this.catalogueHalf(), recordOf);
+  }
+
+  projectHalf(): Maybe<Half<ProjectRecord>> {
+    this.#project ??= settled(async () => {
+      const record = await this.catalogue();
+      return record && projectHalf(this.#ctx, record);
+    }).then((half) => {
+      this.#project = half;
+      return half;
+    });
+    return this.#project;
+  }
+
+  catalogueHalf(): Maybe<Half<CatalogueRecord>> {
+    this.#catalogue ??= settled(async () => {
+      const record = await this.project();
+      return record && catalogueHalf(this.#ctx, record);
+    }).then((half) => {
+      this.#catalogue = half;
+      return half;
+    });
+    return this.#catalogue;
+  }
+
+  /** The part of the global id behind the type; the same however the sensor was reached. */
+  key(): Maybe<string> {
+    return whenKnown(this.#primary(), (pair) => sensorKey({ ...pair, isNamesake: this.#isNamesake }));
+  }
+
+  /** Null for a sensor that the project does not have. */
+  deviceId(): Maybe<string | null> {
+    return this.#ofProject((record) => shownDeviceId(record));
+  }
+
+  catalogueId(): Maybe<string | null> {
+    return this.#ofCatalogue(({ value }) => value.id);
+  }
+
+  serialNumber(): Maybe<Text> {
+    return this.#ofCatalogue(({ value }) => value.serial_number);
+  }
+
+  /** Empty where neither interface gave one. */
+  stationCode(): Maybe<string> {
+    return whenKnown(this.projectHalf(), (half) => {
+      const project = heldBy(half);
+      const own = project && known(project.value.station);
+      if (own) return own;
+      return whenKnown(this.catalogueHalf(), (other) => {
+        const catalogue = heldBy(other);
+        return (catalogue && known(catalogue.value.station_code)) ?? '';
+      });
+    });
+  }
+
+  networkCode(): Maybe<Text> {
+    return this.#merged(mergedFields.networkCode);
+  }
+
+  /** Of the catalogue's network; null where the catalogue does not have the sensor. */
+  networkId(): Maybe<Text> {
+    return this.#ofCatalogue(({ value }) => value.network_id);
+  }
+
+  model(): Maybe<Text> {
+    return this.#merged(mergedFields.model);
+  }
+
+  firmwareVersion(): Maybe<Text> {
+    return this.#merged(mergedFields.firmwareVersion);
+  }
+
+  /** One request; null where the catalogue does not have the sensor. */
+  async locationCode(): Promise<Text> {
+    return (await this.detail())?.value.location_code ?? null;
+  }
+
+  async createdAt(): Promise<MaybeInstant> {
+    return instantOf((await this.detail())?.value.created_at ?? null);
+  }
+
+  lastSeenAt(): Maybe<MaybeInstant> {
+    return whenKnown(this.#merged(mergedFields.lastSeen), instantOf);
+  }
+
+  /** Empty where upstream gave none. */
+  statusText(): Maybe<string> {
+    return whenKnown(
+      this.#primary(),
+      ({ project, catalogue }) => known((project ?? catalogue)?.value.status) ?? '',
+    );
+  }
+
+  status(): Maybe<SensorStatus> {
+    return whenKnown(this.#primary(), (pair) => statusOf(this.#ctx, pair));
+  }
+
+  /** What only the project tells. */
+  power() {
+    return this.#ofProject(({ value }) => value.power);
+  }
+
+  connectivity() {
+    return this.#ofProject(({ value }) => value.connectivity);
+  }
+
+  /** One request; null where the catalogue does not have the sensor. */
+  async detail(): Promise<DetailRecord | null> {
+    const id = await this.catalogueId();
+    return id === null ? null : sensorDetail(this.#ctx, id);
+  }
+
+  /** Who is known to have it. */
+  sources(): Maybe<readonly ('PROJECT' | 'CATALOGUE')[]> {
+    return whenBoth(this.projectHalf(), this.catalogueHalf(), (project, catalogue) => [
+      ...(heldBy(project) ? (['PROJECT'] as const) : []),
+      ...(heldBy(catalogue) ? (['CATALOGUE'] as const) : []),
+    ]);
+  }
+
+  /** When the oldest of the records was read that this answer is made of. */
+  asOf(): Maybe<Instant> {
+    const project = this.#project;
+    const catalogue = this.#catalogue;
+    const areAtHand = [project, catalogue].every((half) => half !== undefined && !(half instanceof Promise));
+    return areAtHand ? this.#oldest(project, catalogue) : this.#oldestAsked();
+  }
+
+  /** The fields beside this one have been asked for by then: what they read counts, and nothing is read for this one. */
+  async #oldestAsked(): Promise<Instant> {
+    await null;
+    return this.#oldest(await this.#project, await this.#catalogue);
+  }
+
+  #oldest(
+    project: Maybe<Half<ProjectRecord>> | undefined,
+    catalogue: Maybe<Half<CatalogueRecord>> | undefined,
+  ): Instant {
+    let oldestMs = Number.POSITIVE_INFINITY;
+    for (const half of [project, catalogue]) {
+      const record = half && !(half instanceof Promise) ? heldBy<{ readonly readAtMs: number }>(half) : null;
+      if (record) oldestMs = Math.min(oldestMs, record.readAtMs);
+    }
+    return Instant.fromMs(Number.isFinite(oldestMs) ? oldestMs : this.#ctx.clock.now());
+  }
+
+  /** The record that the sensor's state is told by: the project's where it has one. */
+  #primary(): Maybe<Pair> {
+    return whenKnown(this.projectHalf(), (half) => {
+      const project = heldBy(half);
+      if (project) return { project, catalogue: null };
+      return whenKnown(this.catalogueHalf(), (other) => ({ project: null, catalogue: heldBy(other) }));
+    });
+  }
+
+  /** The first value there is. An error only where it is missing and could be what is not known. */
+  #merged(field: MergedField): Maybe<Text> {
+    return whenKnown(this.projectHalf(), (half) => {
+      const project = heldBy(half);
+      const own = project && field.project(project);
+      if (own && !(own instanceof MalformedValue)) return own;
+      return whenKnown(this.catalogueHalf(), (otherHalf) => {
+        const catalogue = heldBy(otherHalf);
+        return whenKnown(catalogue && field.catalogue(catalogue, this.#ctx), (other) => {
+          if (other) return other;
+          if (own !== null) return own;
+          if (this.#isListed) return other;
+          recordOf(half);
+          recordOf(otherHalf);
+          return other;
+        });
+      });
+    });
+  }
+
+  #ofProject<T>(value: (record: ProjectRecord) => T): Maybe<T | null> {
+    return whenKnown(this.projectHalf(), (half) => this.#required(half, value));
+  }
+
+  #ofCatalogue<T>(value: (record: CatalogueRecord) => T): Maybe<T | null> {
+    return whenKnown(this.catalogueHalf(), (half) => this.#required(half, value));
+  }
+
+  #required<R, T>(half: Half<R>, value: (record: R) => T): T | null {
+    const record = this.#isListed ? heldBy(half) : recordOf(half);
+    return record && (value(record) ?? null);
+  }
+}
+
+const shownDeviceId = derived(({ value }: ProjectRecord) => deviceIdOf(value.device_id) ?? value.device_id);
+
+/** The project's sensor with this Device ID, in any spelling; null when the project has none. Batched. */
+export function sensorByDeviceId(ctx: UnifyContext, deviceId: string): Maybe<Sensor | null> {
+  return whenKnown(
+    projectSensor(ctx, deviceId),
+    (record) => record && sensorOf(ctx, { project: { record } }),
+  );
+}
+
+/** The one `Sensor` of this operation that has these records; an item of a list is apart, with errors of its own. */
+export function sensorOf(ctx: UnifyContext, parts: SensorParts): Sensor {
+  const sensors = ctx.once(parts.isListed ? createListedSensors : createSensors);
+  const project = parts.project && heldBy(parts.project);
+  const catalogue = parts.catalogue && heldBy(parts.catalogue);
+  const key = project?.value ?? catalogue?.value;
+  if (!key) return new Sensor(ctx, parts);
+  const made = sensors.get(key) ?? new Sensor(ctx, parts);
+  sensors.set(key, made);
+  return made;
+}
+
+const createSensors = () => new Map<object, Sensor>();
+const createListedSensors = () => new Map<object, Sensor>();

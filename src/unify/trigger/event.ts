@@ -1,0 +1,106 @@
+import DataLoader from 'dataloader';
+import { GatewayError } from '../../errors.js';
+import { known } from '../../upstream/decode/fields.js';
+import type { UnifyContext } from '../context.js';
+import { derived } from '../derived.js';
+import { eventsBetween } from '../event/event.js';
+import { bestExplanation, originsThatMayExplain, type Quake } from '../event/explanation.js';
+import type { LocatedEvent } from '../event/merge.js';
+import type { UnavailableSource } from '../paging.js';
+import { Instant } from '../time/instant.js';
+import { mergeSpans, type Span, within } from '../time/spans.js';
+import type { Trigger } from './record.js';
+import { listenerOf } from './sensor.js';
+
+/** The earthquake that explains a trigger best (docs/behaviour.md 6.7); null where none is known. Batched. */
+export async function eventOfTrigger(ctx: UnifyContext, trigger: Trigger): Promise<LocatedEvent | null> {
+  const [listener, candidates] = await Promise.all([listenerOf(ctx, trigger), candidatesOf(ctx, trigger)]);
+  if (!listener) return null;
+  const best = bestExplanation(candidates.quakes, listener);
+  if (best) return best.quake.event;
+  if (candidates.missing) throw candidates.missing;
+  return null;
+}
+
+export interface EventQuake extends Quake {
+  readonly event: LocatedEvent;
+}
+
+/** An event as far as it matters for what it explains. */
+export const quakeOf = derived((event: LocatedEvent): EventQuake => {
+  return {
+    ...event.solution,
+    event,
+    depthKm: known(event.depthKm),
+    magnitude: known(event.magnitude),
+    pickStations: event.pickStations,
+  };
+});
+
+export interface Candidates {
+  /** Oldest first. */
+  readonly quakes: readonly EventQuake[];
+  /** Why an interface is not among those who answered, where another one may have the earthquake. */
+  readonly missing: GatewayError | null;
+}
+
+/** The earthquakes whose waves could be on their way when a trigger started. Batched: one read for triggers close in time. */
+export function candidatesOf(ctx: UnifyContext, trigger: Trigger): Promise<Candidates> {
+  return ctx.once(createLoader).load(trigger);
+}
+
+function createLoader(ctx: UnifyContext): DataLoader<Trigger, Candidates, string> {
+  return new DataLoader(
+    async (triggers) => {
+      const spans = triggers.map(spanBefore);
+      const reads = mergeSpans(spans, dayMs).map((span) => ({ span, quakes: readQuakes(ctx, span) }));
+      return Promise.all(
+        spans.map(async (span) => {
+          const read = reads.find((one) => one.span.fromMs <= span.fromMs && span.toMs <= one.span.toMs);
+          try {
+            if (!read) throw new Error('A span of time is not among those that were merged from it');
+            const { quakes, missing } = await read.quakes;
+            return { quakes: within(quakes, ({ originTime }) => originTime.ms, span), missing };
+          } catch (error) {
+            return error instanceof Error ? error : new Error(String(error));
+          }
+        }),
+      );
+    },
+    { cacheKeyFn: (trigger) => trigger.key, maxBatchSize: Number.POSITIVE_INFINITY },
+  );
+}
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+// Whole minutes, so that the question stays the same while a list of triggers grows by one.
+function spanBefore({ startTime }: Trigger): Span {
+  const { fromMs, toMs } = originsThatMayExplain(startTime.ms);
+  return { fromMs: Math.floor(fromMs / minuteMs) * minuteMs, toMs: Math.ceil(toMs / minuteMs) * minuteMs };
+}
+
+async function readQuakes(ctx: UnifyContext, { fromMs, toMs }: Span): Promise<Candidates> {
+  const { events, unavailableSources } = await eventsBetween(
+    ctx,
+    Instant.fromMs(fromMs),
+    Instant.fromMs(toMs),
+  );
+  return { quakes: events.map(quakeOf), missing: missingOf(unavailableSources) };
+}
+
+// A project without event detection (`FORBIDDEN`) has no events: what the catalogue says is all there is to know.
+function missingOf(sources: readonly UnavailableSource[]): GatewayError | null {
+  const source = sources.find(({ code }) => code !== 'FORBIDDEN');
+  return source ? new EventsMissing(source) : null;
+}
+
+/** No earthquake is known, but an interface that could know one did not answer. */
+class EventsMissing extends GatewayError {
+  readonly code: string;
+
+  constructor({ code, message, retryAfterS }: UnavailableSource) {
+    super(`Not known: ${message}`, { retryAfterS: retryAfterS ?? undefined });
+    this.code = code;
+  }
+}

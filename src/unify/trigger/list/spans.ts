@@ -1,0 +1,63 @@
+import { QueryTooComplex } from '../../../errors.js';
+import type { UnifyContext } from '../../context.js';
+import { Instant } from '../../time/instant.js';
+import { mergeSpans, type Span } from '../../time/spans.js';
+import type { Trigger } from '../record.js';
+import { largestPage, projectTriggers, type TriggerWalk, walkTriggers } from './scan.js';
+
+// Requests for one batch: with more, the spans are too long or too full for one operation.
+const mostRequests = 20;
+
+/**
+ * The triggers of several spans of time, oldest first, and perhaps some between the spans. Spans that lie far apart are
+ * read one by one, or all in one go where upstream's count says that this takes fewer requests.
+ * @throws QueryTooComplex
+ */
+export async function triggersIn(ctx: UnifyContext, spans: readonly Span[]): Promise<readonly Trigger[]> {
+  const apart = mergeSpans(spans, 0);
+  const [first, last] = [apart[0], apart.at(-1)];
+  if (!first || !last) return [];
+  const triggers: Trigger[] = [];
+  const whole = { fromMs: first.fromMs, toMs: last.toMs };
+  const start = await read(ctx, whole, null, apart.length === 1 ? mostRequests : 1);
+  triggers.push(...start.triggers);
+  if (!start.more) return triggers;
+  const readToMs = start.reached?.startTime.ms ?? whole.fromMs;
+  const rest = apart.filter(({ toMs }) => toMs >= readToMs);
+  const pagesLeft =
+    start.total === null ? Number.POSITIVE_INFINITY : Math.ceil(start.total / largestPage) - 1;
+  if (pagesLeft <= rest.length && apart.length > 1) {
+    const { triggers: more, more: unread } = await read(ctx, whole, start.reached, mostRequests);
+    if (!unread) return [...triggers, ...more];
+  } else if (apart.length > 1 && rest.length < mostRequests) {
+    const parts = await Promise.all(
+      rest.map((span) =>
+        read(ctx, { ...span, fromMs: Math.max(span.fromMs, readToMs) }, start.reached, mostRequests),
+      ),
+    );
+    if (parts.every(({ more }) => !more)) return [...triggers, ...parts.flatMap((part) => part.triggers)];
+  }
+  throw new QueryTooComplex(
+    'Too many triggers started in the time that this operation asks about: ask for fewer events',
+  );
+}
+
+async function read(
+  ctx: UnifyContext,
+  { fromMs, toMs }: Span,
+  after: TriggerWalk['after'],
+  most: number,
+): Promise<
+  Omit<Awaited<ReturnType<typeof walkTriggers>>, 'triggers'> & { readonly triggers: readonly Trigger[] }
+> {
+  const walked = await walkTriggers({
+    read: projectTriggers(ctx),
+    order: 'asc',
+    from: Instant.fromMs(fromMs),
+    to: Instant.fromMs(toMs),
+    after,
+    wanted: Number.POSITIVE_INFINITY,
+    mostRequests: most,
+  });
+  return { ...walked, triggers: walked.triggers.map(({ trigger }) => trigger) };
+}

@@ -1,0 +1,86 @@
+import DataLoader from 'dataloader';
+import { Forbidden } from '../../errors.js';
+import type { UnifyContext } from '../context.js';
+import { earlier, later } from '../time/instant.js';
+import { largestPage, projectTriggers, walkTriggers } from './list/scan.js';
+import { parseTriggerKey, type Trigger, type TriggerKey } from './record.js';
+
+/** The trigger of a key (`Trigger.key`); null when it is not there, or the text is no key. One upstream request. */
+export function readTrigger(ctx: UnifyContext, key: string): Promise<Trigger | null> {
+  const parsed = parseTriggerKey(key);
+  return parsed ? ctx.once(createLoader).load(parsed) : Promise.resolve(null);
+}
+
+function createLoader(ctx: UnifyContext): DataLoader<TriggerKey, Trigger | null, string> {
+  return new DataLoader((keys) => readAll(ctx, keys), {
+    cacheKeyFn: ({ triggerId, deviceId }) => JSON.stringify([triggerId, deviceId]),
+  });
+}
+
+async function readAll(ctx: UnifyContext, keys: readonly TriggerKey[]): Promise<(Trigger | null | Error)[]> {
+  const found = new Map<string, Trigger>();
+  const complete = keys.length > 1 && (await readTogether(ctx, keys, found));
+  return Promise.all(
+    keys.map((key) => {
+      const trigger = found.get(key.triggerId);
+      if (trigger || complete) return trigger ?? null;
+      return readAlone(ctx, key).catch((error: unknown) =>
+        error instanceof Error ? error : new Error(String(error)),
+      );
+    }),
+  );
+}
+
+// Several lie on one page of the list when they are close in time, and on a few pages often enough. Upstream's count,
+// which comes with the first page, tells whether going on costs less than asking for each. True when all was read.
+async function readTogether(
+  ctx: UnifyContext,
+  keys: readonly TriggerKey[],
+  found: Map<string, Trigger>,
+): Promise<boolean> {
+  const times = keys.map((key) => key.startTime);
+  const oneDevice = keys.every((key) => key.deviceId === keys[0]?.deviceId);
+  const walk = {
+    read: projectTriggers(ctx),
+    order: 'asc' as const,
+    from: times.reduce(earlier),
+    to: times.reduce(later),
+    deviceId: oneDevice ? keys[0]?.deviceId : undefined,
+    wanted: Number.POSITIVE_INFINITY,
+  };
+  const first = await walkTriggers({ ...walk, after: null, mostRequests: 1 });
+  for (const { trigger } of first.triggers) found.set(trigger.triggerId, trigger);
+  const missing = keys.filter((key) => !found.has(key.triggerId)).length;
+  if (missing === 0 || !first.more) return true;
+  const pagesLeft =
+    first.total === null ? Number.POSITIVE_INFINITY : Math.ceil(first.total / largestPage) - 1;
+  if (pagesLeft >= missing) return false;
+  const rest = await walkTriggers({ ...walk, after: first.reached, mostRequests: pagesLeft + 1 });
+  for (const { trigger } of rest.triggers) found.set(trigger.triggerId, trigger);
+  return !rest.more;
+}
+
+async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | null> {
+  const readFrom = async (deviceId: string | undefined) => {
+    const { triggers } = await walkTriggers({
+      read: projectTriggers(ctx),
+      order: 'asc',
+      // One moment of one sensor: what came closed is final (docs/behaviour.md 5.5) and not asked for again.
+      from: key.startTime,
+      to: key.startTime,
+      deviceId,
+      after: null,
+      wanted: largestPage,
+      mostRequests: 1,
+    });
+    return triggers.find(({ trigger }) => trigger.triggerId === key.triggerId)?.trigger ?? null;
+  };
+  try {
+    return await readFrom(key.deviceId);
+  } catch (error) {
+    // Assumed: upstream may not know a Device ID any more whose sensor has moved away, though it still lists its
+    // triggers (docs/interfaces.md P2, `station`).
+    if (error instanceof Forbidden && error.upstream?.status === 404) return readFrom(undefined);
+    throw error;
+  }
+}

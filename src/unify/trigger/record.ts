@@ -1,0 +1,157 @@
+import { UpstreamUnavailable } from '../../errors.js';
+import type { Num, Text } from '../../upstream/decode/fields.js';
+import type { WireTrigger } from '../../upstream/project/wire.js';
+import type { Page, Read } from '../../upstream/read/read.js';
+import { derived, mostPages } from '../derived.js';
+import { Instant } from '../time/instant.js';
+import { instantOf, type MaybeInstant } from '../time/wire-time.js';
+
+export type TriggerStatus = 'OPEN' | 'CLOSED' | 'UNKNOWN';
+
+/**
+ * A triggered recording of the project (docs/interfaces.md P2). Peaks are in upstream's units, measured after filtering to 0.5
+ * to 25 Hz. `locationName` is as upstream sent it: whoever shows it asks `masking.ts` first.
+ */
+export interface Trigger {
+  /** What its global id holds: enough to read it again with one request, since upstream has no trigger by id. */
+  readonly key: string;
+  readonly triggerId: string;
+  readonly deviceId: string;
+  /** Null when the sensor has since moved to another project. */
+  readonly stationCode: Text;
+  readonly locationName: Text;
+  readonly status: TriggerStatus;
+  readonly startTime: Instant;
+  readonly endTime: MaybeInstant;
+  readonly peakTime: MaybeInstant;
+  readonly pgaHorizontalMg: Num;
+  readonly pgaHneMg: Num;
+  readonly pgaHnnMg: Num;
+  readonly pgaHnzMg: Num;
+  readonly pgvEhzMmPerS: Num;
+  readonly peakEhzCounts: Num;
+  readonly peakFrequencyHz: Num;
+  readonly asOf: Instant;
+}
+
+/** @throws UpstreamUnavailable when the start time cannot be read: without it a trigger has no place in time. */
+export function triggerOf(record: WireTrigger, readAtMs: number): Trigger {
+  const startTime = Instant.parse(record.start_time);
+  if (!startTime) throw new UpstreamUnavailable('Upstream sent a trigger whose start_time is not a time');
+  return {
+    key: triggerKey({ triggerId: record.id, deviceId: record.device_id, startTime }),
+    triggerId: record.id,
+    deviceId: record.device_id,
+    stationCode: record.station,
+    locationName: record.location_name,
+    status: statusOf(record.status),
+    startTime,
+    endTime: instantOf(record.end_time),
+    peakTime: instantOf(record.peak_time),
+    pgaHorizontalMg: record.pga_horizontal_mg,
+    pgaHneMg: record.pga_hne_mg,
+    pgaHnnMg: record.pga_hnn_mg,
+    pgaHnzMg: record.pga_hnz_mg,
+    pgvEhzMmPerS: record.pgv_ehz_mm_s,
+    peakEhzCounts: record.peak_ehz_counts,
+    peakFrequencyHz: record.peak_hz,
+    asOf: Instant.fromMs(readAtMs),
+  };
+}
+
+/** The record that a trigger was made of, as far as anything is made of it. */
+export function wireOf(trigger: Trigger): Read<WireTrigger> {
+  const { asOf } = trigger;
+  const value = {
+    id: trigger.triggerId,
+    device_id: trigger.deviceId,
+    station: trigger.stationCode,
+    location_name: trigger.locationName,
+    start_time: trigger.startTime.toString(),
+    end_time: textOf(trigger.endTime),
+    peak_time: textOf(trigger.peakTime),
+    pga_horizontal_mg: trigger.pgaHorizontalMg,
+    pga_hne_mg: trigger.pgaHneMg,
+    pga_hnn_mg: trigger.pgaHnnMg,
+    pga_hnz_mg: trigger.pgaHnzMg,
+    pgv_ehz_mm_s: trigger.pgvEhzMmPerS,
+    peak_ehz_counts: trigger.peakEhzCounts,
+    peak_hz: trigger.peakFrequencyHz,
+    status: trigger.status.toLowerCase(),
+  };
+  return { value, readAtMs: asOf.ms };
+}
+
+const textOf = (time: MaybeInstant): Text => (time instanceof Instant ? time.toString() : time);
+
+/** Those whose start time can be read: one bad record does not lose its page (docs/behaviour.md 5.12). */
+export const triggersOf = derived(
+  (page: Read<Page<WireTrigger>>): readonly Trigger[] =>
+    page.value.items
+      .filter((record) => Instant.parse(record.start_time) !== null)
+      .map((record) => triggerOf(record, page.value.readLater?.get(record) ?? page.readAtMs)),
+  mostPages,
+);
+
+/** Seconds from start to end; null while there is no end. */
+export function durationS(trigger: Trigger): Num {
+  const { startTime, endTime } = trigger;
+  if (!(endTime instanceof Instant)) return endTime;
+  // Whole seconds and fractions apart: as one number of milliseconds since 1970 the microseconds would blur.
+  const wholeS = endTime.unixS - startTime.unixS + (endTime.leap ? 1 : 0) - (startTime.leap ? 1 : 0);
+  const micros = Math.round((fraction(endTime) - fraction(startTime)) * 1e6);
+  return (wholeS * 1e6 + micros) / 1e6;
+}
+
+/** Start time, then id: one order that every page of a list agrees on. */
+export function compareTriggers(a: Place, b: Place): number {
+  return a.startTime.compare(b.startTime) || compareIds(a.triggerId, b.triggerId);
+}
+
+export type Place = Pick<Trigger, 'startTime' | 'triggerId'>;
+
+/** What a trigger's global id holds. The start time of a trigger is taken as fixed once it has been seen. */
+export type TriggerKey = Pick<Trigger, 'triggerId' | 'deviceId' | 'startTime'>;
+
+export function triggerKey({ triggerId, deviceId, startTime }: TriggerKey): string {
+  // Trailing zeros are not part of the instant: the key stays the same if upstream writes more or fewer of them.
+  const time = startTime
+    .toString()
+    .replace(/\.(\d*?)0*Z$/, (_, digits) => (digits === '' ? 'Z' : `.${digits}Z`));
+  return `${encodeURIComponent(triggerId)}:${encodeURIComponent(deviceId)}:${time}`;
+}
+
+/** Null when the text is no key of a trigger. */
+export function parseTriggerKey(key: string): TriggerKey | null {
+  const [, id = '', device = '', time = ''] = /^([^:]+):([^:]+):(.+)$/.exec(key) ?? [];
+  const startTime = Instant.parse(time);
+  if (!startTime) return null;
+  try {
+    const parsed = { triggerId: decodeURIComponent(id), deviceId: decodeURIComponent(device), startTime };
+    return triggerKey(parsed) === key ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+function statusOf(status: Text): TriggerStatus {
+  const text = typeof status === 'string' ? status.trim().toLowerCase() : '';
+  if (text === 'open') return 'OPEN';
+  return text === 'closed' ? 'CLOSED' : 'UNKNOWN';
+}
+
+function fraction(instant: Instant): number {
+  return instant.digits === '' ? 0 : Number(`0.${instant.digits}`);
+}
+
+// Upstream's ids are integers; as text, 10 would come before 9. What is no number comes behind.
+function compareIds(a: string, b: string): number {
+  if (a === b) return 0;
+  const [x, y] = [numberOf(a), numberOf(b)];
+  if (x !== y) return x < y ? -1 : 1;
+  return a < b ? -1 : 1;
+}
+
+function numberOf(id: string): number {
+  return /^-?\d+$/.test(id) ? Number(id) : Number.POSITIVE_INFINITY;
+}

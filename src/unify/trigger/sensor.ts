@@ -1,0 +1,26 @@
+import type { Maybe } from '../../maybe.js';
+import type { Text } from '../../upstream/decode/fields.js';
+import { known } from '../../upstream/decode/fields.js';
+import type { UnifyContext } from '../context.js';
+import type { Listener } from '../event/explanation.js';
+import { publicPosition, unlessMasked } from '../masking/masking.js';
+import { type Sensor, sensorByDeviceId } from '../sensor/sensor.js';
+import type { Trigger } from './record.js';
+
+/** The sensor that recorded a trigger; null when the project does not have it (any more). Batched. */
+export function sensorOfTrigger(ctx: UnifyContext, trigger: Trigger): Maybe<Sensor | null> {
+  return sensorByDeviceId(ctx, trigger.deviceId);
+}
+
+/** Name of the trigger's location; null when withheld by masking. */
+export function locationNameOf(ctx: UnifyContext, { locationName, asOf }: Trigger): Maybe<Text> {
+  return unlessMasked(ctx, locationName, asOf.ms);
+}
+
+/** Where and when a trigger listened; null when that is not known, or masked away. */
+export async function listenerOf(ctx: UnifyContext, trigger: Trigger): Promise<Listener | null> {
+  const sensor = await sensorOfTrigger(ctx, trigger);
+  const position = sensor && (await publicPosition(ctx, sensor));
+  if (!position) return null;
+  return { position, stationCode: known(trigger.stationCode), startTime: trigger.startTime };
+}

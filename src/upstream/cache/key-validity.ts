@@ -1,0 +1,40 @@
+import type { Clock } from '../../clock.js';
+import { GatewayError } from '../../errors.js';
+import type { KeyOwner } from '../decode/response.js';
+import type { Condition } from '../resilience/outcome.js';
+
+const recentMs = 10_000;
+const unreachableMs = 5 * 60_000;
+
+/**
+ * Whether the holder of a key may be shown what was read with it. What the gateway's own key has read may be; a client's
+ * key may have been revoked since, so that upstream must have accepted it within the last 10 s, or within the last 5
+ * minutes while upstream cannot be reached at all (docs/behaviour.md 7).
+ */
+export class Trust {
+  readonly #owner: KeyOwner;
+  readonly #condition: Condition;
+  readonly #clock: Clock;
+
+  constructor(owner: KeyOwner, condition: Condition, clock: Clock) {
+    this.#owner = owner;
+    this.#condition = condition;
+    this.#clock = clock;
+  }
+
+  get holds(): boolean {
+    return this.#owner === 'gateway' || this.#acceptedAgoMs() <= recentMs;
+  }
+
+  /** After an attempt to ask that failed like this. */
+  outlasts(error: unknown): boolean {
+    if (this.#owner === 'gateway') return true;
+    // Answered, or refused by our own allowance: upstream could be reached.
+    const unanswered = error instanceof GatewayError && error.upstream?.status === null;
+    return (unanswered || this.#condition.silent) && this.#acceptedAgoMs() <= unreachableMs;
+  }
+
+  #acceptedAgoMs(): number {
+    return this.#clock.now() - this.#condition.acceptedAtMs;
+  }
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { UpstreamUnavailable } from '../../errors.js';
+
+/**
+ * Leaf decoders of both wire shapes. What the specs call a number, text or boolean may be null or left out anywhere,
+ * and one malformed value must not cost its record (docs/behaviour.md 5.12): it becomes an error *as the value*, which
+ * GraphQL reports at that field's path while the rest of the record is answered.
+ */
+export class MalformedValue extends UpstreamUnavailable {}
+
+export type Num = number | null | MalformedValue;
+export type Text = string | null | MalformedValue;
+export type Bool = boolean | null | MalformedValue;
+
+/** A finite JSON number. */
+export function numOf(value: unknown): Num {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  return malformed(value, 'a number');
+}
+
+/** Text; a number or boolean is taken as its text, since the specs elide the type of several ids. */
+export function textOf(value: unknown): Text {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return malformed(value, 'text');
+}
+
+export function boolOf(value: unknown): Bool {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'boolean') return value;
+  return malformed(value, 'true or false');
+}
+
+export const num = z.unknown().optional().transform(numOf);
+export const text = z.unknown().optional().transform(textOf);
+export const bool = z.unknown().optional().transform(boolOf);
+
+/** The identifier without which a record cannot be told from another: its absence loses the record. */
+export const identifier = z
+  .union([z.string().min(1), z.number()])
+  .transform((value): string => String(value));
+
+/** An object, or null where it is missing or of another kind. */
+export function part<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z
+    .object(shape)
+    .nullish()
+    .catch(null)
+    .transform((value) => value ?? null);
+}
+
+/** An array of any JSON, or null where it is missing or of another kind. */
+export const anyList = z
+  .array(z.unknown())
+  .nullish()
+  .catch(null)
+  .transform((value) => value ?? null);
+
+/** The value, or null where it is missing or malformed: for comparisons and merges, which need one or nothing. */
+export function known<T extends number | string | boolean>(
+  value: T | null | undefined | MalformedValue,
+): T | null {
+  return value === undefined || value instanceof MalformedValue ? null : value;
+}
+
+function malformed(value: unknown, expected: string): MalformedValue {
+  return new MalformedValue(`Upstream sent ${kindOf(value)} where ${expected} belongs`);
+}
+
+// The value itself may be anything, a key included: only its kind is told.
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (value === null) return 'null';
+  return `a value of type ${typeof value}`;
+}

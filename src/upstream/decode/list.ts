@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { Source } from '../../errors.js';
+import { badBody } from './response.js';
+
+/** Where a body came from, and who is told about what had to be dropped from it. */
+export interface Decoding {
+  readonly source: Source;
+  readonly endpoint: string;
+  /** Told once per list that had bad elements. */
+  readonly dropped: (count: number, received: number) => void;
+}
+
+export interface DecodedList<T> {
+  readonly items: readonly T[];
+  /** Elements sent, the dropped ones included: what paging goes on from. */
+  readonly received: number;
+}
+
+/**
+ * The elements of a list, each decoded by itself: a bad one is dropped and counted and does not lose the others
+ * (docs/behaviour.md 5.12). Anything but an array is not an empty list but a bad body.
+ */
+export function decodeList<Shape extends z.ZodType>(
+  raw: unknown,
+  shape: Shape,
+  decoding: Decoding,
+): DecodedList<z.output<Shape>> {
+  if (!Array.isArray(raw)) throw badBody(decoding, 'a body without its list');
+  const items: z.output<Shape>[] = [];
+  for (const element of raw) {
+    const result = shape.safeParse(element);
+    if (result.success) items.push(result.data);
+  }
+  if (items.length < raw.length) decoding.dropped(raw.length - items.length, raw.length);
+  return { items, received: raw.length };
+}
+
+/** The object that a body or an envelope must be. */
+export function objectOf(raw: unknown, decoding: Decoding): Readonly<Record<string, unknown>> {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    throw badBody(decoding, 'a body that is not an object');
+  }
+  return raw as Readonly<Record<string, unknown>>;
+}
+
+/** A single resource: without its identifier it is not one. */
+export function decodeOne<Shape extends z.ZodType>(
+  raw: unknown,
+  shape: Shape,
+  decoding: Decoding,
+): z.output<Shape> {
+  const result = shape.safeParse(raw);
+  if (!result.success) throw badBody(decoding, 'a body that is not the resource');
+  return result.data;
+}
+
+/** A count in a paging envelope, or null where it is missing or is none. */
+export function countOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
+}

@@ -1,0 +1,204 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher } from 'undici';
+import { realClock } from '../../clock.js';
+import { type Source, UpstreamTimeout, UpstreamUnavailable } from '../../errors.js';
+import { interfaceName } from '../decode/response.js';
+import { onAbort } from './abort.js';
+
+/** One GET with the key of one project or organization. */
+export interface HttpRequest {
+  readonly source: Source;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Path with query, already encoded. */
+  readonly path: string;
+  readonly key: string;
+  /** What is asked for, as the specs spell it: it is all that messages tell of the address. */
+  readonly endpoint: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export interface HttpStream {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Destroying it ends the request. */
+  readonly stream: Readable;
+}
+
+/** One GET at a time-out each, over connections that all clients share. Any status is an answer; only none is a failure. */
+export interface Http {
+  /** Throws `UpstreamTimeout` or `UpstreamUnavailable`, or the signal's reason when it is aborted. */
+  get(request: HttpRequest): Promise<HttpAnswer>;
+  /** As `get`, but a good answer's body comes as it arrives. */
+  stream(request: HttpRequest): Promise<HttpStream | HttpAnswer>;
+  close(): Promise<void>;
+}
+
+// docs/behaviour.md 5.12.
+const bodyLimitBytes = 32 * 1024 * 1024;
+const connectTimeoutMs = 15_000;
+// An error's body is read to its end so that its connection is free again; one that does not end is dropped.
+const errorBodyLimitBytes = 256 * 1024;
+
+export interface HttpOptions {
+  /** Connections per address. More than any burst, so that what has allowance is sent at once. */
+  readonly connections?: number;
+}
+
+export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
+  const agent = new Agent({
+    connections,
+    // undici takes this off what a server announces; with its default of 2 s an announced 2 s means no reuse at all.
+    keepAliveTimeoutThreshold: 500,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    // A request's own time-out ends it, but not the connection that it waited for: that would be in the way of the next.
+    connect: { timeout: connectTimeoutMs },
+  });
+  return {
+    async get(request) {
+      const deadline = startDeadline(request);
+      try {
+        const response = await send(agent, request, deadline.signal, {
+          accept: 'application/json',
+          bodyTimeout: 0,
+        });
+        return {
+          status: response.statusCode,
+          headers: response.headers,
+          body: await collect(response, request),
+        };
+      } catch (error) {
+        throw failure(error, request, deadline);
+      } finally {
+        deadline.clear();
+      }
+    },
+    async stream(request) {
+      const deadline = startDeadline(request);
+      try {
+        // The body has no end that could be waited for: only its silence is timed.
+        const response = await send(agent, request, deadline.signal, {
+          accept: '*/*',
+          bodyTimeout: request.timeoutMs,
+        });
+        const { statusCode: status, headers, body } = response;
+        if (status >= 300) {
+          const answer = { status, headers, body: await collect(response, request) };
+          deadline.clear();
+          return answer;
+        }
+        deadline.stopTiming();
+        body.once('close', deadline.clear);
+        return { status, headers, stream: body };
+      } catch (error) {
+        deadline.clear();
+        throw failure(error, request, deadline);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function send(
+  agent: Agent,
+  request: HttpRequest,
+  signal: AbortSignal,
+  { accept, bodyTimeout }: { readonly accept: string; readonly bodyTimeout: number },
+) {
+  const response = await agent.request({
+    origin: request.origin,
+    path: request.path,
+    method: 'GET',
+    headers: {
+      authorization: `Bearer ${request.key}`,
+      accept,
+      // Without this header any coding is acceptable, and undici undoes none.
+      'accept-encoding': 'identity',
+      'user-agent': 'seisgraph',
+    },
+    bodyTimeout,
+    signal,
+  });
+  // A body that is destroyed before anyone reads it reports that, which without a listener ends the process.
+  response.body.on('error', () => undefined);
+  return response;
+}
+
+class BodyTooLarge extends Error {}
+
+async function collect(response: Dispatcher.ResponseData, request: HttpRequest): Promise<Buffer> {
+  const good = response.statusCode < 400;
+  const limit = good ? bodyLimitBytes : errorBodyLimitBytes;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop early destroys the body and its connection.
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) {
+      if (good) throw new BodyTooLarge(`over ${limit} bytes from ${request.endpoint}`);
+      break;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Real time even where tests drive the clock: sockets live in it. */
+function startDeadline({ signal, timeoutMs }: HttpRequest) {
+  const controller = new AbortController();
+  const state = { expired: false };
+  const timer = realClock.timer(timeoutMs, () => {
+    state.expired = true;
+    controller.abort();
+  });
+  const stopListening = onAbort(signal, () => controller.abort(signal.reason));
+  return {
+    signal: controller.signal,
+    get expired() {
+      return state.expired;
+    },
+    stopTiming: () => timer.cancel(),
+    clear() {
+      timer.cancel();
+      stopListening();
+    },
+  };
+}
+
+function failure(error: unknown, request: HttpRequest, deadline: { readonly expired: boolean }): unknown {
+  if (request.signal.aborted) return request.signal.reason;
+  const upstream = { source: request.source, status: null, code: null, requestId: null };
+  const name = interfaceName(request.source);
+  if (deadline.expired) {
+    return new UpstreamTimeout(
+      `The ${name} interface did not answer ${request.endpoint} within ${request.timeoutMs / 1000} s`,
+      { upstream },
+    );
+  }
+  if (error instanceof BodyTooLarge) {
+    return new UpstreamUnavailable(
+      `The ${name} interface answered ${request.endpoint} with more than ${bodyLimitBytes / 1024 / 1024} MiB`,
+      { upstream: { ...upstream, status: 200 } },
+    );
+  }
+  // Addresses and headers are in undici's errors: only its code goes on.
+  return new UpstreamUnavailable(`The ${name} interface could not be reached for ${request.endpoint}`, {
+    upstream,
+    cause: causeCode(error),
+  });
+}
+
+function causeCode(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (typeof code === 'string') return code;
+  return error instanceof Error ? error.name : 'unknown';
+}

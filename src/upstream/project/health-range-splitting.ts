@@ -1,0 +1,54 @@
+import type { Clock } from '../../clock.js';
+import type { Read } from '../read/read.js';
+import type { HealthQuery } from './client.js';
+import { isTooLong, Pace, Paces, seam, tooWide } from './too-long.js';
+import type { WireHealthPage } from './wire.js';
+
+const dayMs = 86_400_000;
+
+/**
+ * Health reports that upstream may take too long over: after 503 `timeout` a shorter range is asked for, and
+ * `nextFrom` says where to go on, as after any page (docs/interfaces.md P4).
+ */
+export class HealthNarrowing {
+  readonly #clock: Clock;
+  readonly #paces = new Paces();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `turn`: whose operation it is. What has been learnt for one page of it serves the next. */
+  async page(
+    query: HealthQuery,
+    { id, turn }: { readonly id: string; readonly turn: object },
+    read: (query: HealthQuery) => Promise<Read<WireHealthPage> | null>,
+  ): Promise<Read<WireHealthPage> | null> {
+    const toMs = query.to === undefined ? this.#clock.now() : Date.parse(query.to);
+    const fromMs = query.from === undefined ? toMs - dayMs : Date.parse(query.from);
+    const limit = query.limit ?? 1_000;
+    let pace = this.#paces.of(turn, id);
+    const tooMuch = new Set<string>();
+    for (;;) {
+      const step = pace?.step ?? { widthMs: toMs - fromMs, limit };
+      const isLast = pace === undefined || !(fromMs + step.widthMs < toMs);
+      const until = isLast ? query.to : seam(fromMs + step.widthMs);
+      const from = isLast ? query.from : (query.from ?? new Date(fromMs).toISOString());
+      const asked = { from, to: until, limit: pace ? Math.min(limit, step.limit) : query.limit };
+      try {
+        // Another step can ask the same, where this page is to be short.
+        if (tooMuch.has(JSON.stringify(asked))) throw tooWide();
+        const page = await read(asked);
+        pace?.faster(page?.value.nextFrom === null);
+        if (!page || !until || isLast) return page;
+        return { ...page, value: { ...page.value, nextFrom: page.value.nextFrom ?? until } };
+      } catch (error) {
+        if (!isTooLong(error)) throw error;
+        tooMuch.add(JSON.stringify(asked));
+        pace ??= new Pace({ widthMs: Math.max(0, toMs - fromMs) || 0, limit });
+        if (!pace.slower(step)) throw tooWide();
+        this.#paces.learn(turn, id, pace);
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Observed } from './limiter.js';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+// docs/interfaces.md C8: the highest tier.
+const highestPerMinute = 1_000;
+
+/**
+ * For how many milliseconds upstream asks to be left alone, between a second and an hour: `Retry-After` as seconds
+ * (docs/interfaces.md P7) or HTTP date, else, for a request over the limit, `X-RateLimit-Reset`. Null where it does not say.
+ */
+export function refusedForMs(headers: IncomingHttpHeaders, nowMs: number, overLimit: boolean): number | null {
+  const waitMs = retryAfterMs(headers, nowMs) ?? (overLimit ? resetInMs(headers, nowMs, hourMs) : null);
+  return waitMs === null ? null : Math.min(Math.max(waitMs, 1000), hourMs);
+}
+
+function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | null {
+  const text = headers['retry-after']?.trim();
+  if (!text) return null;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  // Date.parse finds a year in almost any number.
+  const dateMs = /^[a-z]{3},? /i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(dateMs)) return null;
+  const readings = clocks(headers, nowMs).map((clockMs) => dateMs - clockMs);
+  return readings.find((ms) => ms >= 0 && ms <= hourMs) ?? readings[0] ?? null;
+}
+
+/** `X-RateLimit-*` of an answer, as far as it can be believed. */
+export function observedIn(headers: IncomingHttpHeaders, nowMs: number): Observed {
+  const limit = count(headers['x-ratelimit-limit']);
+  const remaining = count(headers['x-ratelimit-remaining']);
+  const resetMs = resetInMs(
+    headers,
+    nowMs,
+    limit !== undefined && limit > highestPerMinute ? dayMs : minuteMs,
+  );
+  // A limit that is not whole again within a minute, or is above the highest tier's, is not that of a minute.
+  const ofMinute =
+    limit !== undefined && limit >= 1 && limit <= highestPerMinute && (resetMs ?? 0) <= longest(minuteMs);
+  const perMinute = ofMinute ? Math.floor(limit) : undefined;
+  if (remaining === undefined || (limit !== undefined && remaining > limit)) return { perMinute };
+  return { perMinute, remaining, resetAtMs: nowMs + Math.min(resetMs ?? minuteMs, hourMs) };
+}
+
+// Assumed: X-RateLimit-Reset is seconds from now when small, a Unix time in seconds when large, one in milliseconds
+// when larger; docs/interfaces.md C8 gives no unit. Of several readings the one that suits the window is taken, and none that is
+// more than a day off.
+function resetInMs(headers: IncomingHttpHeaders, nowMs: number, windowMs: number): number | null {
+  const value = count(headers['x-ratelimit-reset']);
+  if (value === undefined) return null;
+  const readings = [
+    value * 1000,
+    value,
+    ...clocks(headers, nowMs).flatMap((clockMs) => [value * 1000 - clockMs, value - clockMs]),
+  ].filter((ms) => ms >= -1000);
+  const inMs = readings.find((ms) => ms <= longest(windowMs)) ?? readings.find((ms) => ms <= longest(dayMs));
+  // The Date header has whole seconds: a second is added, so that nothing is sent too early.
+  return inMs === undefined ? null : Math.max(0, inMs) + 1000;
+}
+
+// Two seconds for clocks that do not agree.
+function longest(windowMs: number): number {
+  return windowMs + 2000;
+}
+
+/** Upstream's clock, which may be off ours, as its `Date` shows it; then our own. */
+function clocks(headers: IncomingHttpHeaders, nowMs: number): readonly number[] {
+  const dateMs = Date.parse(headers.date ?? '');
+  return Number.isNaN(dateMs) ? [nowMs] : [dateMs, nowMs];
+}
+
+function count(header: string | string[] | undefined): number | undefined {
+  const text = Array.isArray(header) ? header[0] : header;
+  return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,135 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  BadUserInput,
+  GatewayError,
+  type Source,
+  Unauthenticated,
+  UpstreamUnauthorized,
+  UpstreamUnavailable,
+} from '../../errors.js';
+import { interfaceName } from '../decode/response.js';
+import type { HttpRequest } from '../http/http.js';
+import { Gate } from '../rate-limit/limited-sender.js';
+import { type Admission, Breaker } from '../resilience/circuit-breaker.js';
+import type { FlightControl } from '../resilience/coalesced-request.js';
+import { Condition, outcomeOf } from '../resilience/outcome.js';
+import { withOneRetry } from '../resilience/retry.js';
+import type { CostMeter } from './read.js';
+import type { Request, UpstreamOptions } from './request.js';
+
+/** How a request is sent, and what its answer is taken to be. */
+export interface Means<Answer, T> {
+  send(request: HttpRequest): Promise<Answer>;
+  /** `heldS`: for how long upstream asked everyone to wait. Throws what docs/behaviour.md 4 has for the answer. */
+  open(answer: Answer, heldS: number | undefined): T;
+}
+
+/** One interface under one key, as far as it is asked: breaker → allowance → HTTP → reading, with one retry. */
+export class Exchange {
+  readonly condition = new Condition();
+  readonly breaker: Breaker;
+  readonly gate: Gate;
+  requestCount = 0;
+  readonly #source: Source;
+  readonly #options: UpstreamOptions;
+  readonly #origin: string;
+  readonly #prefix: string;
+
+  /** `name` tells interface, address and key apart. */
+  constructor(source: Source, name: string, options: UpstreamOptions) {
+    this.#source = source;
+    this.#options = options;
+    const url = new URL(options.baseUrl);
+    this.#origin = url.origin;
+    this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.breaker = new Breaker(options.clock);
+    this.gate = new Gate({ source, name, ...options });
+  }
+
+  /** `address`: path and query below the base URL. */
+  async ask<Answer extends { readonly status: number; readonly headers: IncomingHttpHeaders }, T>(
+    address: string,
+    request: Request,
+    control: FlightControl,
+    meter: CostMeter,
+    means: Means<Answer, T>,
+  ): Promise<T> {
+    const admission = this.breaker.admit();
+    if (!admission) throw this.#leftAlone();
+    const { clock, random, timeoutMs, maxWaitMs } = this.#options;
+    const patience = {
+      clock,
+      random,
+      budgetMs: timeoutMs + maxWaitMs,
+      signal: control.signal,
+      wanted: () => control.priority !== 'background',
+    };
+    try {
+      const result = await withOneRetry(patience, async (leftMs) => {
+        const { answer, heldS } = await this.gate.pass(
+          control,
+          leftMs,
+          () => this.#stillSend(admission, control.signal),
+          () => this.#send(address, request, control, meter, Math.min(timeoutMs, leftMs), means.send),
+        );
+        return means.open(answer, heldS);
+      });
+      admission.end('succeeded');
+      this.condition.succeeded(clock.now());
+      return result;
+    } catch (error) {
+      admission.end(outcomeOf(error));
+      this.condition.failed(error, clock.now());
+      this.#note(request, error);
+      if (error instanceof Unauthenticated || error instanceof UpstreamUnauthorized)
+        this.#options.onKeyRefused?.();
+      throw error;
+    }
+  }
+
+  async #send<Answer extends { readonly status: number }>(
+    address: string,
+    { endpoint }: Request,
+    { priority, signal }: FlightControl,
+    meter: CostMeter,
+    timeoutMs: number,
+    send: (request: HttpRequest) => Promise<Answer>,
+  ): Promise<Answer> {
+    this.requestCount++;
+    meter.requests++;
+    const { key, log, clock } = this.#options;
+    const source = this.#source;
+    const startMs = clock.now();
+    const end = this.#options.onRequest?.({ source, endpoint, priority });
+    let status: number | null = null;
+    try {
+      const path = this.#prefix + address;
+      const answer = await send({ source, origin: this.#origin, path, key, endpoint, timeoutMs, signal });
+      status = answer.status;
+      return answer;
+    } finally {
+      end?.({ status });
+      log.debug({ source, endpoint, priority, status, tookMs: clock.now() - startMs }, 'Upstream request');
+    }
+  }
+
+  /** What upstream said of its trouble, its request id above all: clients see only a part of it. */
+  #note({ endpoint }: Request, error: unknown): void {
+    if (!(error instanceof GatewayError) || !error.upstream || error instanceof BadUserInput) return;
+    const { code, upstream, retryAfterS, cause } = error;
+    this.#options.log.warn({ endpoint, failure: code, upstream, retryAfterS, cause }, 'Upstream read failed');
+  }
+
+  #stillSend(admission: Admission, signal: AbortSignal): void {
+    signal.throwIfAborted();
+    if (!admission.stands) throw this.#leftAlone();
+  }
+
+  #leftAlone(): UpstreamUnavailable {
+    const leftMs = (this.breaker.retryAtMs ?? 0) - this.#options.clock.now();
+    return new UpstreamUnavailable(
+      `The ${interfaceName(this.#source)} interface has failed repeatedly and is left alone for a moment`,
+      { retryAfterS: Math.max(1, Math.ceil(leftMs / 1000)) },
+    );
+  }
+}

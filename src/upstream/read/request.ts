@@ -1,0 +1,76 @@
+import type { Clock } from '../../clock.js';
+import type { Source } from '../../errors.js';
+import type { Log } from '../../log.js';
+import type { Store } from '../../store/store.js';
+import type { Kind } from '../cache/freshness.js';
+import type { ResponseCache } from '../cache/response-cache.js';
+import type { Listed } from '../cache/validators.js';
+import type { Decoding } from '../decode/list.js';
+import type { Asked, KeyOwner } from '../decode/response.js';
+import type { Parameters } from '../http/address.js';
+import type { Http } from '../http/http.js';
+import type { AllowanceSettings } from '../rate-limit/limiter.js';
+import type { Priority, Read } from './read.js';
+
+/** One interface under one key. */
+export interface UpstreamOptions {
+  /** Without `/v1`; can have a path prefix. */
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly keyOwner: KeyOwner;
+  /** Shared by all clients, as is the cache. */
+  readonly http: Http;
+  readonly cache: ResponseCache;
+  /** What is shared with other instances. */
+  readonly store: Store;
+  readonly allowance: AllowanceSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  /** UPSTREAM_TIMEOUT_MS. */
+  readonly timeoutMs: number;
+  /** UPSTREAM_MAX_WAIT_MS. */
+  readonly maxWaitMs: number;
+  /** Called when upstream refused the key: in `passthrough`, all that hangs on it ends (docs/behaviour.md 7). */
+  readonly onKeyRefused?: (() => void) | undefined;
+  /** Told of every request that is sent, for metrics and traces; what it returns is told of its end. */
+  readonly onRequest?: ((request: SentRequest) => (end: RequestEnd) => void) | undefined;
+}
+
+export interface SentRequest {
+  readonly source: Source;
+  /** As the specs spell it: one of a few, whatever the identifiers. */
+  readonly endpoint: string;
+  readonly priority: Priority;
+}
+
+export interface RequestEnd {
+  /** Null where there was no answer. */
+  readonly status: number | null;
+}
+
+/** What is asked of upstream. */
+export interface Request extends Pick<Asked, 'endpoint' | 'list'> {
+  readonly path: string;
+  readonly parameters: Parameters;
+  /** Wire parameter → argument of the graph, for the message about a wrong one. */
+  readonly arguments: Readonly<Record<string, string>>;
+}
+
+/** What is asked, and what its answer is. */
+export interface ReadRequest<T> extends Request {
+  readonly kind: Kind;
+  readonly decode: (body: unknown, decoding: Decoding) => T;
+  /** Whether this answer can never be otherwise (docs/behaviour.md 5.5). */
+  readonly isFinal?: (value: T, readAtMs: number) => boolean;
+  /** The resource as lists name it, where they show enough to tell that it has not changed (docs/behaviour.md 5.5). */
+  readonly listedAs?: string;
+  /** The other side of it: the resources that this list shows, each with a text that changes when it does. */
+  readonly lists?: (value: T) => Listed;
+  /**
+   * The response as upstream would give it now that these records of its kind have been delivered; null where that cannot
+   * be told. Left out where it never can.
+   */
+  readonly takeIn?: (read: Read<T>, delivered: readonly Read<unknown>[]) => T | null;
+}

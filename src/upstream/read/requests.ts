@@ -1,0 +1,30 @@
+import { detailName } from '../cache/delivered.js';
+import { versionOf } from '../cache/validators.js';
+import type { Read } from './read.js';
+import type { ReadRequest, Request } from './request.js';
+
+/** A request but for what its answer is taken to be. */
+export type Frame = Request & Pick<ReadRequest<unknown>, 'kind'>;
+
+/** Makes the requests of one interface. @param names wire parameter → argument of the graph, for messages */
+export function requestsOf(names: Request['arguments']) {
+  return {
+    list: (path: string, kind: Frame['kind'], parameters: Frame['parameters']): Frame => {
+      return { endpoint: path, path, parameters, kind, list: true, arguments: names };
+    },
+    single: (endpoint: string, path: string, kind: Frame['kind']): Frame => {
+      return { endpoint, path, parameters: {}, kind, list: false, arguments: names };
+    },
+  };
+}
+
+/** A list is never absent: the pipeline has thrown `Forbidden` then. */
+export function present<T>(read: Read<T> | null): Read<T> {
+  if (read === null) throw new Error('A list cannot be absent');
+  return read;
+}
+
+/** An event as a list shows it: another solution changes something of it. */
+export function listedEvent(event: { readonly id: string }): readonly [listedAs: string, version: string] {
+  return [detailName('event', event.id), versionOf(event)];
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../../clock.js';
+
+/** What became of a read that was let through. */
+export type Outcome = 'succeeded' | 'failed' | 'undecided';
+
+/** A read that was let through. */
+export interface Admission {
+  /** False once the interface is left alone and this is not the read that probes it. */
+  readonly stands: boolean;
+  /** `undecided`: the caller left, or nothing was sent. */
+  end(outcome: Outcome): void;
+}
+
+// docs/behaviour.md 5.11.
+const failuresToOpen = 5;
+const openMs = 10_000;
+
+/**
+ * Leaves an interface alone for 10 s after five reads in a row that failed for good, then lets one through: when that
+ * fails too, the 10 s begin anew (docs/behaviour.md 5.11).
+ */
+export class Breaker {
+  readonly #clock: Clock;
+  #failures = 0;
+  #openUntilMs: number | null = null;
+  #probing = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** When the next read is let through; null while all are. */
+  get retryAtMs(): number | null {
+    return this.#openUntilMs;
+  }
+
+  /** Null while the interface is left alone. */
+  admit(): Admission | null {
+    const probe = this.#openUntilMs !== null;
+    if (probe) {
+      if (this.#probing || this.#clock.now() < (this.#openUntilMs ?? 0)) return null;
+      this.#probing = true;
+    }
+    const stands = () => probe || this.#openUntilMs === null;
+    return {
+      get stands() {
+        return stands();
+      },
+      end: (outcome) => {
+        if (probe) this.#probing = false;
+        if (outcome === 'succeeded') {
+          this.#failures = 0;
+          this.#openUntilMs = null;
+        } else if (outcome === 'failed') {
+          this.#failures++;
+          // A read that was let through before it opened says nothing new: only the probe begins the 10 s anew.
+          if (probe || (this.#openUntilMs === null && this.#failures >= failuresToOpen)) {
+            this.#openUntilMs = this.#clock.now() + openMs;
+          }
+        }
+      },
+    };
+  }
+}

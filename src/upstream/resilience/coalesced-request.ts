@@ -1,0 +1,68 @@
+import { onAbort } from '../http/abort.js';
+import { type Priority, priorityRank, type ReadScope } from '../read/read.js';
+
+/** A request on its way, as far as those who wait for it can still change it. */
+export interface FlightControl {
+  /** Aborted when the last who waited has left. */
+  readonly signal: AbortSignal;
+  priority: Priority;
+  turn: object;
+  /** Set while it stands in the waiting line. */
+  raise: ((priority: Priority, turn: object) => void) | undefined;
+  /** Time spent in the waiting line so far. */
+  waitedMs: number;
+}
+
+/** The control of a request that is shared with nobody. */
+export function ownControl(scope: ReadScope): FlightControl {
+  const { signal, priority, turn } = scope;
+  return { signal, priority, turn, raise: undefined, waitedMs: 0 };
+}
+
+/** One upstream request and all who wait for it (docs/behaviour.md 5.3, 5.9). */
+export class Flight<T> {
+  readonly #controller = new AbortController();
+  readonly control: FlightControl;
+  readonly #result: Promise<T>;
+  #passengers = 0;
+  #landed = false;
+
+  constructor(scope: ReadScope, fly: (control: FlightControl) => Promise<T>) {
+    this.control = ownControl({ ...scope, signal: this.#controller.signal });
+    this.#result = fly(this.control).finally(() => {
+      this.#landed = true;
+    });
+    // Whoever waits gets the failure; when all have left nobody does.
+    this.#result.catch(() => undefined);
+  }
+
+  /** All have left: what comes of it is nobody's answer. */
+  get abandoned(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  /** Waits for the answer until the caller leaves. The most urgent who waits decides its place in the line. */
+  async join(scope: ReadScope, now: () => number): Promise<T> {
+    scope.signal.throwIfAborted();
+    const joinedMs = now();
+    const control = this.control;
+    if (priorityRank[scope.priority] < priorityRank[control.priority]) {
+      control.priority = scope.priority;
+      control.turn = scope.turn;
+      control.raise?.(scope.priority, scope.turn);
+    }
+    this.#passengers++;
+    let stopListening = () => {};
+    const left = new Promise<never>((_, reject) => {
+      stopListening = onAbort(scope.signal, () => reject(scope.signal.reason));
+    });
+    try {
+      return await Promise.race([this.#result, left]);
+    } finally {
+      stopListening();
+      scope.meter.waitedMs = Math.max(scope.meter.waitedMs, Math.min(control.waitedMs, now() - joinedMs));
+      this.#passengers--;
+      if (this.#passengers === 0 && !this.#landed) this.#controller.abort(scope.signal.reason);
+    }
+  }
+}
