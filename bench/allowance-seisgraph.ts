@@ -49,12 +49,12 @@ export function openDashboard(clock: ManualClock, { http, keys }: SimulatedUpstr
   const project = createProjectClient({
     ...shared,
     key: keys.project,
-    allowance: { ...allowance, perDay: null },
+    rateLimit: { ...allowance, perDay: null },
   });
   const catalogue = createCatalogueClient({
     ...shared,
     key: keys.catalogue,
-    allowance: { ...allowance, perDay: 10_000 },
+    rateLimit: { ...allowance, perDay: 10_000 },
   });
   const tenant = new Tenant({
     project: recording(project, note),
@@ -108,5 +108,5 @@ export function openDashboard(clock: ManualClock, { http, keys }: SimulatedUpstr
 
 function scopeOfClient(): ReadScope {
   const { signal } = new AbortController();
-  return { signal, priority: 'query', turn: {}, meter: newCostMeter() };
+  return { signal, priority: 'query', operationKey: {}, meter: newCostMeter() };
 }

@@ -7,14 +7,14 @@ import { parseConfig } from '../src/config/config.js';
 import { schema } from '../src/graph/schema.js';
 import { createLog } from '../src/log.js';
 import { aloneStore } from '../src/store/memory.js';
-import { openKeys } from '../src/tenant.js';
+import { openTenancy } from '../src/tenant.js';
 import { UnifyContext } from '../src/unify/context.js';
 import { newCostMeter } from '../src/upstream/read/read.js';
 
 // The same schema and the same poller behind graphql-ws as its documentation shows it: each subscriber has an execution of
 // its own for each change.
 const log = createLog({ level: 'error', secrets: [] });
-const keys = openKeys({
+const keys = openTenancy({
   config: parseConfig(process.env),
   sandbox: null,
   store: aloneStore,
@@ -36,7 +36,7 @@ useServer(
       unify: new UnifyContext(tenant, {
         signal: tenant.signal,
         priority: 'query',
-        turn: {},
+        operationKey: {},
         meter: newCostMeter(),
       }),
       gateway: { version: 'plain', sandbox: false },

@@ -5,14 +5,14 @@ import { catalogueDoor } from '../src/sandbox/catalogue-door.js';
 import { livingWorld } from '../src/sandbox/living-world.js';
 import { projectDoor } from '../src/sandbox/project-door.js';
 import type { Reply } from '../src/sandbox/reply.js';
-import type { Http, HttpAnswer, HttpRequest } from '../src/upstream/http/http.js';
+import type { Http, HttpRequest, HttpResponse } from '../src/upstream/http/http.js';
 
 /** Both interfaces of the sandbox with their limits, asked in simulated time instead of over sockets. */
 export interface SimulatedUpstream {
   /** Answers after `latencyMs` of the clock. */
   readonly http: Http;
   /** Answers at once. */
-  answer(request: Pick<HttpRequest, 'source' | 'path' | 'key'>): HttpAnswer;
+  answer(request: Pick<HttpRequest, 'source' | 'path' | 'key'>): HttpResponse;
   readonly keys: { readonly project: string; readonly catalogue: string };
   readonly counts: { requests: number; refused: number };
 }
@@ -33,7 +33,7 @@ export function simulatedUpstream(clock: ManualClock, latencyMs: number): Simula
   };
   const counts = { requests: 0, refused: 0 };
 
-  function answer({ source, path, key }: Pick<HttpRequest, 'source' | 'path' | 'key'>): HttpAnswer {
+  function answer({ source, path, key }: Pick<HttpRequest, 'source' | 'path' | 'key'>): HttpResponse {
     const nowMs = clock.now();
     world.advance(nowMs);
     const url = new URL(path, 'http://simulated');

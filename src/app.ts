@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { type Clock, realClock } from './clock.js';
 import { type Config, secretsOf } from './config/config.js';
-import type { Elsewhere } from './graph/context.js';
+import type { OtherProcesses } from './graph/context.js';
 import { schema } from './graph/schema.js';
 import { createLog, type Log } from './log.js';
 import { startSandbox } from './sandbox/server.js';
@@ -25,13 +25,17 @@ import { InterfaceWatch } from './server/ops/readiness.js';
 import { requestLog } from './server/ops/request-log.js';
 import { drain } from './server/ops/shutdown.js';
 import { createTracing } from './server/ops/tracing.js';
-import { type ClientPlaces, Places, socketsPerClient } from './server/websocket/connection-limit.js';
+import {
+  type ClientConnections,
+  ConnectionLimit,
+  socketsPerClient,
+} from './server/websocket/connection-limit.js';
 import { attachWebSockets } from './server/websocket/websocket.js';
 import { ownSandbox, startFacts } from './start-log.js';
 import { aloneStore } from './store/memory.js';
 import { openRedisStore } from './store/redis/store.js';
 import type { Store } from './store/store.js';
-import { type KeysOptions, openKeys, type SandboxAddress } from './tenant.js';
+import { openTenancy, type SandboxAddress, type TenancyOptions } from './tenant.js';
 import { version } from './version.js';
 
 /** A running gateway. */
@@ -63,7 +67,7 @@ export interface Shared {
   /** The one sandbox of all; null without one. */
   readonly sandbox: SandboxAddress | null;
   readonly operationBudget: OperationBudget;
-  readonly places: ClientPlaces;
+  readonly places: ClientConnections;
   readonly peers: Peers;
 }
 
@@ -107,7 +111,7 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
     common?.store ??
     (config.redisUrl === null ? aloneStore : openRedisStore({ url: config.redisUrl, clock, log }));
   const redis = config.redisUrl === null ? null : store.connection;
-  const keys = openKeys({ config, sandbox, store, clock, log, random, onRequest });
+  const keys = openTenancy({ config, sandbox, store, clock, log, random, onRequest });
   const leaving = new AbortController();
   // Every open stream listens to it.
   setMaxListeners(0, leaving.signal);
@@ -166,7 +170,7 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
   const sockets = attachWebSockets(server, {
     ...shared,
     maxBodyBytes: limits.maxBodyBytes,
-    places: common?.places ?? new Places(options.socketsPerClient ?? socketsPerClient),
+    places: common?.places ?? new ConnectionLimit(options.socketsPerClient ?? socketsPerClient),
   });
   const own: OwnReports = {
     health: () => ({ feeds: keys.feeds(), sightings: watches.map((watch) => watch.sighting()) }),
@@ -211,7 +215,7 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
   return { url, port, close, [Symbol.asyncDispose]: () => close() };
 }
 
-async function elsewhereOf(peers: Peers): Promise<Elsewhere> {
+async function elsewhereOf(peers: Peers): Promise<OtherProcesses> {
   const reports = await peers.health();
   return {
     interfaces: reports.flatMap(({ sightings }) => sightings.flatMap(({ status }) => status ?? [])),
@@ -231,7 +235,7 @@ function each(told: readonly (OnFinished | undefined)[]): OnFinished {
   };
 }
 
-type OnRequest = KeysOptions['onRequest'];
+type OnRequest = TenancyOptions['onRequest'];
 
 function bothEnds(first: OnRequest, second: OnRequest): OnRequest {
   return (request) => {

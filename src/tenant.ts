@@ -19,12 +19,12 @@ import { createResponseCache, type ResponseCache } from './upstream/cache/respon
 import { createCatalogueClient } from './upstream/catalogue/rest.js';
 import { createHttp, type Http } from './upstream/http/http.js';
 import { createProjectClient } from './upstream/project/rest.js';
-import type { AllowanceSettings } from './upstream/rate-limit/limiter.js';
+import type { RateLimitSettings } from './upstream/rate-limit/limiter.js';
 import { newCostMeter, type ReadScope, type UpstreamStatus } from './upstream/read/read.js';
 import type { RequestEnd, SentRequest, UpstreamOptions } from './upstream/read/request.js';
 
 /** Who may read, and with whose keys (docs/behaviour.md 7). */
-export interface Keys {
+export interface Tenancy {
   readonly access: Access;
   /** The configured interfaces, for `/ready`. */
   readonly watched: readonly Watched[];
@@ -41,7 +41,7 @@ export interface Keys {
 /** Where a sandbox is, and the keys that it takes. */
 export type SandboxAddress = Pick<Sandbox, 'projectUrl' | 'projectKey' | 'catalogueUrl' | 'catalogueKey'>;
 
-export interface KeysOptions {
+export interface TenancyOptions {
   readonly config: Config;
   /** Used in place of what is configured. */
   readonly sandbox: SandboxAddress | null;
@@ -53,7 +53,7 @@ export interface KeysOptions {
   readonly onRequest: (request: SentRequest) => (end: RequestEnd) => void;
 }
 
-export function openKeys(options: KeysOptions): Keys {
+export function openTenancy(options: TenancyOptions): Tenancy {
   const { config, clock, log, random } = options;
   const http = createHttp();
   const cache = createResponseCache({ maxBytes: config.cacheMaxBytes });
@@ -125,17 +125,17 @@ export function openKeys(options: KeysOptions): Keys {
   };
 }
 
-function accessByOwnKeys(own: Own, { config: { auth }, clock, log }: KeysOptions): Access {
+function accessByOwnKeys(own: Own, { config: { auth }, clock, log }: TenancyOptions): Access {
   if (auth.mode === 'token') return tokenAccess({ ...auth, own, clock, log });
   if (auth.mode === 'jwt') return jwtAccess({ ...auth, own, clock, log });
   return openAccess(own);
 }
 
-type Interface = Omit<UpstreamOptions, 'keyOwner'> & Pick<KeysOptions, 'onRequest'>;
+type Interface = Omit<UpstreamOptions, 'keyOwner'> & Pick<TenancyOptions, 'onRequest'>;
 
 /** Where the interfaces are, and how they may be asked; without a key in `passthrough`. */
 function interfacesOf(
-  options: KeysOptions,
+  options: TenancyOptions,
   http: Http,
   cache: ResponseCache,
 ): { project: Interface | null; catalogue: Interface | null } {
@@ -158,13 +158,13 @@ function interfacesOf(
       ...common,
       baseUrl: project.url,
       key: project.key ?? '',
-      allowance: { ...config.projectRate, perDay: null },
+      rateLimit: { ...config.projectRate, perDay: null },
     },
     catalogue: catalogue && {
       ...common,
       baseUrl: catalogue.url,
       key: catalogue.key ?? '',
-      allowance: catalogueAllowances[config.catalogueTier],
+      rateLimit: catalogueAllowances[config.catalogueTier],
     },
   };
 }
@@ -194,7 +194,7 @@ const quietForMs = { PROJECT: 10_000, CATALOGUE: 60_000 };
 
 function watchesOf({ project, catalogue }: Tenant): readonly Watched[] {
   const scope = (signal: AbortSignal): ReadScope => {
-    return { signal, priority: 'query', turn: {}, meter: newCostMeter(), maxAgeMs: 0 };
+    return { signal, priority: 'query', operationKey: {}, meter: newCostMeter(), maxAgeMs: 0 };
   };
   return [
     ...(project
@@ -248,7 +248,7 @@ function nameOf(parts: readonly unknown[]): string {
 }
 
 // docs/interfaces.md C8. Assumed: as with the project's 20 of 60, a third may go at once; no burst is shown.
-const catalogueAllowances: Readonly<Record<Config['catalogueTier'], AllowanceSettings>> = {
+const catalogueAllowances: Readonly<Record<Config['catalogueTier'], RateLimitSettings>> = {
   free: { perMinute: 60, burst: 20, perDay: 10_000 },
   standard: { perMinute: 300, burst: 100, perDay: 100_000 },
   premium: { perMinute: 1_000, burst: 333, perDay: null },

@@ -3,7 +3,7 @@ import type { Feeds } from '../live/feeds/feeds.js';
 import type { UnifyContext } from '../unify/context.js';
 import type { InterfaceStatus } from '../upstream/read/read.js';
 import type { InGroup } from './resolver-groups.js';
-import type { ResultOutlet } from './subscriptions/result-sink.js';
+import type { ResultSink } from './subscriptions/result-sink.js';
 
 /** What a resolver may touch. Made afresh for every operation and for every delivered change. */
 export interface GraphContext {
@@ -13,7 +13,7 @@ export interface GraphContext {
   /** What subscriptions listen to: one set for each tenant. */
   readonly feeds: Feeds;
   /** Where the results of a subscription go straight to, if its transport can take them. */
-  readonly outlet?: ResultOutlet | undefined;
+  readonly sink?: ResultSink | undefined;
   /** Left out without tracing. */
   readonly inGroup?: InGroup | undefined;
   /** What it can cost at worst, as was estimated before it runs. */
@@ -25,11 +25,11 @@ export interface GatewayFacts {
   /** True when the interfaces behind are the embedded sandbox. */
   readonly sandbox: boolean;
   /** What other processes of this gateway know; left out where there is one. */
-  readonly elsewhere?: () => Promise<Elsewhere>;
+  readonly elsewhere?: () => Promise<OtherProcesses>;
 }
 
 /** How the same interfaces and feeds are doing in other processes. Of clients' own keys nothing is told. */
-export interface Elsewhere {
+export interface OtherProcesses {
   readonly interfaces: readonly InterfaceStatus[];
   readonly feeds: readonly FeedStatus[];
 }

@@ -47,13 +47,13 @@ function inSlices(
   for (const item of list) if (item instanceof Promise) item.catch(() => {});
   const perSlice = Math.max(1, Math.floor((slices.perTurn * partOfTurn) / valuesPerItem));
   if (list.length <= perSlice) {
-    const turn = slices.take(list.length * valuesPerItem, scope.turn);
+    const turn = slices.take(list.length * valuesPerItem, scope.operationKey);
     return turn ? turn.then(() => list) : list;
   }
   const due: unknown[] = [];
   for (let at = 0; at < list.length; at += perSlice) {
     const slice = list.slice(at, at + perSlice);
-    const turn = slices.take(slice.length * valuesPerItem, scope.turn);
+    const turn = slices.take(slice.length * valuesPerItem, scope.operationKey);
     for (const item of slice) due.push(turn ? turn.then(() => item) : item);
   }
   return due;

@@ -150,7 +150,7 @@ export interface SharedChanges {
    * To be called every `beatMs`: keeps this instance among the listeners, and makes it the one that polls when nobody
    * else does. `pulse`: from the one that polls, how far upstream has been read.
    */
-  beat(pulse: string | null): Promise<Beat>;
+  beat(pulse: string | null): Promise<Heartbeat>;
   /** Takes part no longer; another can poll at once. Never fails. */
   leave(): Promise<void>;
   /** Calls `ring` when something was added, until the returned function is called. */
@@ -176,7 +176,7 @@ export interface Attached {
   readonly changes: readonly SharedChange[];
 }
 
-export interface Beat {
+export interface Heartbeat {
   readonly isPolling: boolean;
   /** The run and its last change; null when there is none. */
   readonly last: Place | null;
@@ -186,7 +186,7 @@ export interface Beat {
 
 // Kill the instance that polls, and another goes on within 10 s (docs/behaviour.md 8): it is missed after `leaseMs`, and each of
 // the others looks every `beatMs`.
-export const beatMs = 2_000;
+export const heartbeatMs = 2_000;
 export const leaseMs = 6_000;
 /** An instance that has not been heard of for so long has gone. */
 export const goneAfterMs = 10_000;

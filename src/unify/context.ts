@@ -48,7 +48,7 @@ export class Tenant {
     return new UnifyContext(this, {
       signal: this.signal,
       priority: 'background',
-      turn: {},
+      operationKey: {},
       meter: newCostMeter(),
     });
   }

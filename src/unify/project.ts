@@ -4,7 +4,7 @@ import { staleIfErrorMs } from '../upstream/cache/freshness.js';
 import { known, type Num } from '../upstream/decode/fields.js';
 import type { WireProject } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read/read.js';
-import { canBeRescued } from '../upstream/resilience/outcome.js';
+import { allowsStaleIfError } from '../upstream/resilience/outcome.js';
 import type { UnifyContext } from './context.js';
 import { createMaskSetting } from './masking/setting.js';
 
@@ -32,7 +32,8 @@ export async function readProject(ctx: UnifyContext): Promise<Project | null> {
     const { maxAgeMs, demand } = ctx.scope;
     const mayBeOld = maxAgeMs === undefined && (!demand || (said && isRecent(demand, said.readAtMs)));
     const mayHold = said && mayBeOld && ctx.project.mayShowKept();
-    if (!mayHold || !canBeRescued(error) || ctx.clock.now() - said.readAtMs > staleIfErrorMs) throw error;
+    if (!mayHold || !allowsStaleIfError(error) || ctx.clock.now() - said.readAtMs > staleIfErrorMs)
+      throw error;
     return projectOf(said.value);
   }
 }

@@ -3,7 +3,11 @@ import type { Config } from '../config/config.js';
 import { RateBuckets } from '../server/auth/client-rate.js';
 import { countsOf, type MetricsReport } from '../server/ops/merged-metrics.js';
 import type { HealthReport } from '../server/ops/peers.js';
-import { type LeavePlace, Places, socketsPerClient } from '../server/websocket/connection-limit.js';
+import {
+  ConnectionLimit,
+  type ReleaseConnection,
+  socketsPerClient,
+} from '../server/websocket/connection-limit.js';
 import type { Channel } from '../store/hub/channel.js';
 import { Hub, type HubNews } from '../store/hub/hub.js';
 import { primaryReport } from './primary-report.js';
@@ -42,7 +46,7 @@ export class Commons {
   /** Null where the workers share Redis. */
   readonly #hub: Hub | null;
   readonly #operations: RateBuckets;
-  readonly #places: Places;
+  readonly #places: ConnectionLimit;
   readonly #members = new Set<Member>();
   /** What the workers that have ended had counted. */
   #ended: Promise<readonly MetricsReport[]> = Promise.resolve([]);
@@ -50,7 +54,7 @@ export class Commons {
   constructor({ config, clock, socketsPerClient: most = socketsPerClient }: CommonsOptions) {
     this.#hub = config.redisUrl === null ? new Hub({ clock, maxBytes: cacheShares(config).hubBytes }) : null;
     this.#operations = new RateBuckets(config.clientRatePerMinute ?? Number.POSITIVE_INFINITY, clock);
-    this.#places = new Places(most);
+    this.#places = new ConnectionLimit(most);
   }
 
   /** Answers one worker for as long as its channel is open. */
@@ -121,7 +125,7 @@ export function cacheShares({ cacheMaxBytes, workers, redisUrl }: Config): {
 interface Member {
   readonly channel: Channel<WorkerCalls>;
   /** By client: they go with the worker. */
-  readonly places: Map<string, LeavePlace[]>;
+  readonly places: Map<string, ReleaseConnection[]>;
   /** What it had counted when it was last asked. */
   counted: MetricsReport | null;
 }

@@ -31,8 +31,8 @@ class Harness {
   constructor(upstream: Upstream, { project, catalogue, keyOwner }: Interfaces) {
     this.#upstream = upstream;
     this.#tenant = new Tenant({
-      project: project ? upstream.projectWith({ allowance: unlimited, keyOwner }) : null,
-      catalogue: catalogue ? upstream.catalogueWith({ allowance: unlimited, keyOwner }) : null,
+      project: project ? upstream.projectWith({ rateLimit: unlimited, keyOwner }) : null,
+      catalogue: catalogue ? upstream.catalogueWith({ rateLimit: unlimited, keyOwner }) : null,
       clock: upstream.clock,
       log: createLog({ level: 'silent', secrets: [] }),
       signal: new AbortController().signal,
@@ -46,7 +46,7 @@ class Harness {
     const scope = {
       signal: new AbortController().signal,
       priority: 'query',
-      turn: {},
+      operationKey: {},
       meter,
       dependencies,
       ...(maxAgeMs !== null && { demand: { maxAgeMs, atMs: this.#upstream.clock.now() } }),

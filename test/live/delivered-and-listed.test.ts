@@ -161,7 +161,7 @@ class Instance {
       http: model,
       cache: createResponseCache({ maxBytes: 64 * 1024 * 1024 }),
       store: aloneStore,
-      allowance: unlimited,
+      rateLimit: unlimited,
       clock,
       log,
       random: () => 0.5,
@@ -207,7 +207,13 @@ class Instance {
       return kept.answer;
     }
     const [meter, dependencies] = [newCostMeter(), new Dependencies()];
-    const scope = { signal: this.#stop.signal, priority: 'query', turn: {}, meter, dependencies } as const;
+    const scope = {
+      signal: this.#stop.signal,
+      priority: 'query',
+      operationKey: {},
+      meter,
+      dependencies,
+    } as const;
     const contextValue = { unify: new UnifyContext(this.#tenant, scope) };
     const { data, errors } = await execute({ schema, document: parse(text), contextValue });
     const answer: Answer = { data: JSON.parse(JSON.stringify(data ?? null)), isFailed: errors !== undefined };

@@ -1,6 +1,6 @@
 import { ManualClock } from '../../src/clock.js';
 import { UpstreamUnavailable } from '../../src/errors.js';
-import type { Http, HttpAnswer, HttpRequest } from '../../src/upstream/http/http.js';
+import type { Http, HttpRequest, HttpResponse } from '../../src/upstream/http/http.js';
 
 export interface ModelRecord {
   readonly id: string;
@@ -28,7 +28,7 @@ export class ModelHttp implements Http {
     this.clock = clock;
   }
 
-  async get({ path, signal }: HttpRequest): Promise<HttpAnswer> {
+  async get({ path, signal }: HttpRequest): Promise<HttpResponse> {
     const [thereMs, backMs] = this.delays[this.requests++ % this.delays.length] ?? [0, 0];
     if (thereMs > 0) await this.clock.sleep(thereMs, signal);
     const isFailing = this.failing > 0;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { FellBehind } from '../../src/errors.js';
-import { Group } from '../../src/live/delivery/fan-out.js';
-import type { Outlet } from '../../src/live/delivery/sink.js';
-import type { Feed, Listener } from '../../src/live/feeds/feed.js';
+import { FanOut } from '../../src/live/delivery/fan-out.js';
+import type { Sink } from '../../src/live/delivery/sink.js';
+import type { Feed, FeedListener } from '../../src/live/feeds/feed.js';
 import { ChangeLog, type LogEntry } from '../../src/live/tracking/change-log.js';
 
 interface TestChange {
@@ -16,7 +16,7 @@ interface TestChange {
 class TestFeed implements Feed<TestChange> {
   readonly clock = new ManualClock();
   readonly log = new ChangeLog<TestChange>(this.clock, { maxChanges: 5_000, maxAgeMs: 86_400_000 });
-  readonly listeners = new Set<Listener<TestChange>>();
+  readonly listeners = new Set<FeedListener<TestChange>>();
   readonly #last = new Map<number, { last: LogEntry<TestChange> | null }>();
 
   say(id: number, kind: TestChange['kind'] = 'CLOSED'): void {
@@ -32,7 +32,7 @@ class TestFeed implements Feed<TestChange> {
   }
   close(): void {}
 
-  listen(after: string | null, listener: Listener<TestChange>) {
+  listen(after: string | null, listener: FeedListener<TestChange>) {
     this.listeners.add(listener);
     const from = after === null ? this.log.next : Number(after);
     listener.begin({ replay: [], from, liveFrom: this.log.next });
@@ -41,7 +41,7 @@ class TestFeed implements Feed<TestChange> {
 
   group(render = (text: string): string | Promise<string> => text, filter = (_: TestChange) => true) {
     const options = { feed: this, clock: this.clock, filter };
-    return new Group<TestChange, string>({
+    return new FanOut<TestChange, string>({
       ...options,
       render: ({ change, isReplayed }) =>
         render(`${change.kind} ${change.id}${isReplayed ? ' replayed' : ''}`),
@@ -50,7 +50,7 @@ class TestFeed implements Feed<TestChange> {
 }
 
 /** Takes as much as `room` allows. */
-class TestOutlet implements Outlet<string> {
+class TestOutlet implements Sink<string> {
   readonly got: string[] = [];
   ended: unknown;
   #whenReady: (() => void) | null = null;

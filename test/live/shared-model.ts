@@ -1,9 +1,9 @@
 import type { Clock } from '../../src/clock.js';
 import {
   type Attached,
-  type Beat,
   type Connection,
   goneAfterMs,
+  type Heartbeat,
   leaseMs,
   type Place,
   type SharedChange,
@@ -150,7 +150,7 @@ export class ModelLink implements SharedChanges {
     });
   }
 
-  beat(pulse: string | null): Promise<Beat> {
+  beat(pulse: string | null): Promise<Heartbeat> {
     return this.#ask((model) => {
       model.listen(this);
       const nowMs = model.clock.now();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SharedText } from '../../src/live/cluster/log-entries.js';
+import { LogEntries } from '../../src/live/cluster/log-entries.js';
 import { eventSubject, ofCatalogue, ofProject } from '../../src/live/feeds/event-subject.js';
 import { triggerSubject } from '../../src/live/feeds/trigger-subject.js';
 import { mergeEvent } from '../../src/unify/event/event.js';
@@ -32,12 +32,12 @@ describe('what instances write to each other', () => {
     fc.assert(
       fc.property(wire, (record) => {
         const trigger = triggerOf(triggerShape.parse(record), readAtMs);
-        const text = new SharedText(triggerSubject, here).ofChange({
+        const text = new LogEntries(triggerSubject, here).ofChange({
           record: trigger,
           observedAtMs: readAtMs,
           isLate: false,
         });
-        const { record: heard, observedAtMs } = new SharedText(triggerSubject, there).changeOf(text) ?? {};
+        const { record: heard, observedAtMs } = new LogEntries(triggerSubject, there).changeOf(text) ?? {};
         expect(observedAtMs).toBe(readAtMs + 5_000 + 3_600_000);
         expect(heard?.asOf.ms).toBe(readAtMs + 5_000 + 3_600_000);
         if (!heard) return;
@@ -78,8 +78,8 @@ describe('what instances write to each other', () => {
     ] as const) {
       const subject = eventSubject(source);
       if (!record) throw new Error('not an event');
-      const text = new SharedText(subject, here).ofChange({ record, observedAtMs: readAtMs, isLate: false });
-      const heard = new SharedText(subject, here).changeOf(text)?.record;
+      const text = new LogEntries(subject, here).ofChange({ record, observedAtMs: readAtMs, isLate: false });
+      const heard = new LogEntries(subject, here).changeOf(text)?.record;
       expect(shown(heard)).toEqual(shown(record));
       expect(heard?.event.magnitude).toEqual(record.event.magnitude);
       expect(heard?.event.place).toEqual(record.event.place);

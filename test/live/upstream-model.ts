@@ -73,8 +73,8 @@ export class UpstreamModel {
         lastErrorAtMs: null,
         requestCount: this.reads,
         cacheHitCount: 0,
-        leftAloneUntilMs: null,
-        heldUntilMs: null,
+        circuitOpenUntilMs: null,
+        retryAfterUntilMs: null,
         waiting: { query: 0, feed: 0, background: 0 },
         rateLimit: { perMinute: 60, burst: 20, remaining: 20, remainingToday: null, resetAtMs: null },
       }),
@@ -179,7 +179,12 @@ export function runOver(
   return {
     feeds,
     async list(args = {}) {
-      const ctx = new UnifyContext(tenant, { signal, priority: 'query', turn: {}, meter: newCostMeter() });
+      const ctx = new UnifyContext(tenant, {
+        signal,
+        priority: 'query',
+        operationKey: {},
+        meter: newCostMeter(),
+      });
       const slice = await listTriggers(ctx, { first: 50, ...args });
       return { triggers: slice.edges.map(({ node }) => node), cursor: await feeds.changesCursor(ctx, slice) };
     },

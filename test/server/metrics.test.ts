@@ -32,7 +32,7 @@ describe('/metrics', () => {
     expect(sample(text, 'seisgraph_operation_duration_seconds_count{operation="anonymous"}')).toBe(2);
     expect(sample(text, 'seisgraph_interface_up{interface="PROJECT"}')).toBe(1);
     expect(sample(text, 'seisgraph_interface_up{interface="CATALOGUE"}')).toBeUndefined();
-    expect(sample(text, 'seisgraph_allowance_remaining{interface="PROJECT"}')).toBeLessThan(20);
+    expect(sample(text, 'seisgraph_rate_limit_remaining{interface="PROJECT"}')).toBeLessThan(20);
     expect(sample(text, 'seisgraph_cache_entries')).toBeGreaterThan(0);
     expect(sample(text, 'seisgraph_memory_bytes{kind="rss"}')).toBeGreaterThan(1e6);
     expect(text).toContain('seisgraph_event_loop_delay_seconds{quantile="0.99"}');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IssueWalk } from '../../src/unify/event/list/issue-time-scan.js';
+import { IssueTimeScan } from '../../src/unify/event/list/issue-time-scan.js';
 import { eventShape } from '../../src/upstream/project/wire.js';
 
 const moment = '2026-03-08T00:00:00Z';
@@ -9,7 +9,7 @@ const event = (id: string) => eventShape.parse({ id, issued_at: moment, magnitud
 function walkOver(list: { ids: string[] }, beforeRead: (page: number) => void = () => {}) {
   const notBefore: number[] = [];
   let page = 0;
-  const walk = new IssueWalk({
+  const walk = new IssueTimeScan({
     order: 'desc',
     fromMs: Number.NEGATIVE_INFINITY,
     toMs: Date.parse(moment),

@@ -100,7 +100,7 @@ export class EventWorld {
     return new UnifyContext(tenant, {
       signal: new AbortController().signal,
       priority: 'query',
-      turn: {},
+      operationKey: {},
       meter: newCostMeter(),
     });
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamUnavailable } from '../../src/errors.js';
-import { type HealthWalk, walkHealthReports } from '../../src/unify/health/list/scan.js';
+import { type HealthScan, scanHealthReports } from '../../src/unify/health/list/scan.js';
 import { windowEndMs } from '../../src/unify/health/list/windows.js';
 import { Instant } from '../../src/unify/time/instant.js';
 import type { HealthQuery } from '../../src/upstream/project/client.js';
@@ -50,11 +50,11 @@ function instant(text: string): Instant {
 const text = (ms: number) => Instant.fromMs(ms).toString();
 
 /** Every page of a walk, first to last. */
-async function walkAll(upstream: Upstream, walk: Partial<HealthWalk>): Promise<string[]> {
+async function walkAll(upstream: Upstream, walk: Partial<HealthScan>): Promise<string[]> {
   const timestamps: string[] = [];
-  let after: HealthWalk['after'] = null;
+  let after: HealthScan['after'] = null;
   for (let pages = 0; pages < 2000; pages++) {
-    const page = await walkHealthReports({
+    const page = await scanHealthReports({
       read: upstream.read,
       from: null,
       to: null,
@@ -161,7 +161,7 @@ describe('a walk through health reports', () => {
     const reports = Array.from({ length: 12_000 }, (_, index) => text(nowMs - dayMs + (index + 1) * 7000));
     const upstream = new Upstream(reports);
     const to = instant(text(nowMs));
-    const page = await walkHealthReports({
+    const page = await scanHealthReports({
       read: upstream.read,
       from: instant(text(nowMs - dayMs)),
       to,
@@ -186,7 +186,7 @@ describe('a walk through health reports', () => {
       },
     }));
     const walk = { from: null, to: instant(text(nowMs)), nowMs, after: null, mostRequests: 20 };
-    const page = await walkHealthReports({
+    const page = await scanHealthReports({
       ...walk,
       read: () => Promise.resolve({ value: { reports, nextFrom: null }, readAtMs: nowMs }),
       wanted: Number.POSITIVE_INFINITY,
@@ -207,7 +207,7 @@ describe('a walk through health reports', () => {
   it('fails when next_from stands still, rather than asking for ever', async () => {
     const stuck = text(nowMs - hourMs);
     const read = () => Promise.resolve({ value: { reports: [], nextFrom: stuck }, readAtMs: nowMs });
-    const walk = walkHealthReports({
+    const walk = scanHealthReports({
       read,
       from: instant(stuck),
       to: null,

@@ -6,7 +6,7 @@ import {
   type ProjectRecord,
   sensorKey,
 } from '../../src/unify/sensor/identity.js';
-import { type Pairing, pairSensors } from '../../src/unify/sensor/inventory/matching.js';
+import { associateSensors, type SensorAssociation } from '../../src/unify/sensor/inventory/matching.js';
 
 const projectRecord = (device_id: string, station: string | null, network: string | null): ProjectRecord => ({
   value: {
@@ -36,7 +36,7 @@ const codeOf = ({ value }: CatalogueRecord) => {
   return id?.startsWith('?') ? undefined : id;
 };
 
-const described = ({ pairs }: Pairing) =>
+const described = ({ pairs }: SensorAssociation) =>
   pairs.map(({ project, catalogue }) => [project?.value.device_id ?? null, catalogue?.value.id ?? null]);
 
 describe('a Device ID', () => {
@@ -55,7 +55,7 @@ describe('a Device ID', () => {
 
 describe('two records are the same sensor', () => {
   it('when the serial number is the Device ID, wherever the catalogue has it standing', () => {
-    const pairing = pairSensors(
+    const pairing = associateSensors(
       [projectRecord('001A2B3C4D5E', 'NEW', 'SX')],
       [catalogueRecord('c1', '00:1a:2b:3c:4d:5e', 'OLD', 'ZZ')],
       codeOf,
@@ -65,9 +65,9 @@ describe('two records are the same sensor', () => {
 
   it('when station and network code are both equal, and not by the station code alone', () => {
     const project = [projectRecord('001A2B3C4D5E', 'AAA', 'SX')];
-    const same = pairSensors(project, [catalogueRecord('c1', 'SN-7', 'AAA', 'SX')], codeOf);
+    const same = associateSensors(project, [catalogueRecord('c1', 'SN-7', 'AAA', 'SX')], codeOf);
     expect(described(same)).toEqual([['001A2B3C4D5E', 'c1']]);
-    const other = pairSensors(project, [catalogueRecord('c1', 'SN-7', 'AAA', 'SY')], codeOf);
+    const other = associateSensors(project, [catalogueRecord('c1', 'SN-7', 'AAA', 'SY')], codeOf);
     expect(described(other)).toEqual([
       ['001A2B3C4D5E', null],
       [null, 'c1'],
@@ -76,7 +76,7 @@ describe('two records are the same sensor', () => {
 
   it('by serial number first: the station of a replaced sensor does not win over it', () => {
     // Device A now stands at BBB, where device B stood when the catalogue was written.
-    const pairing = pairSensors(
+    const pairing = associateSensors(
       [projectRecord('AAAAAAAAAAAA', 'BBB', 'SX'), projectRecord('BBBBBBBBBBBB', 'CCC', 'SX')],
       [
         catalogueRecord('ca', 'AAAAAAAAAAAA', 'AAA', 'SX'),
@@ -92,7 +92,7 @@ describe('two records are the same sensor', () => {
 
   it('not by a serial number that looks like the Device ID, nor by a station code that does', () => {
     const project = [projectRecord('001A2B3C4D5E', 'AAA', 'SX')];
-    const pairing = pairSensors(
+    const pairing = associateSensors(
       project,
       [
         catalogueRecord('longer', '001A2B3C4D5E-2', 'BBB', 'SX'),
@@ -106,7 +106,7 @@ describe('two records are the same sensor', () => {
   });
 
   it('in spite of missing values: an absent serial number, station or network equals nothing', () => {
-    const pairing = pairSensors(
+    const pairing = associateSensors(
       [projectRecord('001A2B3C4D5E', null, null)],
       [catalogueRecord('c1', null, null, null), catalogueRecord('c2', '', '', null)],
       codeOf,
@@ -115,7 +115,7 @@ describe('two records are the same sensor', () => {
   });
 
   it('once: of two catalogue records with its serial number the one at its station speaks for it', () => {
-    const pairing = pairSensors(
+    const pairing = associateSensors(
       [projectRecord('001A2B3C4D5E', 'NEW', 'SX')],
       [
         catalogueRecord('old', '001A2B3C4D5E', 'OLD', 'SX', '2026-01-02T00:00:00Z'),
@@ -130,7 +130,11 @@ describe('two records are the same sensor', () => {
   it('not known while the network code has not been learnt, where it decides', () => {
     const undecided = catalogueRecord('c1', 'SN-7', 'AAA', '?1');
     const elsewhere = catalogueRecord('c2', 'SN-8', 'BBB', '?1');
-    const pairing = pairSensors([projectRecord('001A2B3C4D5E', 'AAA', 'SX')], [undecided, elsewhere], codeOf);
+    const pairing = associateSensors(
+      [projectRecord('001A2B3C4D5E', 'AAA', 'SX')],
+      [undecided, elsewhere],
+      codeOf,
+    );
     expect(pairing.undecided).toEqual([undecided]);
     expect([...pairing.besideProject]).toEqual([undecided]);
   });
@@ -169,7 +173,7 @@ describe('pairs of random lists', () => {
   it('are one to one, by serial number before codes, and leave no two apart that are the same', () => {
     fc.assert(
       fc.property(projects, catalogues, (project, catalogue) => {
-        const { pairs, byCatalogueId } = pairSensors(project, catalogue, codeOf);
+        const { pairs, byCatalogueId } = associateSensors(project, catalogue, codeOf);
         expect(pairs.flatMap((pair) => pair.project ?? []).sort(byText)).toEqual([...project].sort(byText));
         const partners = pairs.flatMap((pair) => pair.catalogue ?? []);
         expect(new Set(partners).size).toBe(partners.length);
@@ -199,8 +203,8 @@ describe('pairs of random lists', () => {
       );
     fc.assert(
       fc.property(orders, ([[project, catalogue], otherProject, otherCatalogue]) => {
-        const pairing = pairSensors(project, catalogue, codeOf);
-        const other = pairSensors(otherProject, otherCatalogue, codeOf);
+        const pairing = associateSensors(project, catalogue, codeOf);
+        const other = associateSensors(otherProject, otherCatalogue, codeOf);
         expect(described(other)).toEqual(described(pairing));
         const keys = pairing.pairs.map(sensorKey);
         expect(new Set(keys).size).toBe(keys.length);
@@ -215,7 +219,7 @@ describe('pairs of random lists', () => {
     );
     const project = ids.map((id, index) => projectRecord(id, `S${index}`, 'SX'));
     const catalogue = ids.map((_, index) => catalogueRecord(`c${index}`, `SN-${index}`, `S${index}`, 'SX'));
-    const { pairs } = pairSensors(project, catalogue, codeOf);
+    const { pairs } = associateSensors(project, catalogue, codeOf);
     expect(pairs.every((pair) => pair.project && pair.catalogue)).toBe(true);
   });
 });

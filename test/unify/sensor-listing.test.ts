@@ -3,7 +3,7 @@ import { ManualClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
 import { SensorListing } from '../../src/unify/sensor/inventory/listing.js';
-import { createShelf } from '../../src/upstream/cache/derived-cache.js';
+import { createDerivedCache } from '../../src/upstream/cache/derived-cache.js';
 import { createResponseCache } from '../../src/upstream/cache/response-cache.js';
 import { newCostMeter } from '../../src/upstream/read/read.js';
 
@@ -16,7 +16,7 @@ interface Row {
 function listingOf(rowCount: number, maxBytes: number) {
   const clock = new ManualClock();
   const cache = createResponseCache({ maxBytes });
-  const shelf = createShelf(cache.part('shelf'), clock);
+  const shelf = createDerivedCache(cache.part('shelf'), clock);
   const rows = Array.from(
     { length: rowCount },
     (_, index): Row => ({ id: `${index}`, name: 'x'.repeat(1000) }),
@@ -37,7 +37,7 @@ function listingOf(rowCount: number, maxBytes: number) {
     signal: new AbortController().signal,
     rateLimit: () => ({ perMinute: 60, burst: 20, remaining: 20, remainingToday: null, resetAtMs: null }),
     mayShowKept: () => true,
-    shelf,
+    derivedCache: shelf,
   });
   const tenant = new Tenant({
     project: null,
@@ -47,7 +47,12 @@ function listingOf(rowCount: number, maxBytes: number) {
     signal: new AbortController().signal,
   });
   const read = async () => {
-    const scope = { signal: tenant.signal, priority: 'query' as const, turn: {}, meter: newCostMeter() };
+    const scope = {
+      signal: tenant.signal,
+      priority: 'query' as const,
+      operationKey: {},
+      meter: newCostMeter(),
+    };
     return (await listing.read(new UnifyContext(tenant, scope))).records.size;
   };
   return { read, cache, shelf, clock, requests: () => requests };

@@ -9,7 +9,7 @@ import { newCostMeter, type ReadScope } from '../../src/upstream/read/read.js';
 const scopeOf = (signal = new AbortController().signal): ReadScope => ({
   signal,
   priority: 'query',
-  turn: {},
+  operationKey: {},
   meter: newCostMeter(),
 });
 

@@ -7,7 +7,7 @@ import {
   encodePosition,
   type TriggerPosition,
 } from '../../src/unify/trigger/list/position.js';
-import { type TriggerWalk, walkTriggers } from '../../src/unify/trigger/list/scan.js';
+import { scanTriggers, type TriggerScan } from '../../src/unify/trigger/list/scan.js';
 import type { TriggerQuery } from '../../src/upstream/project/client.js';
 import { tooWide } from '../../src/upstream/project/too-long.js';
 import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';
@@ -60,16 +60,16 @@ class Upstream {
   };
 }
 
-function walkOf(upstream: Upstream, parts: Partial<TriggerWalk> = {}): TriggerWalk {
+function walkOf(upstream: Upstream, parts: Partial<TriggerScan> = {}): TriggerScan {
   return { read: upstream.read, order: 'desc', after: null, wanted: 100, mostRequests: 10, ...parts };
 }
 
 /** Every page of a walk, each cursor sent as JSON and back; `between` runs between two pages. */
-async function walkAll(walk: TriggerWalk, between: () => void = () => {}): Promise<string[]> {
+async function walkAll(walk: TriggerScan, between: () => void = () => {}): Promise<string[]> {
   const ids: string[] = [];
   let after: TriggerPosition | null = null;
   for (let pages = 0; pages < 1000; pages++) {
-    const page = await walkTriggers({ ...walk, after });
+    const page = await scanTriggers({ ...walk, after });
     ids.push(...page.triggers.map(({ trigger }) => trigger.triggerId));
     expect(page.triggers.length).toBeLessThanOrEqual(walk.wanted);
     if (!page.more) return ids;
@@ -185,16 +185,16 @@ describe('a walk through the triggers', () => {
         upstream.add(new Date(base + index * 60_000).toISOString()),
       );
       // Further on there is a stretch of which nothing comes.
-      const read: TriggerWalk['read'] = async (query) => {
+      const read: TriggerScan['read'] = async (query) => {
         if (upstream.queries.length > 0) throw tooWide();
         const page = await upstream.read(query);
         return { ...page, value: { ...page.value, total: null, goesOn: true } };
       };
       const walk = walkOf(upstream, { order, read });
-      const { triggers, more, reached } = await walkTriggers(walk);
+      const { triggers, more, reached } = await scanTriggers(walk);
       expect(triggers.map(({ trigger }) => trigger.triggerId)).toEqual(order === 'asc' ? ids : ids.reverse());
       expect({ more, reached }).toEqual({ more: true, reached: triggers.at(-1)?.position });
-      await expect(walkTriggers({ ...walk, after: reached })).rejects.toMatchObject({
+      await expect(scanTriggers({ ...walk, after: reached })).rejects.toMatchObject({
         code: 'UPSTREAM_TIMEOUT',
       });
     }

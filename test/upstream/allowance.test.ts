@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock, realClock } from '../../src/clock.js';
-import { Allowance, type AllowanceSettings, type Spent } from '../../src/upstream/rate-limit/limiter.js';
+import { Limiter, type Permit, type RateLimitSettings } from '../../src/upstream/rate-limit/limiter.js';
 
-const project: AllowanceSettings = { perMinute: 60, burst: 20, perDay: null };
+const project: RateLimitSettings = { perMinute: 60, burst: 20, perDay: null };
 
 interface Step {
   /** Idle before it. */
@@ -36,10 +36,10 @@ const settings = fc.record({
 });
 
 /** Sends as early as permitted, and gives the moments at which upstream counts. */
-function countedBy(chosen: AllowanceSettings, plan: readonly Step[]): number[] {
+function countedBy(chosen: RateLimitSettings, plan: readonly Step[]): number[] {
   let nowMs = 0;
-  const allowance = new Allowance({ ...realClock, now: () => nowMs }, chosen);
-  const answers: { readonly atMs: number; readonly spent: Spent }[] = [];
+  const allowance = new Limiter({ ...realClock, now: () => nowMs }, chosen);
+  const answers: { readonly atMs: number; readonly spent: Permit }[] = [];
   /** Moves on, but only up to the next answer: it can make the next request ready sooner. */
   const moveTo = (untilMs: number) => {
     const next = answers[0];
@@ -102,7 +102,7 @@ describe('an allowance', () => {
 
   it('is whole again after a minute of rest', async () => {
     const clock = new ManualClock();
-    const allowance = new Allowance(clock, project);
+    const allowance = new Limiter(clock, project);
     for (let i = 0; i < 20; i++) allowance.spend().answered();
     expect(allowance.remaining).toBe(0);
     expect(allowance.resetAtMs).toBeGreaterThan(clock.now());
@@ -113,7 +113,7 @@ describe('an allowance', () => {
 
   it('counts an answered request from its answer, and one without from two seconds after its sending', async () => {
     const clock = new ManualClock();
-    const allowance = new Allowance(clock, { perMinute: 60, burst: 1, perDay: null });
+    const allowance = new Limiter(clock, { perMinute: 60, burst: 1, perDay: null });
     const spent = allowance.spend();
     const atTheLatestMs = allowance.readyAtMs() - clock.now();
     expect(atTheLatestMs).toBeGreaterThan(3_000);
@@ -125,7 +125,7 @@ describe('an allowance', () => {
 
   it('does not stand still for an hour when the clock of the machine is set back by one', () => {
     let nowMs = 10_000_000;
-    const allowance = new Allowance({ ...realClock, now: () => nowMs }, project);
+    const allowance = new Limiter({ ...realClock, now: () => nowMs }, project);
     for (let i = 0; i < 20; i++) allowance.spend().answered();
     nowMs -= 3_600_000;
     allowance.spend().answered();
@@ -133,7 +133,7 @@ describe('an allowance', () => {
   });
 
   it('takes back what was not sent', () => {
-    const allowance = new Allowance(new ManualClock(), { perMinute: 60, burst: 20, perDay: 100 });
+    const allowance = new Limiter(new ManualClock(), { perMinute: 60, burst: 20, perDay: 100 });
     const spent = allowance.spend();
     expect([allowance.remaining, allowance.remainingToday]).toEqual([19, 99]);
     spent.giveBack();
@@ -144,7 +144,7 @@ describe('an allowance', () => {
 describe('an allowance of a day', () => {
   it('is never exceeded in any 24 hours, and comes back as its requests grow a day old', async () => {
     const clock = new ManualClock(0);
-    const allowance = new Allowance(clock, { perMinute: 60, burst: 20, perDay: 100 });
+    const allowance = new Limiter(clock, { perMinute: 60, burst: 20, perDay: 100 });
     const sent: number[] = [];
     for (let i = 0; i < 350; i++) {
       while (allowance.readyAtMs() > clock.now()) await clock.advance(allowance.readyAtMs() - clock.now());
@@ -160,7 +160,7 @@ describe('an allowance of a day', () => {
   });
 
   it('can be left to others in part', () => {
-    const allowance = new Allowance(new ManualClock(), { perMinute: 60, burst: 20, perDay: 10 });
+    const allowance = new Limiter(new ManualClock(), { perMinute: 60, burst: 20, perDay: 10 });
     for (let i = 0; i < 8; i++) allowance.spend().answered();
     expect(allowance.readyAtMs(1, { keptToday: 1 })).toBe(allowance.readyAtMs());
     expect(allowance.readyAtMs(1, { keptToday: 2 })).toBeGreaterThan(allowance.readyAtMs() + 3_600_000);
@@ -170,9 +170,9 @@ describe('an allowance of a day', () => {
 describe('after a refusal', () => {
   it('nothing is ready for as long as upstream said, and then one by one', async () => {
     const clock = new ManualClock();
-    const allowance = new Allowance(clock, project);
+    const allowance = new Limiter(clock, project);
     allowance.refuse(7_000);
-    expect(allowance.heldUntilMs).toBe(clock.now() + 7_000);
+    expect(allowance.retryAfterUntilMs).toBe(clock.now() + 7_000);
     expect(allowance.readyAtMs()).toBe(clock.now() + 7_000);
     await clock.advance(7_000);
     const startMs = clock.now();
@@ -185,14 +185,14 @@ describe('after a refusal', () => {
 
   it('a shorter one does not shorten it', () => {
     const clock = new ManualClock();
-    const allowance = new Allowance(clock, project);
+    const allowance = new Limiter(clock, project);
     allowance.refuse(30_000);
     expect(allowance.refuse(1_000)).toBe(30_000);
   });
 
   it('that names no time waits seconds, and twice as long each time it is repeated', async () => {
     const clock = new ManualClock();
-    const allowance = new Allowance(clock, project);
+    const allowance = new Limiter(clock, project);
     const waits: number[] = [];
     for (let i = 0; i < 6; i++) {
       waits.push(allowance.refuse(null));
@@ -209,7 +209,7 @@ describe('after a refusal', () => {
 describe("upstream's own count", () => {
   it('stops what ours would permit, until it says that it is whole again', () => {
     const clock = new ManualClock();
-    const allowance = new Allowance(clock, project);
+    const allowance = new Limiter(clock, project);
     const spent = allowance.spend();
     spent.answered();
     allowance.observe(spent, { remaining: 2, resetAtMs: clock.now() + 30_000 });
@@ -221,7 +221,7 @@ describe("upstream's own count", () => {
 
   it('is told by the request sent last, whatever the order of the answers', () => {
     const clock = new ManualClock();
-    const allowance = new Allowance(clock, project);
+    const allowance = new Limiter(clock, project);
     const first = allowance.spend();
     const second = allowance.spend();
     allowance.observe(second, { remaining: 5, resetAtMs: clock.now() + 30_000 });
@@ -230,7 +230,7 @@ describe("upstream's own count", () => {
   });
 
   it('of a minute changes the pace, with the burst in proportion', () => {
-    const allowance = new Allowance(new ManualClock(), project);
+    const allowance = new Limiter(new ManualClock(), project);
     allowance.observe(allowance.spend(), { perMinute: 300 });
     expect([allowance.perMinute, allowance.burst]).toEqual([300, 100]);
     allowance.observe(allowance.spend(), { perMinute: 30 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
-import { Allowance } from '../../src/upstream/rate-limit/limiter.js';
-import { WaitingLine } from '../../src/upstream/rate-limit/request-queue.js';
+import { Limiter } from '../../src/upstream/rate-limit/limiter.js';
+import { RequestQueue } from '../../src/upstream/rate-limit/request-queue.js';
 import type { Priority } from '../../src/upstream/read/read.js';
 
 const minuteMs = 60_000;
@@ -21,9 +21,9 @@ interface Scene {
 /** The times at which each priority was served. */
 async function play({ perMinute, burst, answerMs, pollEveryMs, queriesFromMs, minutes }: Scene) {
   const clock = new ManualClock(0);
-  const line = new WaitingLine(
+  const line = new RequestQueue(
     clock,
-    new Allowance(clock, { perMinute, burst, perDay: null }),
+    new Limiter(clock, { perMinute, burst, perDay: null }),
     () => new Error('Refused'),
   );
   const served: Record<Priority, number[]> = { query: [], feed: [], background: [] };

@@ -12,7 +12,7 @@ import { createCatalogueClient } from '../../src/upstream/catalogue/rest.js';
 import { createHttp, type Http } from '../../src/upstream/http/http.js';
 import type { ProjectClient } from '../../src/upstream/project/client.js';
 import { createProjectClient } from '../../src/upstream/project/rest.js';
-import type { AllowanceSettings } from '../../src/upstream/rate-limit/limiter.js';
+import type { RateLimitSettings } from '../../src/upstream/rate-limit/limiter.js';
 import { newCostMeter, type ReadScope } from '../../src/upstream/read/read.js';
 import type { UpstreamOptions } from '../../src/upstream/read/request.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
@@ -36,11 +36,11 @@ export interface HarnessOptions {
   /** Gives the test a sandbox of its own. */
   readonly sandbox?: SandboxOptions;
   readonly client?: Partial<UpstreamOptions>;
-  readonly projectAllowance?: AllowanceSettings;
+  readonly projectAllowance?: RateLimitSettings;
   readonly maxBytes?: number;
 }
 
-export const unlimited: AllowanceSettings = { perMinute: 1_000_000, burst: 1_000_000, perDay: null };
+export const unlimited: RateLimitSettings = { perMinute: 1_000_000, burst: 1_000_000, perDay: null };
 
 // Building a world takes long: tests that need no other share one, without limits and without anything happening in it.
 let shared: { readonly clock: ManualClock; readonly sandbox: Promise<Sandbox> } | undefined;
@@ -87,7 +87,7 @@ export async function startUpstream(options: HarnessOptions = {}): Promise<Upstr
       ...common,
       baseUrl: sandbox.projectUrl,
       key: sandbox.projectKey,
-      allowance: options.projectAllowance ?? { perMinute: 60, burst: 20, perDay: null },
+      rateLimit: options.projectAllowance ?? { perMinute: 60, burst: 20, perDay: null },
       ...own,
     });
   const catalogueWith = (own: Partial<UpstreamOptions>) =>
@@ -95,7 +95,7 @@ export async function startUpstream(options: HarnessOptions = {}): Promise<Upstr
       ...common,
       baseUrl: sandbox.catalogueUrl,
       key: sandbox.catalogueKey,
-      allowance: { perMinute: 60, burst: 20, perDay: 10_000 },
+      rateLimit: { perMinute: 60, burst: 20, perDay: 10_000 },
       ...own,
     });
   return {
@@ -117,7 +117,13 @@ export async function startUpstream(options: HarnessOptions = {}): Promise<Upstr
 
 /** A client's operation, unless told otherwise. */
 export function scopeOf(own: Partial<ReadScope> = {}): ReadScope {
-  return { signal: new AbortController().signal, priority: 'query', turn: {}, meter: newCostMeter(), ...own };
+  return {
+    signal: new AbortController().signal,
+    priority: 'query',
+    operationKey: {},
+    meter: newCostMeter(),
+    ...own,
+  };
 }
 
 /** The failure of a read that must fail. */
@@ -195,7 +201,7 @@ export function projectAt(
     http,
     cache: createResponseCache({ maxBytes: 64 * 1024 * 1024 }),
     store: aloneStore,
-    allowance: unlimited,
+    rateLimit: unlimited,
     clock,
     log: createLog({ level: 'silent', secrets: [] }),
     random: () => 0.5,

@@ -217,7 +217,7 @@ describe('a stream from upstream', () => {
 describe('a key', () => {
   it('with characters that no header can carry fails without being told', async () => {
     await using tiny = await startTiny((_, response) => response.end('{}'));
-    await using client = projectAt(tiny.url, realClock, { key: 'svc_sk_a\nb', allowance: unlimited });
+    await using client = projectAt(tiny.url, realClock, { key: 'svc_sk_a\nb', rateLimit: unlimited });
     const error = await failureOf(client.project(scopeOf()));
     expect(JSON.stringify([error.code, error.message, String(error.cause)])).not.toContain('svc_sk_');
     expect(tiny.requests).toEqual([]);

@@ -52,8 +52,8 @@ describe("upstream's limit", () => {
     const other = upstream.projectWith({ key: sandbox.maskedProjectKey });
     await Promise.all(Array.from({ length: 20 }, (_, offset) => other.sensors(one(offset), scopeOf())));
     await catalogue.networks(scopeOf());
-    expect(project.status().heldUntilMs).not.toBeNull();
-    expect(other.status().heldUntilMs).toBeNull();
+    expect(project.status().retryAfterUntilMs).not.toBeNull();
+    expect(other.status().retryAfterUntilMs).toBeNull();
   });
 });
 
@@ -71,7 +71,7 @@ describe('after a refusal by upstream', () => {
         expect(result.reason).toMatchObject({ code: 'UPSTREAM_RATE_LIMITED' });
     }
     sandbox.forget();
-    const untilMs = project.status().heldUntilMs ?? 0;
+    const untilMs = project.status().retryAfterUntilMs ?? 0;
     expect(untilMs - refusedAtMs).toBeGreaterThan(6_000);
     const later = Array.from({ length: 5 }, (_, offset) =>
       project.sensors(one(offset), scopeOf({ priority: 'feed', maxAgeMs: 0 })),
@@ -182,7 +182,7 @@ describe('an interface that fails again and again', () => {
     }
     expect(sandbox.seen('project')).toHaveLength(10);
     expect(project.status()).toMatchObject({ reachable: false, lastErrorCode: 'UPSTREAM_UNAVAILABLE' });
-    expect(project.status().leftAloneUntilMs).toBe(clock.now() + 10_000);
+    expect(project.status().circuitOpenUntilMs).toBe(clock.now() + 10_000);
     const error = await failureOf(project.sensors(one(9), scopeOf()));
     expect(error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfterS: 10 });
     expect(sandbox.seen('project')).toHaveLength(10);
@@ -194,7 +194,7 @@ describe('an interface that fails again and again', () => {
     outage.remove();
     await project.sensors(one(0), scopeOf());
     await Promise.all([1, 2, 3].map((offset) => project.sensors(one(offset), scopeOf())));
-    expect(project.status()).toMatchObject({ reachable: true, leftAloneUntilMs: null });
+    expect(project.status()).toMatchObject({ reachable: true, circuitOpenUntilMs: null });
   });
 
   it('is not one that answers with 4xx or is asked for too much', async () => {
@@ -205,7 +205,7 @@ describe('an interface that fails again and again', () => {
     for (let i = 0; i < 10; i++) await failureOf(project.sensor(`S${i}`, scopeOf()));
     sandbox.faults.add({ source: 'project', status: 400, times: 10 });
     for (let i = 0; i < 10; i++) await failureOf(project.sensors(one(i), scopeOf()));
-    expect(project.status().leftAloneUntilMs).toBeNull();
+    expect(project.status().circuitOpenUntilMs).toBeNull();
     expect(sandbox.seen('project')).toHaveLength(20);
   });
 

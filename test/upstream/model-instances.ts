@@ -3,10 +3,10 @@ import { type Clock, ManualClock } from '../../src/clock.js';
 import { GatewayError } from '../../src/errors.js';
 import { aloneStore } from '../../src/store/memory.js';
 import type { Entered, Journal, JournalCount, JournalEntry, Store } from '../../src/store/store.js';
-import { Gate } from '../../src/upstream/rate-limit/limited-sender.js';
-import type { AllowanceSettings } from '../../src/upstream/rate-limit/limiter.js';
+import { LimitedSender } from '../../src/upstream/rate-limit/limited-sender.js';
+import type { RateLimitSettings } from '../../src/upstream/rate-limit/limiter.js';
 import type { Priority } from '../../src/upstream/read/read.js';
-import type { FlightControl } from '../../src/upstream/resilience/coalesced-request.js';
+import type { RequestControl } from '../../src/upstream/resilience/coalesced-request.js';
 
 /** An account that instances share, as a store would keep it. */
 class Account {
@@ -157,7 +157,7 @@ export interface Sent {
 
 /** Instances that share one key's allowance, in time that the test drives; their own clocks need not agree. */
 export function modelInstances(
-  allowance: AllowanceSettings,
+  allowance: RateLimitSettings,
   options: readonly Omit<InstanceOptions, 'instances'>[],
   {
     source = 'PROJECT' as 'PROJECT' | 'CATALOGUE',
@@ -180,7 +180,10 @@ export function modelInstances(
       journal: () => new ModelJournal(link),
     };
     const { clock } = link;
-    return { link, gate: new Gate({ source, name: 'key', store, clock, allowance, maxWaitMs }) };
+    return {
+      link,
+      gate: new LimitedSender({ source, name: 'key', store, clock, rateLimit: allowance, maxWaitMs }),
+    };
   };
   const instances = options.map(add);
   const upstream: Upstream = {
@@ -194,10 +197,10 @@ export function modelInstances(
     leftMs = Number.POSITIVE_INFINITY,
     { onTheWayMs, backMs, answer }: Upstream = upstream,
   ): Promise<void> {
-    const control: FlightControl = {
+    const control: RequestControl = {
       signal: new AbortController().signal,
       priority,
-      turn: {},
+      operationKey: {},
       raise: undefined,
       waitedMs: 0,
     };
@@ -211,7 +214,7 @@ export function modelInstances(
     };
     const gate = instances[instance]?.gate;
     await gate
-      ?.pass(control, leftMs, () => {}, send)
+      ?.send(control, leftMs, () => {}, send)
       .catch((error: unknown) => {
         if (!(error instanceof GatewayError)) throw error;
         refused.push({ instance, atMs: real.now() });

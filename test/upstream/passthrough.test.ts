@@ -20,7 +20,7 @@ describe("a client's own key", () => {
     const { project, sandbox, cache, refused } = upstream;
     await project.project(scopeOf());
     await project.sensors(page, scopeOf());
-    project.shelf.put('made of both', {}, 100);
+    project.derivedCache.put('made of both', {}, 100);
     sandbox.faults.add({ source: 'project', path: '/v1/events', status: 401, times: 1 });
     const error = await failureOf(project.events({ ...one(0), order: 'desc' }, scopeOf()));
     expect(error.code).toBe('UNAUTHENTICATED');

@@ -43,7 +43,7 @@ export async function startInstance(
     http,
     cache: createResponseCache({ maxBytes: 64 * 1024 * 1024 }),
     store,
-    allowance: unlimited,
+    rateLimit: unlimited,
     clock: realClock,
     log,
     random: () => 0.5,

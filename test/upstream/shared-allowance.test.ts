@@ -179,7 +179,7 @@ describe('a refusal that one instance gets', () => {
     void model.ask(1, 'query');
     await real.advance(10);
     expect(model.refused.map(({ instance }) => instance)).toContain(1);
-    expect(model.instances[1]?.gate.status().heldUntilMs).not.toBeNull();
+    expect(model.instances[1]?.gate.status().retryAfterUntilMs).not.toBeNull();
   });
 
   it('is known to an instance that starts long after it, while it holds', async () => {

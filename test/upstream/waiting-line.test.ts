@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
-import { Allowance } from '../../src/upstream/rate-limit/limiter.js';
-import { WaitingLine } from '../../src/upstream/rate-limit/request-queue.js';
+import { Limiter } from '../../src/upstream/rate-limit/limiter.js';
+import { RequestQueue } from '../../src/upstream/rate-limit/request-queue.js';
 import type { Priority } from '../../src/upstream/read/read.js';
 
 class Refused extends Error {
@@ -24,8 +24,8 @@ interface Settled {
 /** A line whose requests are answered 50 ms after they are sent. */
 function lineOf({ perMinute = 60, burst = 20, perDay = null as number | null } = {}) {
   const clock = new ManualClock(0);
-  const allowance = new Allowance(clock, { perMinute, burst, perDay });
-  const line = new WaitingLine(clock, allowance, (readyInMs) => new Refused(readyInMs));
+  const allowance = new Limiter(clock, { perMinute, burst, perDay });
+  const line = new RequestQueue(clock, allowance, (readyInMs) => new Refused(readyInMs));
   const settled: Settled[] = [];
   const ask = (
     name: string,

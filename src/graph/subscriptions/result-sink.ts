@@ -1,13 +1,13 @@
 import type { GatewayError } from '../../errors.js';
-import type { PullOutlet } from '../../live/delivery/pull-sink.js';
-import type { Outlet } from '../../live/delivery/sink.js';
+import type { PullSink } from '../../live/delivery/pull-sink.js';
+import type { Sink } from '../../live/delivery/sink.js';
 import type { SharedResult } from './shared-result.js';
 
 /**
  * A way around the executor's stream for a transport that can take finished results: a result that ten thousand sockets
  * get is then written once, and each socket is handed its bytes.
  */
-export interface ResultOutlet {
+export interface ResultSink {
   /** Whether a result would be on its way at once rather than wait in memory. */
   readonly isReady: boolean;
   /** @param result an execution result as JSON, in UTF-8 */
@@ -17,11 +17,11 @@ export interface ResultOutlet {
 }
 
 /** Results go straight to the transport; the end, and what it is for, comes by the stream as usual. */
-export class DirectOutlet implements Outlet<SharedResult> {
-  readonly #results: ResultOutlet;
-  readonly #stream: PullOutlet<SharedResult>;
+export class DirectSink implements Sink<SharedResult> {
+  readonly #results: ResultSink;
+  readonly #stream: PullSink<SharedResult>;
 
-  constructor(results: ResultOutlet, stream: PullOutlet<SharedResult>) {
+  constructor(results: ResultSink, stream: PullSink<SharedResult>) {
     this.#results = results;
     this.#stream = stream;
   }

@@ -7,9 +7,9 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { ChangeStream } from '../../live/delivery/change-stream.js';
-import { Group } from '../../live/delivery/fan-out.js';
+import { FanOut } from '../../live/delivery/fan-out.js';
 import { PayloadCache } from '../../live/delivery/payload-cache.js';
-import { PullOutlet } from '../../live/delivery/pull-sink.js';
+import { PullSink } from '../../live/delivery/pull-sink.js';
 import type { LoggedChange } from '../../live/feeds/feed.js';
 import type { Delivery } from '../../live/tracking/change.js';
 import type { Log } from '../../log.js';
@@ -20,7 +20,7 @@ import { Slices } from '../../upstream/slices.js';
 import type { GraphContext } from '../context.js';
 import { clientError } from '../errors/error-codes.js';
 import { liveOperation, type PayloadOperation } from './live-operation.js';
-import { DirectOutlet } from './result-sink.js';
+import { DirectSink } from './result-sink.js';
 import { SharedResult } from './shared-result.js';
 
 // Sockets written to in one turn of the event loop: some three milliseconds. Ten thousand take a while.
@@ -39,15 +39,12 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
     const source = await createSourceEventStream(args);
     if (!(source instanceof ChangeStream)) return source as ExecutionResult;
     const stream: ChangeStream<LoggedChange> = source;
-    const results = new PullOutlet<SharedResult>(
+    const results = new PullSink<SharedResult>(
       () => leave(),
       (error) => failed(error, log),
     );
-    const { outlet, unify } = args.contextValue as GraphContext;
-    const leave = groupOf(stream, args).join(
-      stream.after,
-      outlet ? new DirectOutlet(outlet, results) : results,
-    );
+    const { sink, unify } = args.contextValue as GraphContext;
+    const leave = groupOf(stream, args).join(stream.after, sink ? new DirectSink(sink, results) : results);
     // Who reads the results as a stream may be told that nobody wants them only after the next one.
     onAbort(unify.scope.signal, () => void results.return());
     return resultsOf(results);
@@ -71,7 +68,7 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
         ),
       );
     payloads.set(operation.payload.key, payload);
-    const group: Group<LoggedChange, SharedResult> = new Group<LoggedChange, SharedResult>({
+    const group: FanOut<LoggedChange, SharedResult> = new FanOut<LoggedChange, SharedResult>({
       feed: stream.feed,
       clock: stream.clock,
       filter: stream.filter,
@@ -96,7 +93,7 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
     contextValue: GraphContext,
   ): SharedResult | Promise<SharedResult> {
     const { slices, scope } = contextValue.unify;
-    const turn = slices.take(operation.values, scope.turn);
+    const turn = slices.take(operation.values, scope.operationKey);
     return turn ? turn.then(begin) : begin();
 
     function begin(): SharedResult | Promise<SharedResult> {
@@ -129,7 +126,7 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
 
 /** Who listens to one feed: groups that get the same changes, and the payloads that groups share. */
 class FeedGroups {
-  readonly groups = new Map<string, Group<LoggedChange, SharedResult>>();
+  readonly groups = new Map<string, FanOut<LoggedChange, SharedResult>>();
   readonly payloads = new Map<string, PayloadCache<LoggedChange, SharedResult>>();
   readonly #left = new AbortController();
   readonly #contexts = new Map<LoggedChange, GraphContext>();
@@ -145,7 +142,7 @@ class FeedGroups {
       const scope = {
         signal: this.#left.signal,
         priority: 'feed',
-        turn: this,
+        operationKey: this,
         meter: newCostMeter(),
       } as const;
       context = { unify: new UnifyContext(unify.tenant, scope), gateway, feeds };
@@ -165,19 +162,19 @@ function failed(error: unknown, log: Log): SharedResult {
 }
 
 /** The results one by one; not an async generator, whose `return` would wait for the next change. */
-function resultsOf(outlet: PullOutlet<SharedResult>): AsyncIterableIterator<ExecutionResult> {
+function resultsOf(sink: PullSink<SharedResult>): AsyncIterableIterator<ExecutionResult> {
   const done = { done: true, value: undefined } as const;
   return {
     async next() {
-      const step = await outlet.next();
+      const step = await sink.next();
       return step.done ? done : { done: false, value: step.value.result };
     },
     async return() {
-      await outlet.return();
+      await sink.return();
       return done;
     },
     async throw() {
-      await outlet.return();
+      await sink.return();
       return done;
     },
     [Symbol.asyncIterator]() {

@@ -5,7 +5,7 @@ import { Instant } from '../../unify/time/instant.js';
 import type { InterfaceStatus, RateLimitStatus } from '../../upstream/read/read.js';
 import { statusOfAll } from '../../upstream/resilience/merged-status.js';
 import { builder } from '../builder.js';
-import type { Elsewhere, GraphContext } from '../context.js';
+import type { GraphContext, OtherProcesses } from '../context.js';
 import { SourceEnum } from './connection.js';
 
 /** The gateway about itself: what it knows already, so that asking costs upstream nothing. */
@@ -141,7 +141,7 @@ const FeedStatusRef = builder.objectRef<FeedStatus>('FeedStatus').implement({
 
 interface GatewayRow {
   readonly ctx: GraphContext;
-  readonly elsewhere: Elsewhere;
+  readonly elsewhere: OtherProcesses;
 }
 
 const GatewayRef = builder.objectRef<GatewayRow>('Gateway').implement({
@@ -190,9 +190,13 @@ builder.queryField('gateway', (t) =>
   }),
 );
 
-const nowhereElse: Elsewhere = { interfaces: [], feeds: [] };
+const nowhereElse: OtherProcesses = { interfaces: [], feeds: [] };
 
-function rowOf(source: Source, status: InterfaceStatus | undefined, { interfaces }: Elsewhere): InterfaceRow {
+function rowOf(
+  source: Source,
+  status: InterfaceStatus | undefined,
+  { interfaces }: OtherProcesses,
+): InterfaceRow {
   const others = interfaces.filter((other) => other.source === source);
   return { source, status: status ? statusOfAll([status, ...others]) : null };
 }

@@ -1,7 +1,7 @@
 import type { SharedChanges } from '../../store/store.js';
 import type { Subject } from '../tracking/change.js';
-import type { LedgerState } from '../tracking/change-detector.js';
-import type { Pulse } from './publisher.js';
+import type { DetectorState } from '../tracking/change-detector.js';
+import type { PollProgress } from './publisher.js';
 import { parseText, textOf } from './record-text.js';
 
 export interface ObservedRecord<Rec> {
@@ -12,7 +12,7 @@ export interface ObservedRecord<Rec> {
 }
 
 /** What instances write to each other about one feed. Only they do: it is read as it was written. */
-export class SharedText<Rec> {
+export class LogEntries<Rec> {
   readonly #subject: Pick<Subject<Rec, string>, 'pack' | 'unpack'>;
   readonly #time: SharedChanges['time'];
 
@@ -40,7 +40,7 @@ export class SharedText<Rec> {
     }
   }
 
-  ofState({ records, coveredFromMs, upstreamMs }: LedgerState<Rec>): string {
+  ofState({ records, coveredFromMs, upstreamMs }: DetectorState<Rec>): string {
     return textOf({
       records: records.map(({ record, traits }) => ({
         record: this.#subject.pack(record, this.#time),
@@ -51,7 +51,7 @@ export class SharedText<Rec> {
     });
   }
 
-  stateOf(text: string): LedgerState<Rec> {
+  stateOf(text: string): DetectorState<Rec> {
     const { records, coveredFromMs, upstreamMs } = parseText(text) as {
       records: readonly { record: unknown; traits: unknown }[];
       coveredFromMs: number | null;
@@ -67,11 +67,11 @@ export class SharedText<Rec> {
     };
   }
 
-  ofPulse({ readAtMs, upstreamMs }: Pulse): string {
+  ofPulse({ readAtMs, upstreamMs }: PollProgress): string {
     return textOf([this.#time.toShared(readAtMs), upstreamMs]);
   }
 
-  pulseOf(text: string): Pulse {
+  pulseOf(text: string): PollProgress {
     const [readAtMs, upstreamMs] = parseText(text) as [number, number | null];
     return { readAtMs: this.#time.toLocal(readAtMs), upstreamMs: upstreamMs ?? always };
   }

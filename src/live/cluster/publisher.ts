@@ -1,19 +1,19 @@
 import type { Place } from '../../store/store.js';
-import type { Ledger } from '../tracking/change-detector.js';
+import type { ChangeDetector } from '../tracking/change-detector.js';
 
 /** How far upstream has been read, by whichever instance does that. */
-export interface Pulse {
+export interface PollProgress {
   /** When it was last read to the end, on this instance's clock. */
   readonly readAtMs: number;
   readonly upstreamMs: number;
 }
 
 /** How what is news reaches the listeners of this instance: through what several instances share, or at once. */
-export interface Relay<Rec> {
+export interface ChangePublisher<Rec> {
   /** Whether it is this instance that polls. */
   readonly isPolling: boolean;
   /** Of another instance that polls; null where there is none. */
-  readonly pulse: Pulse | null;
+  readonly progress: PollProgress | null;
   /** Somebody listens; until `stop`. */
   start(): void;
   stop(): void;
@@ -23,13 +23,15 @@ export interface Relay<Rec> {
 }
 
 /** Of one process. */
-export function ownRelay<Rec>(ledger: Pick<Ledger<Rec, string>, 'tell'>): Relay<Rec> {
+export function localPublisher<Rec>(
+  detector: Pick<ChangeDetector<Rec, string>, 'append'>,
+): ChangePublisher<Rec> {
   return {
     isPolling: true,
-    pulse: null,
+    progress: null,
     start() {},
     stop() {},
     upTo: () => null,
-    publish: (news) => ledger.tell(news),
+    publish: (news) => detector.append(news),
   };
 }

@@ -1,16 +1,16 @@
 import type { Clock } from '../../clock.js';
 import type { Attached, Place, SharedChanges } from '../../store/store.js';
 import type { Subject } from '../tracking/change.js';
-import type { Ledger } from '../tracking/change-detector.js';
-import { newRun } from '../tracking/offsets.js';
-import type { SharedText } from './log-entries.js';
+import type { ChangeDetector } from '../tracking/change-detector.js';
+import { newEpoch } from '../tracking/offsets.js';
+import type { LogEntries } from './log-entries.js';
 
-export interface SharedRunOptions<Rec, Kind extends string> {
+export interface ReplicatedLogOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
   readonly changes: SharedChanges;
-  readonly ledger: Ledger<Rec, Kind>;
+  readonly detector: ChangeDetector<Rec, Kind>;
   readonly clock: Clock;
-  readonly text: SharedText<Rec>;
+  readonly text: LogEntries<Rec>;
   /** What was there before is known now, from others. */
   readonly onBaseline: () => void;
 }
@@ -31,14 +31,14 @@ const publishedAtOnce = 500;
  * The run of changes that all instances tell from, as far as this one is in it. One call at a time: each finds the ledger
  * as the one before has left it. Every method can throw `StoreAway`, and does nothing more once the stay is over.
  */
-export class SharedRun<Rec, Kind extends string> {
-  readonly #options: SharedRunOptions<Rec, Kind>;
+export class ReplicatedLog<Rec, Kind extends string> {
+  readonly #options: ReplicatedLogOptions<Rec, Kind>;
   /** Told while this instance was alone: the others may not know of it. */
   readonly #unshared = new Set<string>();
   #place: Place | null = null;
   #basedAt = 0;
 
-  constructor(options: SharedRunOptions<Rec, Kind>) {
+  constructor(options: ReplicatedLogOptions<Rec, Kind>) {
     this.#options = options;
   }
 
@@ -59,7 +59,7 @@ export class SharedRun<Rec, Kind extends string> {
 
   /** Takes in what the others know, and lets them know what was told here alone. */
   async attach(stay: Stay): Promise<void> {
-    const { changes, ledger, text, onBaseline } = this.#options;
+    const { changes, detector, text, onBaseline } = this.#options;
     const attached = await changes.attach(this.#place);
     if (stay.isOver) return;
     if (!attached) {
@@ -68,29 +68,29 @@ export class SharedRun<Rec, Kind extends string> {
     }
     const { run, base } = attached;
     if (base) {
-      const knewNothing = !ledger.hasBaseline;
+      const knewNothing = !detector.hasBaseline;
       this.#place = { run, seq: base.seq };
       this.#basedAt = base.seq;
-      ledger.adopt(text.stateOf(base.text), this.#place);
+      detector.adopt(text.stateOf(base.text), this.#place);
       if (knewNothing) onBaseline();
     }
     this.#hear(attached);
-    const records = [...this.#unshared].flatMap((id) => ledger.memory.get(id)?.state.record ?? []);
+    const records = [...this.#unshared].flatMap((id) => detector.snapshot.get(id)?.state.record ?? []);
     if (records.length > 0 && (await this.#add(stay, run, records, true))) this.#unshared.clear();
   }
 
   /** Begins one from what is known here, or attaches to that of who was faster. */
   async begin(stay: Stay): Promise<void> {
-    const { changes, ledger, text } = this.#options;
-    const run = newRun();
-    const isBegun = await changes.begin(run, text.ofState(ledger.state(mostInBase)));
+    const { changes, detector, text } = this.#options;
+    const run = newEpoch();
+    const isBegun = await changes.begin(run, text.ofState(detector.state(mostInBase)));
     if (stay.isOver) return;
     if (!isBegun) return this.attach(stay);
     this.#place = { run, seq: 0 };
     this.#basedAt = 0;
     // All that is known is in the base.
     this.#unshared.clear();
-    ledger.numbering.restart(this.#place, ledger.log.next);
+    detector.offsets.restart(this.#place, detector.log.next);
   }
 
   /** Adds what is news and tells it, with what others have added before; false when the run is over. */
@@ -110,10 +110,10 @@ export class SharedRun<Rec, Kind extends string> {
 
   /** Spares those who attach from now on the reading of thousands of changes. For the instance that polls. */
   async rebase(): Promise<void> {
-    const { changes, ledger, text } = this.#options;
+    const { changes, detector, text } = this.#options;
     if (!this.#place || this.#place.seq - this.#basedAt < rebaseAfter) return;
     this.#basedAt = this.#place.seq;
-    await changes.rebase(this.#place, text.ofState(ledger.state(mostInBase)));
+    await changes.rebase(this.#place, text.ofState(detector.state(mostInBase)));
   }
 
   async #add(stay: Stay, run: number, records: readonly Rec[], isLate: boolean): Promise<boolean> {
@@ -135,12 +135,12 @@ export class SharedRun<Rec, Kind extends string> {
     { run, changes }: Pick<Attached, 'run' | 'changes'>,
     own: (seq: number) => Rec | undefined = () => undefined,
   ): void {
-    const { ledger, text } = this.#options;
+    const { detector, text } = this.#options;
     for (const change of changes) {
       const place = { run, seq: change.seq };
       const told = text.changeOf(change.text);
-      if (told) ledger.hear(own(change.seq) ?? told.record, { ...told, place });
-      else ledger.numbering.restart(place, ledger.log.next);
+      if (told) detector.appendReplicated(own(change.seq) ?? told.record, { ...told, place });
+      else detector.offsets.restart(place, detector.log.next);
       this.#place = place;
     }
   }

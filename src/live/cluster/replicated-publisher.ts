@@ -1,12 +1,12 @@
 import type { Timer } from '../../clock.js';
 import type { Log } from '../../log.js';
-import { beatMs, type Place, StoreAway } from '../../store/store.js';
-import { SharedText } from './log-entries.js';
-import type { Pulse, Relay } from './publisher.js';
-import { SharedRun, type SharedRunOptions, type Stay } from './replicated-log.js';
+import { heartbeatMs, type Place, StoreAway } from '../../store/store.js';
+import { LogEntries } from './log-entries.js';
+import type { ChangePublisher, PollProgress } from './publisher.js';
+import { ReplicatedLog, type ReplicatedLogOptions, type Stay } from './replicated-log.js';
 
-export interface SharedRelayOptions<Rec, Kind extends string>
-  extends Omit<SharedRunOptions<Rec, Kind>, 'text'> {
+export interface ReplicatedPublisherOptions<Rec, Kind extends string>
+  extends Omit<ReplicatedLogOptions<Rec, Kind>, 'text'> {
   readonly log: Log;
   /** When upstream was last read to the end by this instance; null when it was not. */
   readonly readAtMs: () => number | null;
@@ -22,27 +22,27 @@ const mostAttempts = 3;
  * one order. Whatever goes wrong with that, this instance goes on by itself, from what it knows; and since its ledger
  * tells nothing twice, it can join the others again at any time, and hear what they have told meanwhile.
  */
-export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
-  readonly #options: SharedRelayOptions<Rec, Kind>;
-  readonly #text: SharedText<Rec>;
-  readonly #run: SharedRun<Rec, Kind>;
+export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePublisher<Rec> {
+  readonly #options: ReplicatedPublisherOptions<Rec, Kind>;
+  readonly #text: LogEntries<Rec>;
+  readonly #run: ReplicatedLog<Rec, Kind>;
   #session: Session | null = null;
   #isShared = false;
   #hasTurn = false;
-  #pulse: Pulse | null = null;
+  #progress: PollProgress | null = null;
 
-  constructor(options: SharedRelayOptions<Rec, Kind>) {
+  constructor(options: ReplicatedPublisherOptions<Rec, Kind>) {
     this.#options = options;
-    this.#text = new SharedText(options.subject, options.changes.time);
-    this.#run = new SharedRun({ ...options, text: this.#text });
+    this.#text = new LogEntries(options.subject, options.changes.time);
+    this.#run = new ReplicatedLog({ ...options, text: this.#text });
   }
 
   get isPolling(): boolean {
     return !this.#isShared || this.#hasTurn;
   }
 
-  get pulse(): Pulse | null {
-    return this.isPolling ? null : this.#pulse;
+  get progress(): PollProgress | null {
+    return this.isPolling ? null : this.#progress;
   }
 
   start(): void {
@@ -60,9 +60,9 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     );
     const beat = () => {
       void this.#beat(session);
-      session.timer = clock.timer(beatMs, beat);
+      session.timer = clock.timer(heartbeatMs, beat);
     };
-    session.timer = clock.timer(beatMs, beat);
+    session.timer = clock.timer(heartbeatMs, beat);
     // Until the first answer nobody knows whose turn it is.
     this.#isShared = connection.isUp;
     if (connection.isUp) void this.#join(session);
@@ -73,7 +73,7 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     this.#session = null;
     this.#isShared = false;
     this.#hasTurn = false;
-    this.#pulse = null;
+    this.#progress = null;
     this.#run.forget();
     void this.#options.changes.leave();
   }
@@ -141,28 +141,32 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     }
     if (session.isOver) return;
     for (const record of news) run.toldAlone(record);
-    this.#options.ledger.tell(news);
+    this.#options.detector.append(news);
   }
 
   async #beat(session: Session): Promise<void> {
-    const { changes, ledger, onTurn } = this.#options;
+    const { changes, detector, onTurn } = this.#options;
     if (session.isOver || !changes.connection.isUp) return;
     if (!this.#isShared && !session.joining) return this.#join(session);
     try {
       const wasPolling = this.isPolling;
-      const { isPolling, last, pulse } = await changes.beat(this.#hasTurn ? this.#ownPulse() : null);
+      const {
+        isPolling,
+        last,
+        pulse: progress,
+      } = await changes.beat(this.#hasTurn ? this.#ownPulse() : null);
       if (session.isOver || !this.#isShared) return;
       this.#hasTurn = isPolling;
-      if (pulse !== null) {
-        this.#pulse = this.#text.pulseOf(pulse);
-        ledger.time.reached(this.#pulse.upstreamMs);
+      if (progress !== null) {
+        this.#progress = this.#text.pulseOf(progress);
+        detector.watermark.reached(this.#progress.upstreamMs);
       }
       const { place } = this.#run;
       if (last?.run !== place?.run) await this.#inOrder(session, () => this.#attach(session));
       else if (last && place && last.seq > place.seq) await this.#inOrder(session, () => this.#read(session));
       if (session.isOver) return;
       // Redis has lost the run, or there never was one while Redis was away.
-      if (this.#hasTurn && !this.#run.place && ledger.hasBaseline)
+      if (this.#hasTurn && !this.#run.place && detector.hasBaseline)
         await this.#inOrder(session, () => this.#run.begin(session));
       if (!wasPolling && this.isPolling) onTurn();
     } catch (error) {
@@ -182,16 +186,16 @@ export class SharedRelay<Rec, Kind extends string> implements Relay<Rec> {
     if (!this.#isShared) return;
     this.#isShared = false;
     this.#hasTurn = false;
-    const { ledger, onTurn } = this.#options;
-    ledger.goAlone();
+    const { detector, onTurn } = this.#options;
+    detector.detach();
     // Who knows something goes on at its next poll, so that not all ask at once.
-    if (!ledger.hasBaseline) onTurn();
+    if (!detector.hasBaseline) onTurn();
   }
 
   #ownPulse(): string | null {
-    const { readAtMs: lastRead, ledger } = this.#options;
+    const { readAtMs: lastRead, detector } = this.#options;
     const readAtMs = lastRead();
-    return readAtMs === null ? null : this.#text.ofPulse({ readAtMs, upstreamMs: ledger.time.ms });
+    return readAtMs === null ? null : this.#text.ofPulse({ readAtMs, upstreamMs: detector.watermark.ms });
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.js';
 import type { Feed, LoggedChange } from '../feeds/feed.js';
 import type { Delivery } from '../tracking/change.js';
-import { Group } from './fan-out.js';
-import { PullOutlet } from './pull-sink.js';
+import { FanOut } from './fan-out.js';
+import { PullSink } from './pull-sink.js';
 
 /**
  * What one subscription asked for. It is an async iterable of its own, which ends when it is returned from; whoever
@@ -23,11 +23,11 @@ export class ChangeStream<C extends LoggedChange> implements AsyncIterable<Deliv
     if (parts.after !== null) parts.feed.check(parts.after);
   }
 
-  [Symbol.asyncIterator](): PullOutlet<Delivery<C>> {
+  [Symbol.asyncIterator](): PullSink<Delivery<C>> {
     const { feed, clock, filter, after } = this;
-    const group = new Group<C, Delivery<C>>({ feed, clock, filter, render: (delivery) => delivery });
-    const outlet = new PullOutlet<Delivery<C>>(() => leave(), null);
-    const leave = group.join(after, outlet);
-    return outlet;
+    const group = new FanOut<C, Delivery<C>>({ feed, clock, filter, render: (delivery) => delivery });
+    const sink = new PullSink<Delivery<C>>(() => leave(), null);
+    const leave = group.join(after, sink);
+    return sink;
   }
 }

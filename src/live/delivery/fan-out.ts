@@ -5,11 +5,11 @@ import type { Feed, LoggedChange, Start } from '../feeds/feed.js';
 import type { Delivery } from '../tracking/change.js';
 import type { LogEntry } from '../tracking/change-log.js';
 import { PayloadCache } from './payload-cache.js';
-import type { Outlet } from './sink.js';
+import type { Sink } from './sink.js';
 import { Subscriber } from './subscriber.js';
 
 /** What subscriptions of one kind have in common: a group makes each payload once, for all its members. */
-export interface GroupOptions<C extends LoggedChange, P> {
+export interface FanOutOptions<C extends LoggedChange, P> {
   readonly feed: Feed<C>;
   readonly clock: Clock;
   readonly filter: (change: C) => boolean;
@@ -26,8 +26,8 @@ export interface GroupOptions<C extends LoggedChange, P> {
  * they come go in step; one that cannot, or that begins in the past, walks the log by itself until it has caught up.
  * Nothing is queued: whoever is behind is a number, and what it has missed is in the feed's log.
  */
-export class Group<C extends LoggedChange, P> {
-  readonly #options: GroupOptions<C, P>;
+export class FanOut<C extends LoggedChange, P> {
+  readonly #options: FanOutOptions<C, P>;
   readonly #payloads: PayloadCache<C, P>;
   readonly #inStep = new Set<Subscriber<C, P>>();
   readonly #behind = new Set<Subscriber<C, P>>();
@@ -36,7 +36,7 @@ export class Group<C extends LoggedChange, P> {
   #isRunning = false;
   #stopListening: (() => void) | null = null;
 
-  constructor(options: GroupOptions<C, P>) {
+  constructor(options: FanOutOptions<C, P>) {
     this.#options = options;
     const { render, clock } = options;
     this.#payloads = render instanceof PayloadCache ? render : new PayloadCache(clock, render);
@@ -48,9 +48,9 @@ export class Group<C extends LoggedChange, P> {
   }
 
   /** Subscribes `outlet`; the returned function ends that. */
-  join(after: string | null, outlet: Outlet<P>): () => void {
+  join(after: string | null, sink: Sink<P>): () => void {
     const { feed, clock } = this.#options;
-    const subscriber: Subscriber<C, P> = new Subscriber(outlet, clock, {
+    const subscriber: Subscriber<C, P> = new Subscriber(sink, clock, {
       countBehind: (most) => this.#countBehind(subscriber, most),
       giveUp: () => this.#drop(subscriber, fellBehind()),
     });
@@ -137,8 +137,8 @@ export class Group<C extends LoggedChange, P> {
   #hand(subscriber: Subscriber<C, P>, payload: P, seq: number): void {
     subscriber.at = seq;
     subscriber.advance();
-    subscriber.outlet.send(payload);
-    if (subscriber.outlet.isReady || subscriber.isOver) return;
+    subscriber.sink.send(payload);
+    if (subscriber.sink.isReady || subscriber.isOver) return;
     this.#inStep.delete(subscriber);
     this.#behind.add(subscriber);
     this.#waitFor(subscriber);
@@ -146,7 +146,7 @@ export class Group<C extends LoggedChange, P> {
 
   #waitFor(subscriber: Subscriber<C, P>): void {
     subscriber.stalled();
-    subscriber.outlet.whenReady(() => {
+    subscriber.sink.whenReady(() => {
       subscriber.moving();
       void this.#catchUp(subscriber);
     });
@@ -155,7 +155,7 @@ export class Group<C extends LoggedChange, P> {
   /** Brings one subscriber up to those in step: what is replayed first, then the log from where it stands. */
   async #catchUp(subscriber: Subscriber<C, P>): Promise<void> {
     while (!subscriber.isOver) {
-      if (!subscriber.outlet.isReady) {
+      if (!subscriber.sink.isReady) {
         this.#waitFor(subscriber);
         return;
       }
@@ -165,7 +165,7 @@ export class Group<C extends LoggedChange, P> {
       const payload = made instanceof Promise ? await made : made;
       if (subscriber.isOver) return;
       subscriber.advance();
-      subscriber.outlet.send(payload);
+      subscriber.sink.send(payload);
     }
     if (subscriber.isOver) return;
     subscriber.caughtUp();
@@ -228,7 +228,7 @@ export class Group<C extends LoggedChange, P> {
   #drop(subscriber: Subscriber<C, P>, error: GatewayError | null): void {
     if (subscriber.isOver) return;
     this.#remove(subscriber);
-    subscriber.outlet.end(error);
+    subscriber.sink.end(error);
   }
 
   #remove(subscriber: Subscriber<C, P>): void {

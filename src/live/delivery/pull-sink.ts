@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../errors.js';
-import type { Outlet } from './sink.js';
+import type { Sink } from './sink.js';
 
 // What is taken before anyone asks for it: enough that a reader who keeps up is never waited for.
 const mostTaken = 16;
@@ -9,7 +9,7 @@ const mostTaken = 16;
  * for it on the wire. `return` ends it even while somebody waits for the next payload, which an async generator's would
  * not.
  */
-export class PullOutlet<P> implements Outlet<P>, AsyncGenerator<P, void, void> {
+export class PullSink<P> implements Sink<P>, AsyncGenerator<P, void, void> {
   readonly #onReturn: () => void;
   readonly #failure: ((error: GatewayError) => P) | null;
   readonly #taken: P[] = [];

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../errors.js';
 
 /** Where one subscription's payloads go. */
-export interface Outlet<P> {
+export interface Sink<P> {
   /** Whether the next payload can be taken now, without piling up. */
   readonly isReady: boolean;
   /** Takes a payload. Called only when ready. */

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../clock.js';
 import type { Listening, LoggedChange, Start } from '../feeds/feed.js';
 import type { Delivery } from '../tracking/change.js';
-import type { Outlet } from './sink.js';
+import type { Sink } from './sink.js';
 
 // docs/behaviour.md 9.5. A burst is no sign of slowness, and neither is a gateway that is busy itself: only who takes nothing at all
 // for this long is given up at once, and who takes less than that in each of several such spans.
@@ -17,7 +17,7 @@ export interface Supervision {
 
 /** One subscription's place in a feed. */
 export class Subscriber<C extends LoggedChange, P> {
-  readonly outlet: Outlet<P>;
+  readonly sink: Sink<P>;
   readonly #clock: Clock;
   readonly #supervision: Supervision;
   listening: Listening | null = null;
@@ -32,8 +32,8 @@ export class Subscriber<C extends LoggedChange, P> {
   #delivered = 0;
   #patience: Timer | null = null;
 
-  constructor(outlet: Outlet<P>, clock: Clock, supervision: Supervision) {
-    this.outlet = outlet;
+  constructor(sink: Sink<P>, clock: Clock, supervision: Supervision) {
+    this.sink = sink;
     this.#clock = clock;
     this.#supervision = supervision;
   }

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../clock.js';
 import type { GatewayError } from '../../errors.js';
-import type { Listener, Listening } from '../feeds/feed.js';
+import type { FeedListener, Listening } from '../feeds/feed.js';
 
-export interface AudienceOptions {
+export interface SubscribersOptions {
   readonly clock: Clock;
   /** How long the feed goes on without listeners. */
   readonly lingerMs: () => number;
@@ -16,12 +16,12 @@ export interface AudienceOptions {
  * Who listens to a feed. It starts with the first listener; when the last has left it goes on for a moment, since whoever
  * reloads a page is back before the next poll and finds the log as it was.
  */
-export class Audience<C> {
-  readonly #options: AudienceOptions;
-  readonly #listeners = new Set<Listener<C>>();
+export class Subscribers<C> {
+  readonly #options: SubscribersOptions;
+  readonly #listeners = new Set<FeedListener<C>>();
   #linger: Timer | null = null;
 
-  constructor(options: AudienceOptions) {
+  constructor(options: SubscribersOptions) {
     this.#options = options;
   }
 
@@ -29,11 +29,11 @@ export class Audience<C> {
     return this.#listeners.size;
   }
 
-  has(listener: Listener<C>): boolean {
+  has(listener: FeedListener<C>): boolean {
     return this.#listeners.has(listener);
   }
 
-  enter(listener: Listener<C>): Listening {
+  enter(listener: FeedListener<C>): Listening {
     this.#linger?.cancel();
     this.#linger = null;
     this.#listeners.add(listener);
@@ -42,13 +42,13 @@ export class Audience<C> {
   }
 
   /** Ends the subscription of one listener. */
-  dismiss(listener: Listener<C>, error: GatewayError): void {
+  dismiss(listener: FeedListener<C>, error: GatewayError): void {
     this.#leave(listener);
     listener.end(error);
   }
 
   /** Ends all subscriptions, and the feed. */
-  sendHome(error: GatewayError | null): void {
+  end(error: GatewayError | null): void {
     this.#linger?.cancel();
     this.#linger = null;
     const listeners = [...this.#listeners];
@@ -57,7 +57,7 @@ export class Audience<C> {
     for (const listener of listeners) listener.end(error);
   }
 
-  #leave(listener: Listener<C>): void {
+  #leave(listener: FeedListener<C>): void {
     if (!this.#listeners.delete(listener)) return;
     this.#options.onLeft(listener);
     if (this.#listeners.size > 0) return;

@@ -5,12 +5,12 @@ import type { CatalogueClient } from '../../upstream/catalogue/client.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
 import type { WireEvent } from '../../upstream/project/wire.js';
 import type { ReadScope } from '../../upstream/read/read.js';
-import { instantAt, listReader, type Range, type Reader } from '../polling/list-reader.js';
+import { instantAt, type ListReader, listReader, type Range } from '../polling/list-reader.js';
 import { dayMs } from '../polling/sweep-and-backfill.js';
 import { type EventRecord, ofCatalogue, ofProject } from './event-subject.js';
 
 /** Events of the project by the time of their latest solution (docs/interfaces.md P4). */
-export function projectEventReader(project: ProjectClient): Reader<EventRecord> {
+export function projectEventReader(project: ProjectClient): ListReader<EventRecord> {
   return listReader<WireEvent, EventRecord>({
     read: (query, scope) => project.events(query, scope),
     recordsOf: ({ value, readAtMs }) =>
@@ -25,9 +25,9 @@ export function projectEventReader(project: ProjectClient): Reader<EventRecord> 
 export function withCatalogue(tenant: Tenant) {
   return async (
     records: readonly EventRecord[],
-    { signal, turn, meter }: ReadScope,
+    { signal, operationKey: turn, meter }: ReadScope,
   ): Promise<EventRecord[]> => {
-    const ctx = new UnifyContext(tenant, { signal, priority: 'feed', turn, meter });
+    const ctx = new UnifyContext(tenant, { signal, priority: 'feed', operationKey: turn, meter });
     return Promise.all(
       records.map(async (record) => {
         if (!record.project) return record;
@@ -39,7 +39,7 @@ export function withCatalogue(tenant: Tenant) {
 }
 
 /** Events of the catalogue by origin time: its list has no issue time, and no order (docs/interfaces.md C4). */
-export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient): Reader<EventRecord> {
+export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient): ListReader<EventRecord> {
   const read = async ({ from, to }: Range, scope: ReadScope): Promise<EventRecord[]> => {
     const reader = new CatalogueReader(new UnifyContext(tenant, scope), catalogue, {
       mostRequests: Number.POSITIVE_INFINITY,

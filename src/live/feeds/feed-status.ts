@@ -1,4 +1,4 @@
-import { beatMs } from '../../store/store.js';
+import { heartbeatMs } from '../../store/store.js';
 import type { Poller } from '../polling/poller.js';
 import type { FeedStatus } from './feed.js';
 
@@ -19,7 +19,7 @@ export function feedStatus(facts: FeedFacts): FeedStatus {
   const lastSuccessAtMs = readElsewhereAtMs ?? here.lastSuccessAtMs;
   const { isActive } = poller;
   // What another instance has read is heard of at its next beat.
-  const heardLateMs = readElsewhereAtMs === null ? 0 : 2 * beatMs;
+  const heardLateMs = readElsewhereAtMs === null ? 0 : 2 * heartbeatMs;
   const withoutSuccessMs = nowMs - (lastSuccessAtMs ?? startedAtMs) - heardLateMs;
   return {
     name,

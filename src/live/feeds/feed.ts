@@ -10,7 +10,7 @@ export interface Feed<C extends LoggedChange> {
   /** @throws CursorInvalid when `after` is no cursor of this feed */
   check(after: string): void;
   /** One more listener; polling starts with the first. `after` has been checked. */
-  listen(after: string | null, listener: Listener<C>): Listening;
+  listen(after: string | null, listener: FeedListener<C>): Listening;
   status(): FeedStatus;
   /** Ends every subscription: with the error, or as complete. */
   close(error: GatewayError | null): void;
@@ -20,7 +20,7 @@ export interface LoggedChange {
   readonly observedAtMs: number;
 }
 
-export interface Listener<C> {
+export interface FeedListener<C> {
   /** Where to begin. At once where that is known, else as soon as upstream has been asked. */
   begin(start: Start<C>): void;
   /** The feed is over for this listener: with an error, or complete. */

@@ -3,25 +3,25 @@ import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { SharedChanges } from '../../store/store.js';
 import { newCostMeter, type Priority, type ReadScope } from '../../upstream/read/read.js';
-import { ownRelay, type Relay } from '../cluster/publisher.js';
-import { SharedRelay } from '../cluster/replicated-publisher.js';
-import { Audience } from '../delivery/subscribers.js';
-import { instantAt, type Reader } from '../polling/list-reader.js';
-import { planWindow } from '../polling/look-back-window.js';
+import { type ChangePublisher, localPublisher } from '../cluster/publisher.js';
+import { ReplicatedPublisher } from '../cluster/replicated-publisher.js';
+import { Subscribers } from '../delivery/subscribers.js';
+import { instantAt, type ListReader } from '../polling/list-reader.js';
+import { planLookBackWindow } from '../polling/look-back-window.js';
 import { Poller } from '../polling/poller.js';
-import { Chores, dayMs } from '../polling/sweep-and-backfill.js';
+import { dayMs, SweepAndBackfill } from '../polling/sweep-and-backfill.js';
 import { positionBeside, type RecordList } from '../tracking/beside-list.js';
 import type { Change, Subject } from '../tracking/change.js';
-import { Ledger } from '../tracking/change-detector.js';
+import { ChangeDetector } from '../tracking/change-detector.js';
 import { decodePosition, encodePosition } from '../tracking/cursor.js';
-import { type Resume, Resumes } from '../tracking/pending-resumes.js';
-import { type Known, Memory } from '../tracking/snapshot.js';
-import type { Feed, FeedStatus, Listener, Listening } from './feed.js';
+import { PendingResumes, type Resume } from '../tracking/pending-resumes.js';
+import { type Known, Snapshot } from '../tracking/snapshot.js';
+import type { Feed, FeedListener, FeedStatus, Listening } from './feed.js';
 import { feedStatus } from './feed-status.js';
 
 export interface RecordFeedOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
-  readonly reader: Reader<Rec>;
+  readonly reader: ListReader<Rec>;
   readonly clock: Clock;
   readonly log: Log;
   /** From 0 to 1. */
@@ -42,7 +42,7 @@ export interface RecordFeedOptions<Rec, Kind extends string> {
 }
 
 export interface PollState<Rec, Kind extends string> {
-  readonly memory: Memory<Rec, Kind>;
+  readonly snapshot: Snapshot<Rec, Kind>;
   /** How late it is upstream. */
   readonly upstreamMs: number;
   /** That the last poll took. */
@@ -56,11 +56,11 @@ export interface PollState<Rec, Kind extends string> {
 export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Kind>> {
   readonly #options: RecordFeedOptions<Rec, Kind>;
   readonly #scope: string;
-  readonly #ledger: Ledger<Rec, Kind>;
-  readonly #relay: Relay<Rec>;
-  readonly #resumes = new Resumes<Rec, Kind>();
-  readonly #chores: Chores<Rec, Kind>;
-  readonly #audience: Audience<Change<Rec, Kind>>;
+  readonly #detector: ChangeDetector<Rec, Kind>;
+  readonly #publisher: ChangePublisher<Rec>;
+  readonly #resumes = new PendingResumes<Rec, Kind>();
+  readonly #sweepAndBackfill: SweepAndBackfill<Rec, Kind>;
+  readonly #subscribers: Subscribers<Change<Rec, Kind>>;
   readonly #poller: Poller;
   #requests = 1;
 
@@ -68,13 +68,13 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const { subject, reader, changes, clock, random, lookbackMs, onDelivering } = options;
     this.#options = options;
     this.#scope = `${subject.name} ${subject.source} ${options.scope}`;
-    const publish = (news: readonly Rec[]) => this.#relay.publish(news);
-    this.#ledger = new Ledger({ subject, clock, scope: this.#scope, publish, onDelivering });
-    const isItsTurn = () => this.#relay.isPolling;
-    this.#chores = new Chores({
+    const publish = (news: readonly Rec[]) => this.#publisher.publish(news);
+    this.#detector = new ChangeDetector({ subject, clock, scope: this.#scope, publish, onDelivering });
+    const isItsTurn = () => this.#publisher.isPolling;
+    this.#sweepAndBackfill = new SweepAndBackfill({
       subject,
       reader,
-      ledger: this.#ledger,
+      detector: this.#detector,
       resumes: this.#resumes,
       clock,
       lookbackMs,
@@ -87,33 +87,33 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       random,
       poll: (signal) => this.#poll(signal),
       isItsTurn,
-      idle: (signal) => this.#chores.step(signal),
+      idle: (signal) => this.#sweepAndBackfill.step(signal),
       intervalMs: () => this.#intervalMs(),
       onFailure: (error, failures) => this.#failed(error, failures),
     });
-    this.#audience = new Audience({
+    this.#subscribers = new Subscribers({
       clock,
       lingerMs: () => this.#intervalMs(),
       onFirst: () => this.#start(),
       onLeft: (listener) => this.#resumes.leave(listener),
       onEmpty: () => this.#stop(),
     });
-    this.#relay = changes
-      ? new SharedRelay({
+    this.#publisher = changes
+      ? new ReplicatedPublisher({
           subject,
           changes,
-          ledger: this.#ledger,
+          detector: this.#detector,
           clock,
           log: options.log,
           readAtMs: () => this.#poller.history.lastSuccessAtMs,
           onTurn: () => this.#poller.wake(),
           onBaseline: () => this.#knowsBaseline(),
         })
-      : ownRelay(this.#ledger);
+      : localPublisher(this.#detector);
   }
 
   get log() {
-    return this.#ledger.log;
+    return this.#detector.log;
   }
 
   isFolded(change: Change<Rec, Kind>): boolean {
@@ -124,19 +124,19 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     decodePosition(this.#scope, after);
   }
 
-  listen(after: string | null, listener: Listener<Change<Rec, Kind>>): Listening {
-    const listening = this.#audience.enter(listener);
+  listen(after: string | null, listener: FeedListener<Change<Rec, Kind>>): Listening {
+    const listening = this.#subscribers.enter(listener);
     const resume = after === null ? null : { cursor: after, position: decodePosition(this.#scope, after) };
-    const waiting = this.#relay.upTo(resume?.position.logged ?? null);
+    const waiting = this.#publisher.upTo(resume?.position.logged ?? null);
     if (!waiting) this.#place(listener, resume);
-    else void waiting.then(() => this.#audience.has(listener) && this.#place(listener, resume));
+    else void waiting.then(() => this.#subscribers.has(listener) && this.#place(listener, resume));
     return listening;
   }
 
-  #place(listener: Listener<Change<Rec, Kind>>, resume: Resume | null): void {
+  #place(listener: FeedListener<Change<Rec, Kind>>, resume: Resume | null): void {
     const { first, next } = this.log;
     const logged = resume?.position.logged;
-    const following = logged ? this.#ledger.numbering.following(logged) : null;
+    const following = logged ? this.#detector.offsets.following(logged) : null;
     if (!resume) {
       listener.begin({ replay: [], from: next, liveFrom: next });
     } else if (following !== null && following >= first && following <= next) {
@@ -144,7 +144,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     } else {
       this.#resumes.wait(listener, resume);
       this.#answerResumes(false);
-      if (this.#ledger.hasBaseline && this.#resumes.size === 1) this.#poller.wake();
+      if (this.#detector.hasBaseline && this.#resumes.size === 1) this.#poller.wake();
     }
   }
 
@@ -154,58 +154,63 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
    */
   async cursorBeside(list: RecordList<Rec>, scope: ReadScope): Promise<string> {
     const { subject, reader, clock } = this.#options;
-    const newest = this.#ledger.hasBaseline ? null : await reader.newest({ ...scope, maxAgeMs: freshForMs });
+    const newest = this.#detector.hasBaseline
+      ? null
+      : await reader.newest({ ...scope, maxAgeMs: freshForMs });
     const { idOf } = subject;
     const shared = {
       nowMs: clock.now(),
       idOf,
-      stateOf: (record: Rec) => this.#ledger.memory.stateOf(record, null),
+      stateOf: (record: Rec) => this.#detector.snapshot.stateOf(record, null),
     };
-    if (this.#ledger.hasBaseline || !newest) {
-      const { memory, coveredFromMs } = this.#ledger;
-      await this.#ledger.observe(this.#ledger.fresherOf(list.records));
+    if (this.#detector.hasBaseline || !newest) {
+      const { snapshot, coveredFromMs } = this.#detector;
+      await this.#detector.observe(this.#detector.fresherOf(list.records));
       // What was read is as of some time before it had arrived.
       const isLater = ({ announced, seenAtMs }: Known<Rec, Kind>) =>
         announced > 0 && seenAtMs > list.readAtMs - longestReadMs;
-      return encodePosition(this.#scope, positionBeside(list, { ...shared, memory, coveredFromMs, isLater }));
+      return encodePosition(
+        this.#scope,
+        positionBeside(list, { ...shared, snapshot, coveredFromMs, isLater }),
+      );
     }
-    const memory = new Memory<Rec, Kind>(subject);
+    const snapshot = new Snapshot<Rec, Kind>(subject);
     for (const record of [...newest.records, ...list.records]) {
-      if (!memory.get(idOf(record))) memory.learn(memory.stateOf(record, null), clock.now());
+      if (!snapshot.get(idOf(record))) snapshot.learn(snapshot.stateOf(record, null), clock.now());
     }
-    const newestMs = memory.ordered.at(-1)?.state.timeMs ?? Number.NEGATIVE_INFINITY;
+    const newestMs = snapshot.ordered.at(-1)?.state.timeMs ?? Number.NEGATIVE_INFINITY;
     const clocksAgree = newestMs <= clock.now();
     const isLater = ({ state }: Known<Rec, Kind>) => clocksAgree && state.timeMs >= list.readAtMs;
     const { coversFromMs: coveredFromMs } = newest;
-    return encodePosition(this.#scope, positionBeside(list, { ...shared, memory, coveredFromMs, isLater }));
+    return encodePosition(this.#scope, positionBeside(list, { ...shared, snapshot, coveredFromMs, isLater }));
   }
 
   status(): FeedStatus {
     return feedStatus({
       name: this.#options.subject.name,
       poller: this.#poller,
-      readElsewhereAtMs: this.#relay.pulse?.readAtMs ?? null,
-      subscriberCount: this.#audience.size,
+      readElsewhereAtMs: this.#publisher.progress?.readAtMs ?? null,
+      subscriberCount: this.#subscribers.size,
       intervalMs: this.#intervalMs(),
       nowMs: this.#options.clock.now(),
     });
   }
 
   close(error: GatewayError | null): void {
-    this.#audience.sendHome(error);
+    this.#subscribers.end(error);
   }
 
   #start(): void {
-    this.#relay.start();
+    this.#publisher.start();
     this.#poller.start();
   }
 
   #stop(): void {
     this.#poller.stop();
-    this.#relay.stop();
+    this.#publisher.stop();
     this.#resumes.clear();
-    this.#chores.reset();
-    this.#ledger.reset();
+    this.#sweepAndBackfill.reset();
+    this.#detector.reset();
   }
 
   #failed(error: unknown, failures: number): void {
@@ -213,17 +218,17 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const name = error instanceof Error ? error.name : String(error);
     log.warn({ feed: subject.name, failures, error: name }, 'A poll failed; it is tried again');
     // What was never allowed will not be; what was, may have been refused by something on the way.
-    if (error instanceof Forbidden && !this.#ledger.hasBaseline) this.close(error);
+    if (error instanceof Forbidden && !this.#detector.hasBaseline) this.close(error);
   }
 
   #intervalMs(): number {
-    const { memory, time } = this.#ledger;
-    return this.#options.intervalMs({ memory, upstreamMs: time.ms, requests: this.#requests });
+    const { snapshot, watermark: time } = this.#detector;
+    return this.#options.intervalMs({ snapshot, upstreamMs: time.ms, requests: this.#requests });
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
     const scope = readsOf(signal, 'feed');
-    if (this.#ledger.hasBaseline) await this.#readWindow(scope);
+    if (this.#detector.hasBaseline) await this.#readWindow(scope);
     else await this.#readBaseline(scope);
     this.#requests = Math.max(1, scope.meter.requests);
     if (!signal.aborted) this.#answerResumes(false);
@@ -232,21 +237,21 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   async #readBaseline(scope: ReadScope): Promise<void> {
     const { records, coversFromMs } = await this.#options.reader.newest(scope);
     if (scope.signal.aborted) return;
-    await this.#ledger.begin(records, this.#poller.history.startedAtMs, coversFromMs);
-    this.#chores.begin();
+    await this.#detector.begin(records, this.#poller.history.startedAtMs, coversFromMs);
+    this.#sweepAndBackfill.begin();
   }
 
   #knowsBaseline(): void {
-    this.#chores.begin();
+    this.#sweepAndBackfill.begin();
     this.#answerResumes(false);
   }
 
   async #readWindow(scope: ReadScope): Promise<void> {
     const { subject, reader, clock, lookbackMs, spareRows } = this.#options;
-    const ledger = this.#ledger;
+    const detector = this.#detector;
     const startedAtMs = clock.now();
-    const plan = planWindow(ledger.memory, {
-      upstreamMs: ledger.time.ms,
+    const plan = planLookBackWindow(detector.snapshot, {
+      upstreamMs: detector.watermark.ms,
       lookbackMs,
       longestMs: dayMs,
       pageSize: reader.pageSize,
@@ -256,33 +261,33 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     for await (const page of reader.pages({ from: instantAt(plan.fromMs), to: null }, scope)) {
       if (scope.signal.aborted) return;
       for (const record of page) seen.add(subject.idOf(record));
-      await ledger.observe(await this.#completed(page, scope));
+      await detector.observe(await this.#completed(page, scope));
     }
     for (const known of plan.apart) {
       const record = await reader.again(known.state.record, scope);
       if (scope.signal.aborted) return;
-      if (record) await ledger.observe([record]);
+      if (record) await detector.observe([record]);
       else known.missing++;
     }
     if (scope.signal.aborted) return;
-    ledger.countMissing(plan.fromMs, seen);
-    ledger.cover(plan.fromMs);
-    ledger.time.confirm(startedAtMs, 2 * this.#intervalMs());
+    detector.countMissing(plan.fromMs, seen);
+    detector.cover(plan.fromMs);
+    detector.watermark.confirm(startedAtMs, 2 * this.#intervalMs());
   }
 
   async #completed(page: readonly Rec[], scope: ReadScope): Promise<readonly Rec[]> {
     const { complete } = this.#options;
-    const news = complete ? this.#ledger.newsAmong(page) : [];
+    const news = complete ? this.#detector.newsAmong(page) : [];
     if (!complete || news.length === 0) return page;
     const others = page.filter((record) => !news.includes(record));
     return [...others, ...(await complete(news, scope))];
   }
 
   #answerResumes(isTooMuch: boolean): void {
-    if (!this.#ledger.hasBaseline) return;
-    const expire = (listener: Listener<Change<Rec, Kind>>, error: GatewayError) =>
-      this.#audience.dismiss(listener, error);
-    this.#resumes.answer(this.#ledger, expire, isTooMuch);
+    if (!this.#detector.hasBaseline) return;
+    const expire = (listener: FeedListener<Change<Rec, Kind>>, error: GatewayError) =>
+      this.#subscribers.dismiss(listener, error);
+    this.#resumes.answer(this.#detector, expire, isTooMuch);
   }
 }
 
@@ -292,5 +297,5 @@ const longestReadMs = 10_000;
 
 // A poll asks upstream, whatever is in the cache (docs/behaviour.md 9.1).
 function readsOf(signal: AbortSignal, priority: Priority): ReadScope {
-  return { signal, priority, turn: {}, meter: newCostMeter(), maxAgeMs: 0 };
+  return { signal, priority, operationKey: {}, meter: newCostMeter(), maxAgeMs: 0 };
 }

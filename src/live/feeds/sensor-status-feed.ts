@@ -3,10 +3,10 @@ import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Pair } from '../../unify/sensor/identity.js';
 import { newCostMeter, type ReadScope } from '../../upstream/read/read.js';
-import { Audience } from '../delivery/subscribers.js';
+import { Subscribers } from '../delivery/subscribers.js';
 import { Poller } from '../polling/poller.js';
 import { ChangeLog } from '../tracking/change-log.js';
-import type { Feed, FeedStatus, Listener, Listening } from './feed.js';
+import type { Feed, FeedListener, FeedStatus, Listening } from './feed.js';
 import { feedStatus } from './feed-status.js';
 import { type SensorStatusChange, SensorStatuses } from './sensor-status.js';
 
@@ -37,7 +37,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   readonly log: ChangeLog<SensorStatusChange>;
   readonly #options: SensorStatusFeedOptions;
   readonly #statuses = new SensorStatuses();
-  readonly #audience: Audience<SensorStatusChange>;
+  readonly #subscribers: Subscribers<SensorStatusChange>;
   readonly #poller: Poller;
   #requests = 1;
   #isRinging = false;
@@ -61,7 +61,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
         if (error instanceof Forbidden && this.#readAtMs < 0) this.close(error);
       },
     });
-    this.#audience = new Audience({
+    this.#subscribers = new Subscribers({
       clock,
       lingerMs: () => intervalMs(this.#requests),
       onFirst: () => this.#poller.start(),
@@ -76,8 +76,8 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
 
   check(): void {}
 
-  listen(_after: string | null, listener: Listener<SensorStatusChange>): Listening {
-    const listening = this.#audience.enter(listener);
+  listen(_after: string | null, listener: FeedListener<SensorStatusChange>): Listening {
+    const listening = this.#subscribers.enter(listener);
     listener.begin({ replay: [], from: this.log.next, liveFrom: this.log.next });
     return listening;
   }
@@ -87,14 +87,14 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
       name: feedName,
       poller: this.#poller,
       readElsewhereAtMs: null,
-      subscriberCount: this.#audience.size,
+      subscriberCount: this.#subscribers.size,
       intervalMs: this.#options.intervalMs(this.#requests),
       nowMs: this.#options.clock.now(),
     });
   }
 
   close(error: GatewayError | null): void {
-    this.#audience.sendHome(error);
+    this.#subscribers.end(error);
   }
 
   #stop(): void {
@@ -109,7 +109,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     const { readAll, clock } = this.#options;
     const meter = newCostMeter();
     const maxAgeMs = this.#mayBeOldMs();
-    const pairs = await readAll({ signal, priority: 'feed', turn: {}, meter, maxAgeMs });
+    const pairs = await readAll({ signal, priority: 'feed', operationKey: {}, meter, maxAgeMs });
     if (signal.aborted) return;
     this.#isRinging = false;
     this.#requests = Math.max(1, meter.requests + meter.cacheHits + meter.staleHits);

@@ -2,7 +2,7 @@ import type { Connection, SharedChanges } from '../../store/store.js';
 import type { Tenant } from '../../unify/context.js';
 import { wireOf } from '../../unify/trigger/record.js';
 import type { Trigger } from '../../unify/trigger/trigger.js';
-import { pacedMs } from '../polling/interval.js';
+import { pollIntervalMs } from '../polling/interval.js';
 import { catalogueSensors, projectSensors } from '../polling/sensor-readers.js';
 import { dayMs } from '../polling/sweep-and-backfill.js';
 import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
@@ -91,7 +91,7 @@ export function eventFeed({
       // A solution is issued anew for an earthquake of hours ago. Assumed: its place in the list can be that of the first.
       spareRows: 100,
       intervalMs: ({ requests }) =>
-        pacedMs(settings.eventPollIntervalMs, requests, project.status().rateLimit),
+        pollIntervalMs(settings.eventPollIntervalMs, requests, project.status().rateLimit),
     });
   }
   if (!catalogue) return null;
@@ -114,7 +114,8 @@ export function sensorFeed({ tenant, settings, connection, random }: FeedsOption
       ...shared,
       readAll: projectSensors(tenant),
       onDelivering: () => project.delivering({ kind: 'sensor' }),
-      intervalMs: (requests) => pacedMs(settings.sensorPollIntervalMs, requests, project.status().rateLimit),
+      intervalMs: (requests) =>
+        pollIntervalMs(settings.sensorPollIntervalMs, requests, project.status().rateLimit),
     });
   }
   if (!catalogue) return null;

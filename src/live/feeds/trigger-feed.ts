@@ -3,14 +3,14 @@ import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { type Trigger, triggerOf, triggersOf } from '../../unify/trigger/record.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
 import type { WireTrigger } from '../../upstream/project/wire.js';
-import { pacedMs } from '../polling/interval.js';
-import { listReader, type Reader } from '../polling/list-reader.js';
+import { pollIntervalMs } from '../polling/interval.js';
+import { type ListReader, listReader } from '../polling/list-reader.js';
 import { isAwaited } from '../tracking/change-detector.js';
 import type { PollState } from './record-feed.js';
 import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
 
 /** Triggers by start time (docs/interfaces.md P4). */
-export function triggerReader(project: ProjectClient): Reader<Trigger> {
+export function triggerReader(project: ProjectClient): ListReader<Trigger> {
   return listReader<WireTrigger, Trigger>({
     read: (query, scope) => project.triggers(query, scope),
     recordsOf: triggersOf,
@@ -43,11 +43,15 @@ const quickMs = 3_000;
 const youngMs = 10 * 60_000;
 
 export function triggerIntervalMs(
-  { memory, upstreamMs, requests }: PollState<Trigger, TriggerChangeKind>,
+  { snapshot, upstreamMs, requests }: PollState<Trigger, TriggerChangeKind>,
   usualMs: number,
   project: ProjectClient,
 ): number {
-  const young = memory.ordered.slice(memory.indexOf(upstreamMs - youngMs));
+  const young = snapshot.ordered.slice(snapshot.indexOf(upstreamMs - youngMs));
   const isLively = young.some(isAwaited);
-  return pacedMs(isLively ? Math.min(usualMs, quickMs) : usualMs, requests, project.status().rateLimit);
+  return pollIntervalMs(
+    isLively ? Math.min(usualMs, quickMs) : usualMs,
+    requests,
+    project.status().rateLimit,
+  );
 }

@@ -4,7 +4,7 @@ import type { RateLimitStatus } from '../../upstream/read/read.js';
  * The interval as long as there is plenty of allowance. Below that more, where polls of `requests` each would otherwise
  * take over half of it, and once it is short over what a feed is sure of.
  */
-export function pacedMs(intervalMs: number, requests: number, limit: RateLimitStatus): number {
+export function pollIntervalMs(intervalMs: number, requests: number, limit: RateLimitStatus): number {
   const left = limit.remaining / (limit.burst ?? limit.perMinute);
   if (left >= 1 / 2) return intervalMs;
   const share = limit.perMinute * (left < 1 / 4 ? sureShare : 1 / 2);

@@ -3,7 +3,7 @@ import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { isLastPage, type Page, type Read, type ReadScope } from '../../upstream/read/read.js';
 
 /** How a feed reads its records, whichever interface they come from. */
-export interface Reader<Rec> {
+export interface ListReader<Rec> {
   /** The newest, as many as come cheaply. */
   newest(scope: ReadScope): Promise<Newest<Rec>>;
   /**
@@ -49,7 +49,7 @@ export interface ListQuery {
 // docs/interfaces.md P8.
 const largestPage = 500;
 
-export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): Reader<Rec> {
+export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): ListReader<Rec> {
   return {
     pageSize: largestPage,
     again: (record, scope) => list.again(record, scope),

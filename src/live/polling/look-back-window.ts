@@ -1,5 +1,5 @@
 import { isAwaited } from '../tracking/change-detector.js';
-import type { Known, Memory } from '../tracking/snapshot.js';
+import type { Known, Snapshot } from '../tracking/snapshot.js';
 
 export interface WindowPlan<Rec, Kind extends string> {
   /** Where the poll reads from, to the newest. */
@@ -21,23 +21,23 @@ export interface WindowBounds {
  * docs/behaviour.md 9.1: the look-back window, stretched to the oldest record still open, at most `longestMs`. When a single one
  * has been open for hours on a busy network, that window has many pages; then those still open are read apart.
  */
-export function planWindow<Rec, Kind extends string>(
-  memory: Memory<Rec, Kind>,
+export function planLookBackWindow<Rec, Kind extends string>(
+  snapshot: Snapshot<Rec, Kind>,
   { upstreamMs, lookbackMs, longestMs, pageSize, spareRows }: WindowBounds,
 ): WindowPlan<Rec, Kind> {
-  const { ordered } = memory;
-  const earliest = memory.indexOf(upstreamMs - longestMs);
+  const { ordered } = snapshot;
+  const earliest = snapshot.indexOf(upstreamMs - longestMs);
   const spare = ordered[Math.max(earliest, ordered.length - spareRows)];
   const usualMs = Math.min(
     upstreamMs - lookbackMs,
     spareRows > 0 ? (spare?.state.timeMs ?? upstreamMs) : upstreamMs,
   );
-  const usual = memory.indexOf(usualMs);
+  const usual = snapshot.indexOf(usualMs);
   const open = ordered.slice(earliest, usual).filter(isAwaited);
   const oldest = open[0];
   if (!oldest) return { fromMs: usualMs, apart: [] };
   const pagesFrom = (index: number) => Math.ceil((ordered.length - index + 1) / pageSize);
-  const stretched = pagesFrom(memory.indexOf(oldest.state.timeMs));
+  const stretched = pagesFrom(snapshot.indexOf(oldest.state.timeMs));
   if (stretched > pagesFrom(usual) + open.length) return { fromMs: usualMs, apart: open };
   return { fromMs: oldest.state.timeMs, apart: [] };
 }

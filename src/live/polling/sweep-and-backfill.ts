@@ -1,15 +1,15 @@
 import type { Clock } from '../../clock.js';
 import type { ReadScope } from '../../upstream/read/read.js';
 import type { Subject } from '../tracking/change.js';
-import { isAwaited, type Ledger } from '../tracking/change-detector.js';
-import type { Resumes } from '../tracking/pending-resumes.js';
-import { instantAt, type Reader } from './list-reader.js';
+import { type ChangeDetector, isAwaited } from '../tracking/change-detector.js';
+import type { PendingResumes } from '../tracking/pending-resumes.js';
+import { instantAt, type ListReader } from './list-reader.js';
 
-export interface ChoresOptions<Rec, Kind extends string> {
+export interface SweepAndBackfillOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
-  readonly reader: Reader<Rec>;
-  readonly ledger: Ledger<Rec, Kind>;
-  readonly resumes: Resumes<Rec, Kind>;
+  readonly reader: ListReader<Rec>;
+  readonly detector: ChangeDetector<Rec, Kind>;
+  readonly resumes: PendingResumes<Rec, Kind>;
   readonly clock: Clock;
   readonly lookbackMs: number;
   /** Whether it is for this instance to sweep; false when another does. */
@@ -29,21 +29,21 @@ const keepBackfillMs = 10 * 60_000;
 const mostKnown = 100_000;
 
 /** What a feed reads between its polls, one request at a time: for those who resume, and for what comes late. */
-export class Chores<Rec, Kind extends string> {
-  readonly #options: ChoresOptions<Rec, Kind>;
+export class SweepAndBackfill<Rec, Kind extends string> {
+  readonly #options: SweepAndBackfillOptions<Rec, Kind>;
   #steps: AsyncGenerator<void> | null = null;
   #isBackfill = false;
   #sweepAtMs = 0;
   #backfilledAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: ChoresOptions<Rec, Kind>) {
+  constructor(options: SweepAndBackfillOptions<Rec, Kind>) {
     this.#options = options;
   }
 
   /** After the first read: the sweep follows at once where that one did not reach back a day. */
   begin(): void {
-    const { ledger, clock } = this.#options;
-    const isShort = ledger.coveredFromMs > ledger.time.ms - dayMs;
+    const { detector, clock } = this.#options;
+    const isShort = detector.coveredFromMs > detector.watermark.ms - dayMs;
     this.#sweepAtMs = clock.now() + (isShort ? 0 : sweepEveryMs);
   }
 
@@ -76,32 +76,32 @@ export class Chores<Rec, Kind extends string> {
   }
 
   #next(signal: AbortSignal): AsyncGenerator<void> | null {
-    const { resumes, ledger, clock } = this.#options;
-    this.#isBackfill = resumes.wantedFromMs < ledger.coveredFromMs;
+    const { resumes, detector, clock } = this.#options;
+    this.#isBackfill = resumes.wantedFromMs < detector.coveredFromMs;
     if (this.#isBackfill) return this.#backfill(resumes.wantedFromMs, signal);
     return clock.now() >= this.#sweepAtMs ? this.#sweep(signal) : null;
   }
 
   /** What lies between where resuming subscribers left off and what is known. */
   async *#backfill(fromMs: number, signal: AbortSignal): AsyncGenerator<void> {
-    const { reader, reads, ledger, clock, onRead } = this.#options;
-    const range = { from: instantAt(fromMs), to: instantAt(ledger.coveredFromMs) };
+    const { reader, reads, detector, clock, onRead } = this.#options;
+    const range = { from: instantAt(fromMs), to: instantAt(detector.coveredFromMs) };
     for await (const page of reader.pages(range, reads(signal, 'feed'))) {
       if (signal.aborted) return;
-      await ledger.observe(page);
-      if (ledger.memory.size > mostKnown) break;
+      await detector.observe(page);
+      if (detector.snapshot.size > mostKnown) break;
       yield;
     }
-    const isTooMuch = ledger.memory.size > mostKnown;
-    if (!isTooMuch) ledger.cover(fromMs);
+    const isTooMuch = detector.snapshot.size > mostKnown;
+    if (!isTooMuch) detector.cover(fromMs);
     this.#backfilledAtMs = clock.now();
     onRead(isTooMuch);
   }
 
   /** docs/behaviour.md 9.2: the last day again, for what came late, and what has been open for longer, each by itself. */
   async *#sweep(signal: AbortSignal): AsyncGenerator<void> {
-    const { subject, reader, reads, ledger, clock, lookbackMs, isItsTurn } = this.#options;
-    const { memory, time, coveredFromMs } = ledger;
+    const { subject, reader, reads, detector, clock, lookbackMs, isItsTurn } = this.#options;
+    const { snapshot, watermark: time, coveredFromMs } = detector;
     const scope = reads(signal, 'background');
     const fromMs = time.ms - dayMs;
     if (!isItsTurn()) {
@@ -117,25 +117,25 @@ export class Chores<Rec, Kind extends string> {
       const range = { from: instantAt(fromMs), to: instantAt(toMs) };
       for await (const page of reader.pages(range, scope)) {
         if (signal.aborted) return;
-        await ledger.observe(page);
+        await detector.observe(page);
         yield;
       }
-      ledger.cover(fromMs);
+      detector.cover(fromMs);
     }
-    for (const known of memory.ordered.slice(0, memory.indexOf(fromMs)).filter(isAwaited)) {
+    for (const known of snapshot.ordered.slice(0, snapshot.indexOf(fromMs)).filter(isAwaited)) {
       const record = await reader.again(known.state.record, scope);
       if (signal.aborted) return;
-      if (record) await ledger.observe([record]);
-      else if (memory.get(subject.idOf(known.state.record)) === known) known.missing++;
+      if (record) await detector.observe([record]);
+      else if (snapshot.get(subject.idOf(known.state.record)) === known) known.missing++;
       yield;
     }
     this.#forget(fromMs);
   }
 
   #forget(dayAgoMs: number): void {
-    const { ledger, clock } = this.#options;
+    const { detector, clock } = this.#options;
     if (clock.now() - this.#backfilledAtMs < keepBackfillMs || !Number.isFinite(dayAgoMs)) return;
-    const surplus = ledger.memory.ordered[ledger.memory.size - mostKnown];
-    ledger.forgetBefore(Math.max(dayAgoMs, surplus?.state.timeMs ?? dayAgoMs));
+    const surplus = detector.snapshot.ordered[detector.snapshot.size - mostKnown];
+    detector.forgetBefore(Math.max(dayAgoMs, surplus?.state.timeMs ?? dayAgoMs));
   }
 }

@@ -1,6 +1,6 @@
 import type { Change, Subject } from './change.js';
 import { decodePosition, encodePosition, idNumber, type Position, stateNumber } from './cursor.js';
-import type { Memory } from './snapshot.js';
+import type { Snapshot } from './snapshot.js';
 
 /** By `idNumber`, what a subscriber was told of: null when it was final, else the number of its state. */
 export type Ahead = ReadonlyMap<number, number | null>;
@@ -9,16 +9,16 @@ export type Ahead = ReadonlyMap<number, number | null>;
  * What somebody at `position` knows of and this instance does not: another one can be ahead of it. Null when there is
  * nothing of that kind, as nearly always.
  */
-export function aheadOf<Rec>(position: Position, memory: Memory<Rec, string>): Ahead | null {
-  const ahead = [...position.known].filter((told) => isBehind(memory, told));
+export function aheadOf<Rec>(position: Position, snapshot: Snapshot<Rec, string>): Ahead | null {
+  const ahead = [...position.known].filter((told) => isBehind(snapshot, told));
   return ahead.length === 0 ? null : new Map(ahead);
 }
 
 function isBehind<Rec>(
-  memory: Memory<Rec, string>,
+  snapshot: Snapshot<Rec, string>,
   [number, state]: readonly [number, number | null],
 ): boolean {
-  const known = memory.numbered(number);
+  const known = snapshot.numbered(number);
   return known === undefined || (state === null && !known.state.isFinal);
 }
 
@@ -31,17 +31,17 @@ export function adapted<Rec, Kind extends string>(
   ahead: Ahead,
   feed: {
     readonly subject: Subject<Rec, Kind>;
-    readonly memory: Memory<Rec, string>;
+    readonly snapshot: Snapshot<Rec, string>;
     readonly scope: string;
   },
 ): Change<Rec, Kind> | null {
-  const { subject, memory, scope } = feed;
+  const { subject, snapshot, scope } = feed;
   const { record, kind } = change;
   const before = ahead.get(idNumber(subject.idOf(record)));
   if (before === null) return null;
   const isFirst = before !== undefined && kind === subject.kindOf(record, false) && !subject.isFinal(record);
   if (isFirst && before === stateNumber(subject.fingerprintOf(record))) return null;
-  const unknown = [...ahead].filter((told) => isBehind(memory, told));
+  const unknown = [...ahead].filter((told) => isBehind(snapshot, told));
   if (!isFirst && unknown.length === 0) return change;
   return {
     ...change,

@@ -1,6 +1,6 @@
 import type { Position } from './cursor.js';
 import { positionOf } from './known-set.js';
-import type { Known, Memory, State } from './snapshot.js';
+import type { Known, Snapshot, State } from './snapshot.js';
 
 /** A list that a client has, or is about to have. */
 export interface RecordList<Rec> {
@@ -14,7 +14,7 @@ export interface RecordList<Rec> {
 
 export interface Surroundings<Rec, Kind extends string> {
   /** Everything that can be read, the list's records among it, read no earlier than the list. */
-  readonly memory: Memory<Rec, Kind>;
+  readonly snapshot: Snapshot<Rec, Kind>;
   readonly coveredFromMs: number;
   readonly nowMs: number;
   /** Whether a record that the list has no word of came only after it was read. */
@@ -29,18 +29,18 @@ export interface Surroundings<Rec, Kind extends string> {
  */
 export function positionBeside<Rec, Kind extends string>(
   list: RecordList<Rec>,
-  { memory, coveredFromMs, nowMs, isLater, idOf, stateOf }: Surroundings<Rec, Kind>,
+  { snapshot, coveredFromMs, nowMs, isLater, idOf, stateOf }: Surroundings<Rec, Kind>,
 ): Position {
   const listed = new Map(list.records.map((record) => [idOf(record), stateOf(record)]));
   const afterMs = list.afterMs ?? Number.POSITIVE_INFINITY;
   const isUnknown = (known: Known<Rec, Kind>) =>
     !listed.has(known.id) &&
     ((known.state.timeMs > afterMs && list.matches(known.state.record)) || isLater(known));
-  const unknown = memory.ordered.filter(isUnknown);
+  const unknown = snapshot.ordered.filter(isUnknown);
   const position = positionOf({
-    records: memory.ordered,
-    last: memory.size - 1,
-    unfinished: memory.ordered,
+    records: snapshot.ordered,
+    last: snapshot.size - 1,
+    unfinished: snapshot.ordered,
     stateOf(known) {
       const { isFinal, hash } = listed.get(known.id) ?? known.state;
       if (isUnknown(known)) return undefined;

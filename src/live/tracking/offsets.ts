@@ -6,7 +6,7 @@ import type { Place } from '../../store/store.js';
  * changes without a gap: each has the next number. Within one process that is all of the log; between instances it is what
  * all of them have in the same order.
  */
-export class Numbering {
+export class Offsets {
   #before: Place;
   #from: number;
 
@@ -39,6 +39,6 @@ export class Numbering {
  * Never 0, which stands for a position that is in no log. Not from what jitter is drawn from: two runs of a gateway must
  * differ whatever that gives.
  */
-export function newRun(): number {
+export function newEpoch(): number {
   return randomInt(1, 2 ** 32);
 }

@@ -1,7 +1,7 @@
 import { CursorExpired, type GatewayError } from '../../errors.js';
-import type { Listener } from '../feeds/feed.js';
+import type { FeedListener } from '../feeds/feed.js';
 import type { Change } from './change.js';
-import type { Ledger } from './change-detector.js';
+import type { ChangeDetector } from './change-detector.js';
 import type { Position } from './cursor.js';
 
 // docs/behaviour.md 9.4.
@@ -13,8 +13,8 @@ export interface Resume {
 }
 
 /** Subscribers whose cursor is not in the log, until enough of upstream has been read to tell them what they missed. */
-export class Resumes<Rec, Kind extends string> {
-  readonly #waiting = new Map<Listener<Change<Rec, Kind>>, Resume>();
+export class PendingResumes<Rec, Kind extends string> {
+  readonly #waiting = new Map<FeedListener<Change<Rec, Kind>>, Resume>();
 
   get size(): number {
     return this.#waiting.size;
@@ -27,12 +27,12 @@ export class Resumes<Rec, Kind extends string> {
     return wantedMs;
   }
 
-  wait(listener: Listener<Change<Rec, Kind>>, resume: Resume): void {
+  wait(listener: FeedListener<Change<Rec, Kind>>, resume: Resume): void {
     this.#waiting.set(listener, resume);
   }
 
   leave(listener: object): void {
-    this.#waiting.delete(listener as Listener<Change<Rec, Kind>>);
+    this.#waiting.delete(listener as FeedListener<Change<Rec, Kind>>);
   }
 
   clear(): void {
@@ -45,11 +45,11 @@ export class Resumes<Rec, Kind extends string> {
    * @param isTooMuch no more will be read: who still waits has expired
    */
   answer(
-    ledger: Ledger<Rec, Kind>,
-    expire: (listener: Listener<Change<Rec, Kind>>, error: GatewayError) => void,
+    detector: ChangeDetector<Rec, Kind>,
+    expire: (listener: FeedListener<Change<Rec, Kind>>, error: GatewayError) => void,
     isTooMuch: boolean,
   ): void {
-    const { positions, log, time, coveredFromMs } = ledger;
+    const { replay: positions, log, watermark: time, coveredFromMs } = detector;
     for (const [listener, { cursor, position }] of this.#waiting) {
       const isExpired = position.timeMs < time.ms - longestResumeMs;
       const isCovered = earliestOf(position) >= coveredFromMs;
@@ -59,7 +59,7 @@ export class Resumes<Rec, Kind extends string> {
         expire(listener, new CursorExpired(expired, { argument: 'after' }));
       } else {
         const missed = positions.missedSince(cursor, position, log.next, coveredFromMs);
-        for (const { change } of missed.replay) ledger.delivering(change.record);
+        for (const { change } of missed.replay) detector.delivering(change.record);
         listener.begin({ ...missed, from: log.next, liveFrom: log.next });
       }
     }

@@ -4,13 +4,13 @@ import { adapted, aheadOf } from './ahead.js';
 import type { Change, Delivery, Subject } from './change.js';
 import { encodePosition, type Position, stateNumber } from './cursor.js';
 import { positionOf } from './known-set.js';
-import type { Numbering } from './offsets.js';
-import type { Known, Memory, State } from './snapshot.js';
+import type { Offsets } from './offsets.js';
+import type { Known, Snapshot, State } from './snapshot.js';
 
-export interface PositionsOptions<Rec, Kind extends string> {
+export interface ReplayOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
-  readonly memory: Memory<Rec, Kind>;
-  readonly numbering: Numbering;
+  readonly snapshot: Snapshot<Rec, Kind>;
+  readonly offsets: Offsets;
   readonly scope: string;
   readonly clock: Clock;
 }
@@ -20,12 +20,12 @@ const mostReplays = 16;
 const mostCursors = 256;
 
 /** Where subscribers stand, and what has happened since. */
-export class Positions<Rec, Kind extends string> {
-  readonly #options: PositionsOptions<Rec, Kind>;
+export class Replay<Rec, Kind extends string> {
+  readonly #options: ReplayOptions<Rec, Kind>;
   readonly #missed = new Map<string, Missed<Change<Rec, Kind>>>();
   readonly #cursors = new Map<number, string>();
 
-  constructor(options: PositionsOptions<Rec, Kind>) {
+  constructor(options: ReplayOptions<Rec, Kind>) {
     this.#options = options;
   }
 
@@ -37,11 +37,11 @@ export class Positions<Rec, Kind extends string> {
   /** Behind the change `seq`. Everyone who is told of a change asks for it at about the same time. */
   cursorAt(seq: number, coveredFromMs: number): string {
     return kept(this.#cursors, mostCursors, seq, () => {
-      const { memory, numbering, scope, clock } = this.#options;
+      const { snapshot, offsets, scope, clock } = this.#options;
       const position = positionOf({
-        records: memory.ordered,
-        last: memory.size - 1,
-        unfinished: memory.unfinishedAt(seq),
+        records: snapshot.ordered,
+        last: snapshot.size - 1,
+        unfinished: snapshot.unfinishedAt(seq),
         stateOf: (record) => {
           if (record.announced > seq) return undefined;
           return record.ended <= seq ? null : this.#hashAt(record, seq);
@@ -50,7 +50,7 @@ export class Positions<Rec, Kind extends string> {
         unknownFromMs: nothingUnknown,
         nowMs: clock.now(),
       });
-      return encodePosition(scope, { ...position, logged: numbering.placeOf(seq) });
+      return encodePosition(scope, { ...position, logged: offsets.placeOf(seq) });
     });
   }
 
@@ -66,11 +66,11 @@ export class Positions<Rec, Kind extends string> {
   ): Missed<Change<Rec, Kind>> {
     const key = `${next} ${coveredFromMs} ${cursor}`;
     return kept(this.#missed, mostReplays, key, () => {
-      const { memory, subject, scope } = this.#options;
+      const { snapshot, subject, scope } = this.#options;
       const replay = this.#replayFrom(position, coveredFromMs);
-      const ahead = aheadOf(position, memory);
+      const ahead = aheadOf(position, snapshot);
       if (!ahead) return { replay };
-      const adapt = (change: Change<Rec, Kind>) => adapted(change, ahead, { subject, memory, scope });
+      const adapt = (change: Change<Rec, Kind>) => adapted(change, ahead, { subject, snapshot, scope });
       return {
         replay: replay.map((delivery) => ({
           ...delivery,
@@ -82,22 +82,22 @@ export class Positions<Rec, Kind extends string> {
   }
 
   #replayFrom(position: Position, coveredFromMs: number): Delivery<Change<Rec, Kind>>[] {
-    const { memory, subject } = this.#options;
-    const snapshot: Frozen<Rec, Kind>[] = memory.ordered.map((known, at) => ({
+    const { snapshot, subject } = this.#options;
+    const frozenRecords: Frozen<Rec, Kind>[] = snapshot.ordered.map((known, at) => ({
       at,
       number: known.number,
       state: known.state,
       known,
     }));
-    const frozen: Snapshot<Rec, Kind> = {
-      records: snapshot,
-      lastKnown: snapshot.findLastIndex((record) => stateAt(position, record) !== undefined),
-      unfinished: snapshot.filter(
+    const frozen: FrozenRecords<Rec, Kind> = {
+      records: frozenRecords,
+      lastKnown: frozenRecords.findLastIndex((record) => stateAt(position, record) !== undefined),
+      unfinished: frozenRecords.filter(
         (record) => !record.state.isFinal || typeof stateAt(position, record) === 'number',
       ),
     };
     const missed: Delivery<Change<Rec, Kind>>[] = [];
-    for (const record of snapshot) {
+    for (const record of frozenRecords) {
       const { state, known } = record;
       const before = stateAt(position, record);
       if (before === null || (before === state.hash && !state.isFinal)) continue;
@@ -117,7 +117,7 @@ export class Positions<Rec, Kind extends string> {
 
   /** Behind one record of a replay, for someone who came from `position`: what comes after it is as it was there. */
   #cursorWithin(
-    { records, lastKnown, unfinished }: Snapshot<Rec, Kind>,
+    { records, lastKnown, unfinished }: FrozenRecords<Rec, Kind>,
     reached: Frozen<Rec, Kind>,
     position: Position,
     coveredFromMs: number,
@@ -157,7 +157,7 @@ interface Frozen<Rec, Kind extends string> {
   readonly known: Known<Rec, Kind>;
 }
 
-interface Snapshot<Rec, Kind extends string> {
+interface FrozenRecords<Rec, Kind extends string> {
   readonly records: readonly Frozen<Rec, Kind>[];
   /** Index of the newest that was known before. */
   readonly lastKnown: number;

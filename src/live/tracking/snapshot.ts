@@ -42,7 +42,7 @@ const mostFinished = 1_000;
  * Every record that can be read again, in the order of their times. What is not in here was never seen, or is older
  * than anything that is looked at.
  */
-export class Memory<Rec, Kind extends string> {
+export class Snapshot<Rec, Kind extends string> {
   readonly #subject: Subject<Rec, Kind>;
   readonly #byId = new Map<string, Known<Rec, Kind>>();
   readonly #byNumber = new Map<number, Known<Rec, Kind>>();

@@ -2,7 +2,7 @@
  * How late it is upstream at least, told by upstream's own times: nobody's clock has to agree with the gateway's. A
  * time that a record carries has come; and since then as much has passed as the gateway has waited.
  */
-export class UpstreamTime {
+export class Watermark {
   #ms = Number.NEGATIVE_INFINITY;
   #confirmedAtMs: number | null = null;
 

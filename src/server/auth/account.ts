@@ -100,7 +100,13 @@ export class Account<Client extends AccountClient> {
   async verify(withinMs: number): Promise<void> {
     const { clock, probe, signal } = this.#options;
     if (clock.now() - this.#acceptedAtMs <= withinMs) return;
-    const scope: ReadScope = { signal, priority: 'query', turn: {}, meter: newCostMeter(), maxAgeMs: 0 };
+    const scope: ReadScope = {
+      signal,
+      priority: 'query',
+      operationKey: {},
+      meter: newCostMeter(),
+      maxAgeMs: 0,
+    };
     await probe(this.client, scope).catch(() => {});
   }
 

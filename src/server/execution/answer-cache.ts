@@ -2,7 +2,7 @@ import { OperationTypeNode } from 'graphql';
 import type { Clock } from '../../clock.js';
 import type { Tenant } from '../../unify/context.js';
 import { Dependencies } from '../../upstream/cache/dependencies.js';
-import { createShelf, type Shelf } from '../../upstream/cache/derived-cache.js';
+import { createDerivedCache, type DerivedCache } from '../../upstream/cache/derived-cache.js';
 import type { ResponseCache } from '../../upstream/cache/response-cache.js';
 import { onAbort } from '../../upstream/http/abort.js';
 import { KeptAnswer } from './kept-answer.js';
@@ -43,16 +43,16 @@ const mostBytes = 4 * 1024 * 1024;
 
 /** @param cache its bound holds for the answers, too */
 export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCache {
-  const shelves = new WeakMap<Tenant, Shelf>();
+  const shelves = new WeakMap<Tenant, DerivedCache>();
   let made = 0;
   let hitCount = 0;
 
   /** Tenants never mix: each has a part of the cache, which goes when the tenant does. */
-  function shelfOf(tenant: Tenant): Shelf {
+  function shelfOf(tenant: Tenant): DerivedCache {
     const known = shelves.get(tenant);
     if (known) return known;
     made += 1;
-    const shelf = createShelf(cache.part(`answers ${made}`), clock);
+    const shelf = createDerivedCache(cache.part(`answers ${made}`), clock);
     shelves.set(tenant, shelf);
     onAbort(tenant.signal, () => shelf.clear());
     return shelf;

@@ -79,13 +79,13 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
   const documents = smallTexts<ReadDocument>();
 
   function contextOf(operation: Operation): OperationContext {
-    const { client, meter, dependencies, demand, outlet } = operation;
+    const { client, meter, dependencies, demand, sink } = operation;
     const scope = {
       get signal() {
         return operation.signal;
       },
       priority: 'query',
-      turn: operation,
+      operationKey: operation,
       meter,
       ...(dependencies && { dependencies }),
       // For a subscription it has no effect: a feed polls for all who follow it, and each change has a scope of its own.
@@ -96,7 +96,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       unify: new UnifyContext(client.tenant, scope),
       gateway,
       feeds: client.feeds,
-      outlet,
+      sink,
       inGroup: tracing?.inGroup(operation),
     };
   }

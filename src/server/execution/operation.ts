@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationTypeNode } from 'graphql';
 import type { ClientGone } from '../../errors.js';
-import type { ResultOutlet } from '../../graph/subscriptions/result-sink.js';
+import type { ResultSink } from '../../graph/subscriptions/result-sink.js';
 import type { Demand } from '../../upstream/cache/demand.js';
 import type { Dependencies } from '../../upstream/cache/dependencies.js';
 import { newCostMeter } from '../../upstream/read/read.js';
@@ -17,7 +17,7 @@ export interface OperationOrigin {
   /** W3C trace context that the client sent. */
   readonly traceparent: string | null;
   /** Where results go straight to, over a WebSocket. */
-  readonly outlet?: ResultOutlet | undefined;
+  readonly sink?: ResultSink | undefined;
 }
 
 /** One operation on its way through the gateway, over HTTP or a WebSocket. What few operations need is made on demand. */
@@ -27,7 +27,7 @@ export class Operation {
   readonly client: Client;
   readonly wantsCost: boolean;
   readonly traceparent: string | null;
-  readonly outlet: ResultOutlet | undefined;
+  readonly sink: ResultSink | undefined;
   demand: Demand | null;
   readonly meter = newCostMeter();
   /** Where it is noted what the answer is made of; null for an answer that is not kept in any case. */
@@ -40,7 +40,7 @@ export class Operation {
   #reason: ClientGone | null = null;
 
   constructor(
-    { client, wantsCost, demand = null, traceparent, outlet }: OperationOrigin,
+    { client, wantsCost, demand = null, traceparent, sink }: OperationOrigin,
     id: string = randomUUID(),
   ) {
     this.id = id;
@@ -48,7 +48,7 @@ export class Operation {
     this.wantsCost = wantsCost;
     this.demand = demand;
     this.traceparent = traceparent;
-    this.outlet = outlet;
+    this.sink = sink;
   }
 
   /** Aborted when the client goes away. */

@@ -30,7 +30,7 @@ export async function sendWaveform(
     const { meter, signal } = operation;
     const { tenant } = operation.client;
     if (tenant.catalogue === null) throw notConfigured('CATALOGUE');
-    const scope = { signal, priority: 'query', turn: operation, meter } as const;
+    const scope = { signal, priority: 'query', operationKey: operation, meter } as const;
     const body = await tenant.catalogue.waveformStream(asked.sensorId, asked.query, scope);
     if (body === null) return refuse(response, 404, 'The catalogue has no such sensor or no data for it');
     response.setTimeout(stalledAfterMs, () => response.destroy());

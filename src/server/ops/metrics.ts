@@ -100,8 +100,8 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
       cacheHitCount,
       rateLimit,
       waiting,
-      heldUntilMs,
-      leftAloneUntilMs,
+      retryAfterUntilMs,
+      circuitOpenUntilMs,
     } of interfaces) {
       const labels = { interface: source };
       if (reachable !== null) {
@@ -110,23 +110,29 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
       counter('cache_hits_total', 'Reads answered from the cache.', labels, cacheHitCount);
       // Of what is shared, a process that sends nothing hears late.
       const { remaining, remainingToday } = rateLimit;
-      gauge('allowance_remaining', 'Requests that could be sent at once now.', labels, remaining, 'min');
+      gauge('rate_limit_remaining', 'Requests that could be sent at once now.', labels, remaining, 'min');
       if (remainingToday !== null) {
-        const help = "Requests left of the day's allowance.";
-        gauge('allowance_remaining_today', help, labels, remainingToday, 'min');
+        const help = 'Requests left of the daily quota.';
+        gauge('daily_quota_remaining', help, labels, remainingToday, 'min');
       }
-      const heldS = secondsUntil(heldUntilMs, nowMs);
-      gauge('held_seconds', 'For how long upstream asked not to be asked.', labels, heldS, 'max');
-      const leftAloneS = secondsUntil(leftAloneUntilMs, nowMs);
+      const retryAfterS = secondsUntil(retryAfterUntilMs, nowMs);
       gauge(
-        'left_alone_seconds',
-        'For how long a failing interface is left alone.',
+        'retry_after_seconds',
+        'How long upstream asked to wait before the next request.',
         labels,
-        leftAloneS,
+        retryAfterS,
+        'max',
+      );
+      const circuitOpenS = secondsUntil(circuitOpenUntilMs, nowMs);
+      gauge(
+        'circuit_open_seconds',
+        'How long the circuit breaker of a failing interface stays open.',
+        labels,
+        circuitOpenS,
         'max',
       );
       for (const [priority, count] of Object.entries(waiting)) {
-        gauge('waiting_reads', 'Reads in the waiting line.', { ...labels, priority }, count, 'sum');
+        gauge('queued_requests', 'Requests in the queue.', { ...labels, priority }, count, 'sum');
       }
     }
     gauge('cache_bytes', 'Bytes of what is cached, as estimated.', {}, cache.bytes, 'sum');

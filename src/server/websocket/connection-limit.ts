@@ -1,16 +1,16 @@
 /** So many at a time for each client, and no more. */
-export interface ClientPlaces {
+export interface ClientConnections {
   /** Takes a place; the returned function, called once, gives it back. Null when the client has all of its places. */
-  take(clientId: string): LeavePlace | null | Promise<LeavePlace | null>;
+  take(clientId: string): ReleaseConnection | null | Promise<ReleaseConnection | null>;
 }
 
-export type LeavePlace = () => void;
+export type ReleaseConnection = () => void;
 
 /** Ten thousand screens may share one token, or the address of one proxy. */
 export const socketsPerClient = 12_000;
 
 /** The places as one process counts them. */
-export class Places implements ClientPlaces {
+export class ConnectionLimit implements ClientConnections {
   readonly #most: number;
   readonly #taken = new Map<string, number>();
 
@@ -18,7 +18,7 @@ export class Places implements ClientPlaces {
     this.#most = most;
   }
 
-  take(clientId: string): LeavePlace | null {
+  take(clientId: string): ReleaseConnection | null {
     const taken = this.#taken.get(clientId) ?? 0;
     if (taken >= this.#most) return null;
     this.#taken.set(clientId, taken + 1);

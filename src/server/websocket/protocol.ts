@@ -15,7 +15,7 @@ import { type OnFinished, Operation } from '../execution/operation.js';
 import { prepare, run } from '../execution/run.js';
 import { demandOf, maxAgeInExtensions } from '../http/demanded-age.js';
 import type { Parameters } from '../http/parameters.js';
-import type { ClientPlaces } from './connection-limit.js';
+import type { ClientConnections } from './connection-limit.js';
 import type { SessionParts, SocketSession } from './session.js';
 
 export interface ProtocolOptions {
@@ -25,7 +25,7 @@ export interface ProtocolOptions {
   readonly clientRate: ClientRate;
   readonly onFinished: OnFinished;
   /** For sockets. */
-  readonly places: ClientPlaces;
+  readonly places: ClientConnections;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -72,7 +72,7 @@ export function socketProtocol(
     const { client } = session;
     if (client === null) throw new Error('An operation before its socket was acknowledged');
     const { wantsCost, outletFor } = session.parts;
-    const operation = new Operation({ client, wantsCost, outlet: outletFor(id), traceparent: null });
+    const operation = new Operation({ client, wantsCost, sink: outletFor(id), traceparent: null });
     session.running.set(id, { operation, startedAtMs: clock.now() });
     try {
       if (session.running.size > operationsPerSocket) {
@@ -203,8 +203,8 @@ const fellBehind = ({ errors }: ExecutionResult) =>
   errors?.some(({ extensions }) => extensions.code === 'FELL_BEHIND') === true;
 
 /** Hands the one result of a query to the socket by itself: what graphql-ws is left with is its end. */
-function sentTo({ outlet, isAbandoned }: Operation, json: Uint8Array): AsyncIterable<ExecutionResult> {
-  if (!isAbandoned) outlet?.send(json);
+function sentTo({ sink, isAbandoned }: Operation, json: Uint8Array): AsyncIterable<ExecutionResult> {
+  if (!isAbandoned) sink?.send(json);
   return noMore();
 }
 

@@ -1,5 +1,5 @@
 import { ClientGone } from '../../errors.js';
-import type { ResultOutlet } from '../../graph/subscriptions/result-sink.js';
+import type { ResultSink } from '../../graph/subscriptions/result-sink.js';
 import type { Client, Credentials } from '../auth/auth.js';
 import type { Operation } from '../execution/operation.js';
 
@@ -8,7 +8,7 @@ export interface SessionParts {
   readonly wantsCost: boolean;
   close(code: number, reason: string): void;
   /** Where results of the operation `id` go straight to. */
-  outletFor(id: string): ResultOutlet;
+  outletFor(id: string): ResultSink;
 }
 
 interface Running {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { ResultOutlet } from '../../graph/subscriptions/result-sink.js';
+import type { ResultSink } from '../../graph/subscriptions/result-sink.js';
 
 // What waits in memory for one socket that is read slowly; the rest waits in the feed's log, which all share.
 const mostUnsentBytes = 64 * 1024;
@@ -9,7 +9,7 @@ const mostUnsentBytes = 64 * 1024;
  * The results of subscriptions on one socket, as `next` messages of graphql-transport-ws.
  * @param connection what `socket` writes to
  */
-export function socketOutlets(socket: WebSocket, connection: Socket): (id: string) => ResultOutlet {
+export function socketSinks(socket: WebSocket, connection: Socket): (id: string) => ResultSink {
   let waiting: (() => void)[] = [];
   // More than the connection's own mark is unsent whenever somebody waits, so that it tells when all has gone.
   connection.on('drain', () => {

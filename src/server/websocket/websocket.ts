@@ -9,7 +9,7 @@ import { pathOf } from '../http/http.js';
 import { Heartbeat } from './heartbeat.js';
 import { type ProtocolOptions, socketProtocol } from './protocol.js';
 import { SocketSession } from './session.js';
-import { socketOutlets } from './sink.js';
+import { socketSinks } from './sink.js';
 
 export interface WebSocketOptions extends ProtocolOptions {
   readonly policy: BrowserPolicy;
@@ -65,7 +65,7 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
       credentials: credentialsOf(request),
       wantsCost: request.headers['x-upstream-cost'] === '1',
       close: (code, reason) => socket.close(code, reason),
-      outletFor: socketOutlets(socket, request.socket),
+      outletFor: socketSinks(socket, request.socket),
     });
     const closed = protocol.opened(
       {

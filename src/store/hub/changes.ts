@@ -1,5 +1,12 @@
 import type { Clock } from '../../clock.js';
-import { type Attached, type Beat, goneAfterMs, leaseMs, type Place, type SharedChange } from '../store.js';
+import {
+  type Attached,
+  goneAfterMs,
+  type Heartbeat,
+  leaseMs,
+  type Place,
+  type SharedChange,
+} from '../store.js';
 
 // As many as one instance keeps by itself (docs/behaviour.md 9.4).
 const mostChanges = 50_000;
@@ -34,7 +41,7 @@ export class HubChanges {
     this.#logs.get(name)?.rebase(place, base);
   }
 
-  beat(owner: object, name: string, pulse: string | null): Beat {
+  beat(owner: object, name: string, pulse: string | null): Heartbeat {
     return this.#log(name).beat(owner, pulse);
   }
 
@@ -129,7 +136,7 @@ class HubLog {
     if (run === this.#run) this.#base = { seq, text };
   }
 
-  beat(owner: object, pulse: string | null): Beat {
+  beat(owner: object, pulse: string | null): Heartbeat {
     this.#listen(owner);
     if (this.#lease === null || this.#lease.untilMs <= this.#clock.now()) {
       this.#lease = { owner, untilMs: 0 };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import type { Appended, Heard, NewEntry } from '../batched-journal.js';
 import type { Claim, OpenedBody } from '../claimed-bodies.js';
-import type { Attached, Beat, Place, SharedChange } from '../store.js';
+import type { Attached, Heartbeat, Place, SharedChange } from '../store.js';
 import { HubBodies } from './bodies.js';
 import { HubChanges } from './changes.js';
 import type { Channel } from './channel.js';
@@ -23,7 +23,7 @@ export interface HubCalls {
   publish(name: string, run: number, changes: readonly string[]): number | null;
   readAfter(name: string, place: Place): readonly SharedChange[] | null;
   rebase(name: string, place: Place, base: string): void;
-  beat(name: string, pulse: string | null): Beat;
+  beat(name: string, pulse: string | null): Heartbeat;
   leaveFeed(name: string): void;
   /** Whether it is rung at when something is added to the feed. */
   hearBell(name: string, isHeard: boolean): void;

@@ -1,7 +1,7 @@
 import {
   type Attached,
-  type Beat,
   goneAfterMs,
+  type Heartbeat,
   leaseMs,
   type Place,
   type SharedChange,
@@ -64,7 +64,7 @@ export class RedisChanges implements SharedChanges {
     await this.#run(rebasing, run, seq, base);
   }
 
-  async beat(pulse: string | null): Promise<Beat> {
+  async beat(pulse: string | null): Promise<Heartbeat> {
     const answer = await this.#run(beating, pulse ?? '');
     const [isPolling, run, last, heard] = answer.map(String);
     return {

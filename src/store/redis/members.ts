@@ -1,5 +1,5 @@
 import type { Timer } from '../../clock.js';
-import { beatMs, goneAfterMs } from '../store.js';
+import { goneAfterMs, heartbeatMs } from '../store.js';
 import type { RedisLink } from './link.js';
 
 /** How many instances there are. What was seen last holds while Redis is away. */
@@ -34,7 +34,7 @@ export class RedisMembers {
     try {
       const [count] = await link.run(seen, [this.#key], [link.instance, goneAfterMs]);
       this.#count = Math.max(1, Number(count));
-      this.#timer = link.clock.timer(beatMs, () => void this.#beat());
+      this.#timer = link.clock.timer(heartbeatMs, () => void this.#beat());
     } catch {
       // It goes on when Redis is back.
     }

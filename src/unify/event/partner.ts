@@ -5,7 +5,7 @@ import type { UnifyContext } from '../context.js';
 import { boxAround, type Point, splitBox } from '../geo/geodesy.js';
 import { associate, closeReach, type Reach, wideReach } from './association.js';
 import { CatalogueReader } from './list/catalogue-window.js';
-import { IssueWalk } from './list/issue-time-scan.js';
+import { IssueTimeScan } from './list/issue-time-scan.js';
 import { catalogueSolution, projectSolution, type Solution } from './solution.js';
 
 /**
@@ -78,7 +78,7 @@ async function projectAround(
   if (!project) return [];
   const walks = boxesAround(place).map(
     (bbox) =>
-      new IssueWalk({
+      new IssueTimeScan({
         read: (query) => project.events(query, ctx.scope),
         order: 'asc',
         fromMs: Math.floor((originTime.ms - wideReach.lookAheadMs) / 1000) * 1000,

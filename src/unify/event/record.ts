@@ -2,7 +2,7 @@ import { eventShape, type WireEvent, type WireEventDetail } from '../../upstream
 import type { Read } from '../../upstream/read/read.js';
 import type { UnifyContext } from '../context.js';
 import { Instant } from '../time/instant.js';
-import { IssueWalk } from './list/issue-time-scan.js';
+import { IssueTimeScan } from './list/issue-time-scan.js';
 import { issuedMs } from './merge.js';
 import { originsIn } from './origins.js';
 import { projectSolution } from './solution.js';
@@ -34,7 +34,7 @@ async function listedRecord(
     ? [latestMs + 3000, Number.POSITIVE_INFINITY]
     : [Number.POSITIVE_INFINITY];
   for (const toMs of spans) {
-    const walk = new IssueWalk({
+    const walk = new IssueTimeScan({
       read: async (query) => {
         if (!ctx.project) throw new Error('The project is not configured');
         return ctx.project.events(query, ctx.scope);

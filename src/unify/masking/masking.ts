@@ -20,7 +20,7 @@ import {
 import { createInventory } from '../sensor/inventory/inventory.js';
 import { projectSensorAgain } from '../sensor/inventory/project-sensors.js';
 import type { Sensor } from '../sensor/sensor.js';
-import type { Half } from '../sensor/side.js';
+import type { Side } from '../sensor/side.js';
 import {
   isPosition,
   type PublicPosition,
@@ -47,7 +47,7 @@ export function publicPosition(ctx: UnifyContext, sensor: Sensor): Maybe<PublicP
 function positionBeside(
   ctx: UnifyContext,
   sensor: Sensor,
-  half: Half<ProjectRecord>,
+  half: Side<ProjectRecord>,
 ): Maybe<PublicPosition | null> {
   const setting = ctx.tracked(createMaskSetting);
   return whenKnown(setting.look(ctx), (mask) => {

@@ -13,7 +13,7 @@ import { projectSensorAt } from './inventory/project-sensors.js';
 import type { Listed } from './inventory/reading.js';
 import { stationOf } from './order.js';
 import { type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
-import type { Half } from './side.js';
+import type { Side } from './side.js';
 
 /** Exactly one. `key` is the part of a sensor's global id behind its type. */
 export type SensorLookup =
@@ -87,7 +87,7 @@ export function pairSensor(
   });
 }
 
-function halfOf<R>(record: R | null, list: Listed<unknown> | null): Half<R> | undefined {
+function halfOf<R>(record: R | null, list: Listed<unknown> | null): Side<R> | undefined {
   if (record || list?.complete) return { record };
   return list?.failure ? { failure: list.failure } : undefined;
 }

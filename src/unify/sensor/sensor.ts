@@ -7,15 +7,15 @@ import { instantOf, type MaybeInstant } from '../time/wire-time.js';
 import { type DetailRecord, sensorDetail } from './detail.js';
 import { type CatalogueRecord, deviceIdOf, type Pair, type ProjectRecord, sensorKey } from './identity.js';
 import { projectSensor } from './inventory/project-sensors.js';
-import { catalogueHalf, projectHalf } from './inventory/sides.js';
+import { catalogueSide, projectSide } from './inventory/sides.js';
 import { type MergedField, mergedFields } from './precedence.js';
-import { type Half, heldBy, recordOf, settled } from './side.js';
+import { heldBy, recordOf, type Side, settled } from './side.js';
 import { type SensorStatus, statusOf } from './status.js';
 
 export interface SensorParts {
   /** Left out: looked up when a field needs it. */
-  readonly project?: Half<ProjectRecord> | undefined;
-  readonly catalogue?: Half<CatalogueRecord> | undefined;
+  readonly project?: Side<ProjectRecord> | undefined;
+  readonly catalogue?: Side<CatalogueRecord> | undefined;
   /**
    * An item of a list that names the missing interface already: what only that one knows is null without an error of
    * its own, except for a position.
@@ -34,8 +34,8 @@ export class Sensor {
   readonly #ctx: UnifyContext;
   readonly #isListed: boolean;
   readonly #isNamesake: boolean;
-  #project: Maybe<Half<ProjectRecord>> | undefined;
-  #catalogue: Maybe<Half<CatalogueRecord>> | undefined;
+  #project: Maybe<Side<ProjectRecord>> | undefined;
+  #catalogue: Maybe<Side<CatalogueRecord>> | undefined;
 
   constructor(ctx: UnifyContext, parts: SensorParts) {
     this.#ctx = ctx;
@@ -55,10 +55,10 @@ export class Sensor {
     return whenKnown(this.catalogueHalf(), recordOf);
   }
 
-  projectHalf(): Maybe<Half<ProjectRecord>> {
+  projectHalf(): Maybe<Side<ProjectRecord>> {
     this.#project ??= settled(async () => {
       const record = await this.catalogue();
-      return record && projectHalf(this.#ctx, record);
+      return record && projectSide(this.#ctx, record);
     }).then((half) => {
       this.#project = half;
       return half;
@@ -66,10 +66,10 @@ export class Sensor {
     return this.#project;
   }
 
-  catalogueHalf(): Maybe<Half<CatalogueRecord>> {
+  catalogueHalf(): Maybe<Side<CatalogueRecord>> {
     this.#catalogue ??= settled(async () => {
       const record = await this.project();
-      return record && catalogueHalf(this.#ctx, record);
+      return record && catalogueSide(this.#ctx, record);
     }).then((half) => {
       this.#catalogue = half;
       return half;
@@ -188,8 +188,8 @@ export class Sensor {
   }
 
   #oldest(
-    project: Maybe<Half<ProjectRecord>> | undefined,
-    catalogue: Maybe<Half<CatalogueRecord>> | undefined,
+    project: Maybe<Side<ProjectRecord>> | undefined,
+    catalogue: Maybe<Side<CatalogueRecord>> | undefined,
   ): Instant {
     let oldestMs = Number.POSITIVE_INFINITY;
     for (const half of [project, catalogue]) {
@@ -236,7 +236,7 @@ export class Sensor {
     return whenKnown(this.catalogueHalf(), (half) => this.#required(half, value));
   }
 
-  #required<R, T>(half: Half<R>, value: (record: R) => T): T | null {
+  #required<R, T>(half: Side<R>, value: (record: R) => T): T | null {
     const record = this.#isListed ? heldBy(half) : recordOf(half);
     return record && (value(record) ?? null);
   }

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import { Forbidden } from '../../errors.js';
 import type { UnifyContext } from '../context.js';
 import { earlier, later } from '../time/instant.js';
-import { largestPage, projectTriggers, walkTriggers } from './list/scan.js';
+import { largestPage, projectTriggers, scanTriggers } from './list/scan.js';
 import { parseTriggerKey, type Trigger, type TriggerKey } from './record.js';
 
 /** The trigger of a key (`Trigger.key`); null when it is not there, or the text is no key. One upstream request. */
@@ -48,21 +48,21 @@ async function readTogether(
     deviceId: oneDevice ? keys[0]?.deviceId : undefined,
     wanted: Number.POSITIVE_INFINITY,
   };
-  const first = await walkTriggers({ ...walk, after: null, mostRequests: 1 });
+  const first = await scanTriggers({ ...walk, after: null, mostRequests: 1 });
   for (const { trigger } of first.triggers) found.set(trigger.triggerId, trigger);
   const missing = keys.filter((key) => !found.has(key.triggerId)).length;
   if (missing === 0 || !first.more) return true;
   const pagesLeft =
     first.total === null ? Number.POSITIVE_INFINITY : Math.ceil(first.total / largestPage) - 1;
   if (pagesLeft >= missing) return false;
-  const rest = await walkTriggers({ ...walk, after: first.reached, mostRequests: pagesLeft + 1 });
+  const rest = await scanTriggers({ ...walk, after: first.reached, mostRequests: pagesLeft + 1 });
   for (const { trigger } of rest.triggers) found.set(trigger.triggerId, trigger);
   return !rest.more;
 }
 
 async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | null> {
   const readFrom = async (deviceId: string | undefined) => {
-    const { triggers } = await walkTriggers({
+    const { triggers } = await scanTriggers({
       read: projectTriggers(ctx),
       order: 'asc',
       // One moment of one sensor: what came closed is final (docs/behaviour.md 5.5) and not asked for again.

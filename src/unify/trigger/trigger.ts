@@ -8,13 +8,13 @@ import { fitsMs } from '../time/millisecond.js';
 import { decodePosition, encodePosition } from './list/position.js';
 import { reachOf, type TriggerReach } from './list/reach.js';
 import {
-  type PlacedTrigger,
+  type PositionedTrigger,
   projectTriggers,
-  type TriggerWalk,
-  type WalkedTriggers,
-  walkTriggers,
+  type ScannedTriggers,
+  scanTriggers,
+  type TriggerScan,
 } from './list/scan.js';
-import { walkTogether } from './list/together.js';
+import { scanTogether } from './list/together.js';
 import type { Trigger, TriggerStatus } from './record.js';
 
 export { readTrigger } from './lookup.js';
@@ -53,7 +53,7 @@ export const mostListRequests = 10;
  */
 export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Promise<TriggerSlice> {
   const walk = walkOf(ctx, args);
-  return pageOf(ctx, walk, await walkTriggers(walk));
+  return pageOf(ctx, walk, await scanTriggers(walk));
 }
 
 /** Those of one sensor; null for a sensor that the project does not have. A filter by another sensor leaves none. */
@@ -68,7 +68,7 @@ export async function listTriggersOf(
   const list = { ...args, filter: { ...args.filter, deviceId } };
   const walk = walkOf(ctx, list);
   if (!contradicts)
-    return pageOf(ctx, walk, (await walkTogether(ctx, walk, list)) ?? (await walkTriggers(walk)));
+    return pageOf(ctx, walk, (await scanTogether(ctx, walk, list)) ?? (await scanTriggers(walk)));
   return {
     ...sliceOf([], { next: false, previous: false }),
     reach: { readAtMs: ctx.clock.now(), afterMs: null, matches: () => false },
@@ -76,7 +76,7 @@ export async function listTriggersOf(
   };
 }
 
-function pageOf(ctx: UnifyContext, walk: TriggerWalk, walked: WalkedTriggers): TriggerSlice {
+function pageOf(ctx: UnifyContext, walk: TriggerScan, walked: ScannedTriggers): TriggerSlice {
   const { triggers, more, reached, total, readAtMs } = walked;
   if (more && triggers.length === 0 && reached === walk.after) {
     throw new QueryTooComplex(
@@ -101,7 +101,7 @@ function pageOf(ctx: UnifyContext, walk: TriggerWalk, walked: WalkedTriggers): T
     totalCount: async () => {
       if (!countedUpstream(walk)) return null;
       if (walk.after === null && total !== null) return total;
-      return (await walkTriggers({ ...walk, after: null, wanted: 1, mostRequests: 1 })).total;
+      return (await scanTriggers({ ...walk, after: null, wanted: 1, mostRequests: 1 })).total;
     },
   };
 }
@@ -109,9 +109,9 @@ function pageOf(ctx: UnifyContext, walk: TriggerWalk, walked: WalkedTriggers): T
 /** Its cursor is made when it is asked for: of hundreds, mostly the last one's. */
 class TriggerEdge implements Edge<Trigger> {
   readonly #list: string;
-  readonly #placed: PlacedTrigger;
+  readonly #placed: PositionedTrigger;
 
-  constructor(list: string, placed: PlacedTrigger) {
+  constructor(list: string, placed: PositionedTrigger) {
     this.#list = list;
     this.#placed = placed;
   }
@@ -125,7 +125,7 @@ class TriggerEdge implements Edge<Trigger> {
   }
 }
 
-function walkOf(ctx: UnifyContext, args: TriggerListArgs): TriggerWalk {
+function walkOf(ctx: UnifyContext, args: TriggerListArgs): TriggerScan {
   const filter = args.filter ?? {};
   const from = filter.from ?? undefined;
   const to = filter.to ?? undefined;
@@ -156,10 +156,10 @@ function keepOf({ status, minPgaMg }: TriggerFilter): ((trigger: Trigger) => boo
 }
 
 // An end with more digits than upstream may compare by is finished here, so upstream's count would be of more.
-function countedUpstream({ keep, from, to }: TriggerWalk): boolean {
+function countedUpstream({ keep, from, to }: TriggerScan): boolean {
   return !keep && (!from || fitsMs(from)) && (!to || fitsMs(to));
 }
 
-function listName(order: TriggerWalk['order']): string {
+function listName(order: TriggerScan['order']): string {
   return `triggers:${order}`;
 }

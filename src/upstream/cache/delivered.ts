@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock.js';
 import type { Read } from '../read/read.js';
 import type { ReadRequest } from '../read/request.js';
-import type { Kind } from './freshness.js';
+import type { RecordKind } from './freshness.js';
 
 /** A record that a feed is about to deliver. */
 export interface Delivered {
-  readonly kind: Kind;
+  readonly kind: RecordKind;
   /** Of a record that has a detail of its own, which lists name by it. */
   readonly id?: string;
   /** The record itself, where lists can take it in. */
@@ -25,10 +25,10 @@ const tickMs = 1 / 1024;
  */
 export class DeliveryLog {
   readonly #clock: Clock;
-  readonly #latestMs = new Map<Kind, number>();
-  readonly #recordsOf = new Map<Kind, { readonly atMs: number; readonly read: Read<unknown> }[]>();
+  readonly #latestMs = new Map<RecordKind, number>();
+  readonly #recordsOf = new Map<RecordKind, { readonly atMs: number; readonly read: Read<unknown> }[]>();
   /** Records delivered up to then are no longer at hand, or never were. */
-  readonly #droppedMs = new Map<Kind, number>();
+  readonly #droppedMs = new Map<RecordKind, number>();
   readonly #detailMs = new Map<string, number>();
   #droppedDetailMs = Number.NEGATIVE_INFINITY;
   #nowMs = Number.NEGATIVE_INFINITY;
@@ -66,7 +66,7 @@ export class DeliveryLog {
   }
 
   /** Records delivered since then, oldest first; null where not all of them are at hand. */
-  since(kind: Kind, askedAtMs: number): readonly Read<unknown>[] | null {
+  since(kind: RecordKind, askedAtMs: number): readonly Read<unknown>[] | null {
     if (!(askedAtMs > (this.#droppedMs.get(kind) ?? Number.NEGATIVE_INFINITY))) return null;
     return (this.#recordsOf.get(kind) ?? []).filter(({ atMs }) => atMs >= askedAtMs).map(({ read }) => read);
   }
@@ -83,6 +83,6 @@ export class DeliveryLog {
 }
 
 /** As lists name a record that has a detail of its own. */
-export function detailName(kind: Kind, id: string): string {
+export function detailName(kind: RecordKind, id: string): string {
   return `${kind} ${id}`;
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.js';
-import type { CachePart } from './response-cache.js';
+import type { CachePartition } from './response-cache.js';
 
 /** A place beside the answers of one key for what is made of many of them: under the same bound (`CACHE_MAX_BYTES`). */
-export interface Shelf {
+export interface DerivedCache {
   /** Undefined when it was never put there, or has had to go since. */
   get(name: string): unknown;
   /** `bytes`: what it takes of memory, as estimated. What is larger than the shelf is not kept. */
@@ -11,7 +11,7 @@ export interface Shelf {
   clear(): void;
 }
 
-export function createShelf(part: CachePart, clock: Clock): Shelf {
+export function createDerivedCache(part: CachePartition, clock: Clock): DerivedCache {
   return {
     get: (name) => part.get(name)?.value,
     put(name, value, bytes) {

@@ -1,12 +1,12 @@
 import type { ReadScope } from '../read/read.js';
-import type { Kept } from './response-cache.js';
-import type { Seen } from './validators.js';
+import type { CachedResponse } from './response-cache.js';
+import type { ListedVersion } from './validators.js';
 
 /** What a record is, as far as its ageing goes. */
-export type Kind = 'trigger' | 'sensor' | 'event' | 'project' | 'health' | 'network' | 'waveform';
+export type RecordKind = 'trigger' | 'sensor' | 'event' | 'project' | 'health' | 'network' | 'waveform';
 
 /** How long a response is fresh: its lifetime (docs/behaviour.md 5.6). */
-export const freshMs: Readonly<Record<Kind, number>> = {
+export const freshMs: Readonly<Record<RecordKind, number>> = {
   trigger: 2_000,
   sensor: 10_000,
   event: 10_000,
@@ -23,7 +23,7 @@ const hourMs = 3_600_000;
  * Stale-while-revalidate reaches five lifetimes (docs/behaviour.md 5.6): up to this age a response is served at once and
  * revalidated in the background. An older one waits for upstream.
  */
-export const staleWhileRevalidateMs = (kind: Kind): number => 5 * freshMs[kind];
+export const staleWhileRevalidateMs = (kind: RecordKind): number => 5 * freshMs[kind];
 
 /** Up to this age a response is better than none while upstream fails or the budget is spent (docs/behaviour.md 5.6). */
 export const staleIfErrorMs = 24 * hourMs;
@@ -46,8 +46,8 @@ export type Freshness = 'fresh' | 'stale-while-revalidate' | 'stale-if-error' | 
  * time that it may have been read at. `seen`: how a list last showed the resource.
  */
 export function freshnessOf(
-  kept: Kept,
-  kind: Kind,
+  kept: CachedResponse,
+  kind: RecordKind,
   { maxAgeMs, notBeforeMs, seen, nowMs }: Wanted,
 ): Freshness {
   if (notBeforeMs !== undefined && kept.readAtMs < notBeforeMs) return 'none';
@@ -68,8 +68,8 @@ export function freshnessOf(
 
 /** Until when `freshnessOf` says 'fresh', unless something changes; in milliseconds since 1970. */
 export function freshUntilMs(
-  kept: Kept,
-  kind: Kind,
+  kept: CachedResponse,
+  kind: RecordKind,
   { maxAgeMs, notBeforeMs, seen }: Omit<Wanted, 'nowMs'>,
 ): number {
   const { readAtMs } = kept;
@@ -81,6 +81,6 @@ export function freshUntilMs(
 }
 
 interface Wanted extends Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs'> {
-  readonly seen: Seen | undefined;
+  readonly seen: ListedVersion | undefined;
   readonly nowMs: number;
 }

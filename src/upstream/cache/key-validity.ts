@@ -11,7 +11,7 @@ const unreachableMs = 5 * 60_000;
  * key may have been revoked since, so that upstream must have accepted it within the last 10 s, or within the last 5
  * minutes while upstream cannot be reached at all (docs/behaviour.md 7).
  */
-export class Trust {
+export class KeyValidity {
   readonly #owner: KeyOwner;
   readonly #condition: Condition;
   readonly #clock: Clock;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** An answer as it is kept. */
-export interface Kept {
+export interface CachedResponse {
   /** Frozen, whatever it is: many share it. */
   readonly value: unknown;
   /** Upstream said that it is not there; there is no value. */
@@ -18,9 +18,9 @@ export interface Kept {
 }
 
 /** What one key of one interface was told. No other key can see it, and it goes as a whole. */
-export interface CachePart {
-  get(request: string): Kept | undefined;
-  set(request: string, kept: Kept): void;
+export interface CachePartition {
+  get(request: string): CachedResponse | undefined;
+  set(request: string, kept: CachedResponse): void;
   delete(request: string): void;
   clear(): void;
 }
@@ -28,7 +28,7 @@ export interface CachePart {
 /** All that is kept, bounded in bytes over all keys; what was used longest ago goes first. */
 export interface ResponseCache {
   /** `name` tells interface, address and key apart. */
-  part(name: string): CachePart;
+  part(name: string): CachePartition;
   readonly bytes: number;
   readonly entries: number;
 }
@@ -44,7 +44,7 @@ export function createResponseCache({ maxBytes }: ResponseCacheOptions): Respons
   const requestsOf = new Map<string, Set<string>>();
   const entries = new LRUCache<
     string,
-    { readonly kept: Kept; readonly part: string; readonly request: string }
+    { readonly kept: CachedResponse; readonly part: string; readonly request: string }
   >({
     maxSize: Math.max(1, maxBytes),
     // Nothing may push out everything else.

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import type { BodyPlace, SharedBodies, SharedBody } from '../../store/store.js';
 import { priorityRank } from '../read/read.js';
-import type { FlightControl } from '../resilience/coalesced-request.js';
+import type { RequestControl } from '../resilience/coalesced-request.js';
 
 interface SharedAnswersOptions {
   readonly bodies: SharedBodies;
@@ -11,7 +11,7 @@ interface SharedAnswersOptions {
 }
 
 /** What instances have of the answers to one key, and who of them asks for the next (docs/behaviour.md 5.3, 8). */
-export class SharedAnswers {
+export class SharedCache {
   readonly #options: SharedAnswersOptions;
 
   constructor(options: SharedAnswersOptions) {
@@ -19,8 +19,8 @@ export class SharedAnswers {
   }
 
   /** To be left when all is done. */
-  open(id: string, control: FlightControl): SharedAnswer {
-    return new SharedAnswer(this.#options, id, control);
+  open(id: string, control: RequestControl): SharedCacheEntry {
+    return new SharedCacheEntry(this.#options, id, control);
   }
 
   /** Another instance has said so: the key was refused there, or what is masked has changed. */
@@ -35,13 +35,13 @@ export class SharedAnswers {
 }
 
 /** One of them, from before it is asked for until that has ended. */
-export class SharedAnswer {
+export class SharedCacheEntry {
   readonly #options: SharedAnswersOptions;
   readonly #id: string;
-  readonly #control: FlightControl;
+  readonly #control: RequestControl;
   #place: Promise<BodyPlace>;
 
-  constructor(options: SharedAnswersOptions, id: string, control: FlightControl) {
+  constructor(options: SharedAnswersOptions, id: string, control: RequestControl) {
     this.#options = options;
     this.#id = id;
     this.#control = control;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { CachePart } from './response-cache.js';
+import type { CachePartition } from './response-cache.js';
 
 /** A resource as a list last showed it. */
-export interface Seen {
+export interface ListedVersion {
   readonly version: string;
   readonly atMs: number;
 }
@@ -21,15 +21,15 @@ const bytesEach = 160;
  * took half of the cache.
  */
 export class Versions {
-  readonly #cache: CachePart;
+  readonly #cache: CachePartition;
 
-  constructor(cache: CachePart) {
+  constructor(cache: CachePartition) {
     this.#cache = cache;
   }
 
   /** What another instance saw may be older than what this one saw: the later stands. */
   saw(listed: Listed, atMs: number): void {
-    const seenByName = this.#seenByName() ?? new Map<string, Seen>();
+    const seenByName = this.#seenByName() ?? new Map<string, ListedVersion>();
     for (const [listedAs, version] of listed) {
       if ((seenByName.get(listedAs)?.atMs ?? Number.NEGATIVE_INFINITY) > atMs) continue;
       // A map keeps the order in which keys came: those that were shown longest ago stand first.
@@ -53,12 +53,12 @@ export class Versions {
     });
   }
 
-  seen(listedAs: string): Seen | undefined {
+  seen(listedAs: string): ListedVersion | undefined {
     return this.#seenByName()?.get(listedAs);
   }
 
-  #seenByName(): Map<string, Seen> | undefined {
-    return this.#cache.get(name)?.value as Map<string, Seen> | undefined;
+  #seenByName(): Map<string, ListedVersion> | undefined {
+    return this.#cache.get(name)?.value as Map<string, ListedVersion> | undefined;
   }
 }
 

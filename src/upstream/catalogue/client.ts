@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Delivered } from '../cache/delivered.js';
-import type { Shelf } from '../cache/derived-cache.js';
+import type { DerivedCache } from '../cache/derived-cache.js';
 import type { Page, Read, ReadScope, UpstreamStatus } from '../read/read.js';
 import type {
   WireEvent,
@@ -70,7 +70,7 @@ export interface CatalogueClient {
   /** Whether what was read with this key before may be shown without asking upstream again (docs/behaviour.md 7). */
   mayShowKept(): boolean;
   /** For what is made of many answers and kept like one. */
-  readonly shelf: Shelf;
+  readonly derivedCache: DerivedCache;
   /** A feed is about to deliver this: nothing that lacks it is served from now on (docs/behaviour.md 5.7). */
   delivering(delivered: Delivered): void;
   /** Nothing read before this moment, finished or in flight, is served from the cache again. */

@@ -129,7 +129,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
     },
     status: () => pipeline.status(),
     mayShowKept: () => pipeline.mayShowKept,
-    shelf: pipeline.shelf,
+    derivedCache: pipeline.derivedCache,
     delivering: (delivered) => pipeline.delivering(delivered),
     discardCache: () => pipeline.discardCache(),
     close: () => pipeline.close(),

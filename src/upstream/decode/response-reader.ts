@@ -2,12 +2,12 @@ import type { Readable } from 'node:stream';
 import type { Source } from '../../errors.js';
 import type { SharedBody } from '../../store/store.js';
 import { freezeAndMeasure } from '../cache/freeze.js';
-import type { Kept } from '../cache/response-cache.js';
+import type { CachedResponse } from '../cache/response-cache.js';
 import type { Versions } from '../cache/validators.js';
-import type { HttpAnswer, HttpStream } from '../http/http.js';
+import type { HttpResponse, HttpStream } from '../http/http.js';
 import type { ReadRequest, Request, UpstreamOptions } from '../read/request.js';
 import { Slices } from '../slices.js';
-import { badBody, notFound, readAnswer } from './response.js';
+import { badBody, notFound, readResponse } from './response.js';
 
 // Of answers, read in one turn of the event loop: the largest of many that arrive together takes long enough by itself.
 const bytesPerTurn = 128 * 1024;
@@ -15,7 +15,7 @@ const bytesPerTurn = 128 * 1024;
 type Context = Pick<UpstreamOptions, 'key' | 'keyOwner' | 'log'>;
 
 /** From what upstream sent, to this instance or to another, to what is kept of it. */
-export class AnswerReader {
+export class ResponseReader {
   readonly #source: Source;
   readonly #context: Context;
   readonly #versions: Versions;
@@ -33,9 +33,9 @@ export class AnswerReader {
   }
 
   /** Its JSON, or `notFound`. Throws what docs/behaviour.md 4 has for the answer. */
-  bodyOf(answer: HttpAnswer, { endpoint, list, arguments: parameters }: Request, heldS?: number): unknown {
+  bodyOf(answer: HttpResponse, { endpoint, list, arguments: parameters }: Request, heldS?: number): unknown {
     const asked = { source: this.#source, endpoint, list, parameters };
-    return readAnswer(answer, asked, { text: this.#context.key, owner: this.#context.keyOwner }, heldS);
+    return readResponse(answer, asked, { text: this.#context.key, owner: this.#context.keyOwner }, heldS);
   }
 
   streamOf({ status, headers, stream }: HttpStream, { endpoint }: Request): Readable | typeof notFound {
@@ -46,7 +46,7 @@ export class AnswerReader {
     throw badBody({ source: this.#source, endpoint }, 'text where data was asked for');
   }
 
-  read<T>(request: ReadRequest<T>, body: unknown, times: Times): Kept {
+  read<T>(request: ReadRequest<T>, body: unknown, times: Times): CachedResponse {
     if (body === notFound) return absentAt(times);
     const value = this.#decode(request, body);
     const kept = keptOf(request, value, times);
@@ -59,7 +59,7 @@ export class AnswerReader {
     { body, readAtMs, askedAtMs, version }: SharedBody,
     request: ReadRequest<T>,
     turn: object,
-  ): Promise<Kept | null> {
+  ): Promise<CachedResponse | null> {
     // Instances tell no order within a millisecond.
     const times = { readAtMs, askedAtMs: Math.floor(askedAtMs), version };
     if (body === null) return absentAt(times);
@@ -97,13 +97,13 @@ export class AnswerReader {
 }
 
 /** `version`: as a list showed the resource before it was asked for. */
-type Times = Pick<Kept, 'readAtMs' | 'askedAtMs' | 'version'>;
+type Times = Pick<CachedResponse, 'readAtMs' | 'askedAtMs' | 'version'>;
 
-function absentAt({ readAtMs, askedAtMs }: Times): Kept {
+function absentAt({ readAtMs, askedAtMs }: Times): CachedResponse {
   return { value: null, absent: true, readAtMs, askedAtMs, final: false, version: null, bytes: 0 };
 }
 
-function keptOf<T>(request: ReadRequest<T>, value: T, times: Times): Kept {
+function keptOf<T>(request: ReadRequest<T>, value: T, times: Times): CachedResponse {
   const bytes = freezeAndMeasure(value);
   const final = request.isFinal?.(value, times.readAtMs) ?? false;
   return { value, absent: false, ...times, final, bytes };

@@ -33,7 +33,7 @@ export const notFound = Symbol('not found');
  * An answer's JSON, or `notFound` for a single resource that is not there; everything else is thrown as docs/behaviour.md 4
  * has it. Nothing of a body reaches a message but what upstream says about a wrong parameter, scrubbed.
  */
-export function readAnswer(
+export function readResponse(
   answer: { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer },
   asked: Asked,
   key: { readonly text: string; readonly owner: KeyOwner },

@@ -20,7 +20,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -36,9 +36,9 @@ export interface HttpStream {
 /** One GET at a time-out each, over connections that all clients share. Any status is an answer; only none is a failure. */
 export interface Http {
   /** Throws `UpstreamTimeout` or `UpstreamUnavailable`, or the signal's reason when it is aborted. */
-  get(request: HttpRequest): Promise<HttpAnswer>;
+  get(request: HttpRequest): Promise<HttpResponse>;
   /** As `get`, but a good answer's body comes as it arrives. */
-  stream(request: HttpRequest): Promise<HttpStream | HttpAnswer>;
+  stream(request: HttpRequest): Promise<HttpStream | HttpResponse>;
   close(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
  * Health reports that upstream may take too long over: after 503 `timeout` a shorter range is asked for, and
  * `nextFrom` says where to go on, as after any page (docs/interfaces.md P4).
  */
-export class HealthNarrowing {
+export class HealthRangeSplitting {
   readonly #clock: Clock;
   readonly #paces = new Paces();
 

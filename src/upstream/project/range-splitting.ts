@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js';
 import type { Page, Read } from '../read/read.js';
-import { canBeRescued } from '../resilience/outcome.js';
+import { allowsStaleIfError } from '../resilience/outcome.js';
 import { isTooLong, mostRequests, Pace, Paces, seam, tooWide } from './too-long.js';
 
 /** A page of a list, in the order of its times where it has any, and between two of them, both included. */
@@ -30,7 +30,7 @@ const wellFilled = 25;
  * never thrown away: where a dozen requests do not fill the page, it is handed over as far as it came, and only where they
  * found nothing the error says that the range is too wide.
  */
-export class Narrowing {
+export class RangeSplitting {
   readonly #clock: Clock;
   readonly #paces = new Paces();
 
@@ -128,7 +128,7 @@ async function pageOfPieces<Query extends RangedQuery, T>(
         tooMuch.add(JSON.stringify(asked));
         if (pace.slower(step)) continue;
       }
-      if (received > 0 && canBeRescued(error)) return page(null, true);
+      if (received > 0 && allowsStaleIfError(error)) return page(null, true);
       throw isTooLong(error) ? tooWide() : error;
     }
     for (const item of part.items) if (!items.has(keyOf(item))) items.set(keyOf(item), item);

@@ -8,8 +8,8 @@ import type { UpstreamOptions } from '../read/request.js';
 import { listedEvent, present, requestsOf } from '../read/requests.js';
 import { decodeEventDetail, decodeHealthPage, decodePage } from './bodies.js';
 import type { ProjectClient, TriggerQuery } from './client.js';
-import { HealthNarrowing } from './health-range-splitting.js';
-import { Narrowing } from './range-splitting.js';
+import { HealthRangeSplitting } from './health-range-splitting.js';
+import { RangeSplitting } from './range-splitting.js';
 import { withDelivered } from './trigger-page.js';
 import { eventShape, projectShape, sensorShape, triggerShape, type WireTrigger } from './wire.js';
 
@@ -18,10 +18,10 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
   const pipeline = new Pipeline('PROJECT', options);
   const { clock } = options;
   const narrowings = {
-    sensors: new Narrowing(clock),
-    health: new HealthNarrowing(clock),
-    events: new Narrowing(clock),
-    triggers: new Narrowing(clock),
+    sensors: new RangeSplitting(clock),
+    health: new HealthRangeSplitting(clock),
+    events: new RangeSplitting(clock),
+    triggers: new RangeSplitting(clock),
   };
   return {
     async project(scope) {
@@ -39,7 +39,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     },
     async sensors(query, scope) {
       return narrowings.sensors.page(query, {
-        turn: scope.turn,
+        turn: scope.operationKey,
         keyOf: ({ device_id }) => device_id,
         read: async ({ limit, offset }) =>
           present(
@@ -67,7 +67,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     async healthReports(id, query, scope) {
       const name = segment(id);
       if (name === null) return null;
-      return narrowings.health.page(query, { id: name, turn: scope.turn }, ({ from, to, limit }) =>
+      return narrowings.health.page(query, { id: name, turn: scope.operationKey }, ({ from, to, limit }) =>
         pipeline.read(
           {
             ...single('/v1/sensors/{id}/soh', `/v1/sensors/${name}/soh`, 'health'),
@@ -81,7 +81,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     },
     async events(query, scope) {
       return narrowings.events.page(query, {
-        turn: scope.turn,
+        turn: scope.operationKey,
         keyOf: ({ id }) => id,
         read: async ({ from, to, order, limit, offset, minMagnitude, bbox }) =>
           present(
@@ -118,7 +118,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     },
     async triggers(query, scope) {
       return narrowings.triggers.page(query, {
-        turn: scope.turn,
+        turn: scope.operationKey,
         keyOf: ({ id }) => id,
         read: async ({ from, to, order, limit, offset, deviceId }) =>
           present(
@@ -141,7 +141,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     },
     status: () => pipeline.status(),
     mayShowKept: () => pipeline.mayShowKept,
-    shelf: pipeline.shelf,
+    derivedCache: pipeline.derivedCache,
     delivering: (delivered) => pipeline.delivering(delivered),
     discardCache: () => pipeline.discardCache(),
     close: () => pipeline.close(),

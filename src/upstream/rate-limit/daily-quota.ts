@@ -10,7 +10,7 @@ export interface SlotCount {
 }
 
 /** The requests of the last 24 hours, whichever day upstream means (docs/interfaces.md C8), in steps of ten minutes. */
-export class DayCount {
+export class DailyQuota {
   readonly #perDay: number;
   /** Slot number → requests, oldest first. */
   #slots = new Map<number, number>();
@@ -29,7 +29,7 @@ export class DayCount {
 
   /** Takes over what all instances have counted, and what this one is about to send, unless it knows of more. */
   learn(counts: readonly SlotCount[], now: number, pending: number): void {
-    const learnt = new DayCount(this.#perDay);
+    const learnt = new DailyQuota(this.#perDay);
     for (const { untilMs, count } of counts.toSorted((one, other) => one.untilMs - other.untilMs))
       learnt.add((Math.ceil((untilMs - sameSlotMs) / slotMs) - 1) * slotMs, count);
     learnt.add(now, pending);
@@ -39,8 +39,8 @@ export class DayCount {
   }
 
   /** What one of so many equal parts of the day has to answer for. */
-  part(parts: number): DayCount {
-    const part = new DayCount(Math.max(1, Math.floor(this.#perDay / parts)));
+  part(parts: number): DailyQuota {
+    const part = new DailyQuota(Math.max(1, Math.floor(this.#perDay / parts)));
     for (const [slot, count] of this.#slots) part.add(slot * slotMs, Math.ceil(count / parts));
     return part;
   }

@@ -1,5 +1,5 @@
 /** What a lane needs to know of those who wait in it. */
-export interface InLane {
+export interface Queued {
   /** The operation it belongs to. */
   readonly turn: object;
 }
@@ -8,7 +8,7 @@ export interface InLane {
  * Those who wait at one priority, served by operation in turn, and within an operation in the order of their coming. Who
  * had been served and has come back goes first.
  */
-export class Lane<Waiter extends InLane> {
+export class FairQueue<Waiter extends Queued> {
   readonly #back: Waiter[] = [];
   // A Map goes through its keys in the order they were put in: whose turn it was goes to the end.
   readonly #turns = new Map<object, Waiter[]>();

@@ -4,42 +4,42 @@ import { type GatewayError, type Source, UpstreamRateLimited, UpstreamUnavailabl
 import type { Store } from '../../store/store.js';
 import { interfaceName } from '../decode/response.js';
 import type { Priority, UpstreamStatus } from '../read/read.js';
-import type { FlightControl } from '../resilience/coalesced-request.js';
-import { SharedAllowance } from './cluster/shared-limiter.js';
-import { Allowance, type AllowanceSettings, type Spent } from './limiter.js';
-import { type Place, WaitingLine } from './request-queue.js';
+import type { RequestControl } from '../resilience/coalesced-request.js';
+import { SharedLimiter } from './cluster/shared-limiter.js';
+import { Limiter, type Permit, type RateLimitSettings } from './limiter.js';
+import { type QueuedRequest, RequestQueue } from './request-queue.js';
 import { observedIn, refusedForMs } from './response-headers.js';
 
 /** An answer and, where it told everyone to wait, for how long. */
-export interface Passed<Answer> {
+export interface Sent<Answer> {
   readonly answer: Answer;
   readonly heldS: number | undefined;
 }
 
-interface GateOptions {
+interface LimitedSenderOptions {
   readonly source: Source;
   /** Tells interface, address and key apart. */
   readonly name: string;
   /** All instances that share it keep to one allowance. */
   readonly store: Store;
   readonly clock: Clock;
-  readonly allowance: AllowanceSettings;
+  readonly rateLimit: RateLimitSettings;
   /** UPSTREAM_MAX_WAIT_MS: for how long a client's read waits. */
   readonly maxWaitMs: number;
 }
 
 /** The one way to upstream for all that use a key: what goes through it keeps to the allowance and learns from it. */
-export class Gate {
+export class LimitedSender {
   readonly #source: Source;
   readonly #clock: Clock;
-  readonly #allowance: Allowance;
-  readonly #line: WaitingLine;
-  readonly #shared: SharedAllowance;
+  readonly #limiter: Limiter;
+  readonly #queue: RequestQueue;
+  readonly #shared: SharedLimiter;
   /** The last hold was for an interface that is away rather than for a limit. */
   #away = false;
   readonly #patienceMs: Readonly<Record<Priority, number>>;
 
-  constructor({ source, name, store, clock, allowance, maxWaitMs }: GateOptions) {
+  constructor({ source, name, store, clock, rateLimit, maxWaitMs }: LimitedSenderOptions) {
     this.#source = source;
     this.#clock = clock;
     // No client waits for a feed's poll or for the background: they rather wait than fail.
@@ -48,14 +48,14 @@ export class Gate {
       feed: Math.max(maxWaitMs, 30_000),
       background: Math.max(maxWaitMs, 60_000),
     };
-    this.#allowance = new Allowance(clock, allowance);
-    this.#line = new WaitingLine(clock, this.#allowance, (readyInMs) => this.#refusal(readyInMs));
-    this.#shared = new SharedAllowance({
+    this.#limiter = new Limiter(clock, rateLimit);
+    this.#queue = new RequestQueue(clock, this.#limiter, (readyInMs) => this.#refusal(readyInMs));
+    this.#shared = new SharedLimiter({
       store,
       name,
       clock,
-      allowance: this.#allowance,
-      line: this.#line,
+      limiter: this.#limiter,
+      queue: this.#queue,
       onHeld: (isAway) => {
         this.#away = isAway;
       },
@@ -66,18 +66,18 @@ export class Gate {
    * Sends when the allowance has a request to give, or throws `UpstreamRateLimited` as soon as it is clear that it will
    * not in time, which is `leftMs` at most. `send` is called at once then; where `mayStillSend` throws, nothing is sent.
    */
-  async pass<Answer extends { readonly status: number; readonly headers: IncomingHttpHeaders }>(
-    control: FlightControl,
+  async send<Answer extends { readonly status: number; readonly headers: IncomingHttpHeaders }>(
+    control: RequestControl,
     leftMs: number,
     mayStillSend: () => void,
     send: () => Promise<Answer>,
-  ): Promise<Passed<Answer>> {
-    const spent = await this.#granted(control, leftMs);
+  ): Promise<Sent<Answer>> {
+    const permit = await this.#granted(control, leftMs);
     try {
       mayStillSend();
     } catch (error) {
-      spent.giveBack();
-      this.#line.serve();
+      permit.giveBack();
+      this.#queue.serve();
       throw error;
     }
     const sentAtMs = this.#clock.now();
@@ -87,13 +87,13 @@ export class Gate {
       // docs/interfaces.md C8 documents these headers; what they would mean on the other interface is not known.
       if (this.#source === 'CATALOGUE') {
         const observed = observedIn(answer.headers, now);
-        if (this.#allowance.observe(spent, observed)) this.#shared.observed(sentAtMs, observed);
+        if (this.#limiter.observe(permit, observed)) this.#shared.observed(sentAtMs, observed);
       }
       return { answer, heldS: this.#hold(answer.status, answer.headers, now) };
     } finally {
-      spent.answered();
-      this.#shared.answered(spent);
-      this.#line.serve();
+      permit.answered();
+      this.#shared.answered(permit);
+      this.#queue.serve();
     }
   }
 
@@ -101,40 +101,40 @@ export class Gate {
     this.#shared.close();
   }
 
-  status(): Pick<UpstreamStatus, 'rateLimit' | 'heldUntilMs' | 'waiting'> {
-    const { whole, remaining, remainingToday, resetAtMs, heldUntilMs } = this.#allowance;
+  status(): Pick<UpstreamStatus, 'rateLimit' | 'retryAfterUntilMs' | 'waiting'> {
+    const { whole, remaining, remainingToday, resetAtMs, retryAfterUntilMs } = this.#limiter;
     return {
       rateLimit: { ...whole, remaining, remainingToday, resetAtMs },
-      heldUntilMs,
-      waiting: this.#line.waiting,
+      retryAfterUntilMs,
+      waiting: this.#queue.waiting,
     };
   }
 
   /** Waits for its turn, here and among all instances: where one of them was first, it stands in line again. */
-  async #granted(control: FlightControl, leftMs: number): Promise<Spent> {
+  async #granted(control: RequestControl, leftMs: number): Promise<Permit> {
     const joinedMs = this.#clock.now();
     const { signal } = control;
     let maxWaitMs = Math.min(leftMs, this.#patienceMs[control.priority]);
     let untilMs = joinedMs + maxWaitMs;
-    let place: Place | undefined;
+    let place: QueuedRequest | undefined;
     control.raise = (raised, by) => {
       untilMs = Math.min(untilMs, this.#clock.now() + this.#patienceMs[raised]);
       place?.raise(raised, by, this.#patienceMs[raised]);
     };
     try {
       for (let isBack = false; ; isBack = true) {
-        const { priority, turn } = control;
-        place = this.#line.join({ priority, turn, signal, maxWaitMs, isBack });
+        const { priority, operationKey: turn } = control;
+        place = this.#queue.join({ priority, turn, signal, maxWaitMs, isBack });
         this.#shared.noteWaiting();
-        const spent = await place.granted;
-        const entered = this.#shared.enter(priority, spent);
-        if (entered === 'alone') return spent;
+        const permit = await place.granted;
+        const entered = this.#shared.enter(priority, permit);
+        if (entered === 'alone') return permit;
         if ((await entered) === 'entered') {
-          spent.sentNow();
-          return spent;
+          permit.sentNow();
+          return permit;
         }
         // Others have sent meanwhile, or are out of touch now: what was granted may be more than there is.
-        spent.giveBack();
+        permit.giveBack();
         maxWaitMs = untilMs - this.#clock.now();
       }
     } finally {
@@ -150,16 +150,16 @@ export class Gate {
     const namedMs = refusedForMs(headers, now, overLimit);
     if (!overLimit && namedMs === null) return undefined;
     this.#away = !overLimit;
-    const heldMs = this.#allowance.refuse(namedMs);
+    const heldMs = this.#limiter.refuse(namedMs);
     this.#shared.held(heldMs, { isNamed: namedMs !== null, isAway: this.#away });
-    this.#line.refuseHopeless();
+    this.#queue.refuseHopeless();
     return inSeconds(heldMs);
   }
 
   #refusal(readyInMs: number): GatewayError {
     const name = interfaceName(this.#source);
     const retryAfterS = inSeconds(readyInMs);
-    return this.#away && this.#allowance.heldUntilMs !== null
+    return this.#away && this.#limiter.retryAfterUntilMs !== null
       ? new UpstreamUnavailable(`The ${name} interface asked to be left alone for ${retryAfterS} s`, {
           retryAfterS,
         })

@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.js';
-import { DayCount, type SlotCount } from './daily-quota.js';
-import { Hold } from './retry-after.js';
-import { Pace, type Rate, sendingAt } from './sliding-window.js';
+import { DailyQuota, type SlotCount } from './daily-quota.js';
+import { RetryAfter } from './retry-after.js';
+import { type Rate, SlidingWindow, sendingAt } from './sliding-window.js';
 
 /** What upstream permits one key. */
-export interface AllowanceSettings {
+export interface RateLimitSettings {
   readonly perMinute: number;
   /** Requests that may be sent at once. */
   readonly burst: number;
@@ -13,7 +13,7 @@ export interface AllowanceSettings {
 }
 
 /** One request that was taken from the allowance. */
-export interface Spent {
+export interface Permit {
   /** Place in the order of sending, for `observe`. */
   readonly order: number;
   /** Upstream has counted it by now: it has answered, or never will. */
@@ -25,7 +25,7 @@ export interface Spent {
 }
 
 /** What upstream's own headers said about one window of its counting (docs/interfaces.md C8). */
-export interface Observed {
+export interface ObservedLimit {
   /** Requests that this window permits in a minute; undefined where it was not said or not credible. */
   readonly perMinute?: number | undefined;
   readonly remaining?: number | undefined;
@@ -43,23 +43,23 @@ const minuteMs = 60_000;
  * Upstream counts a request at some moment between its sending and its answer, and which is not known: so every request
  * is taken to be counted as late as it can be, and the next one as early as it can be.
  */
-export class Allowance {
+export class Limiter {
   readonly #clock: Clock;
-  readonly #settings: AllowanceSettings;
-  readonly #day: DayCount | null;
-  readonly #pace = new Pace();
+  readonly #settings: RateLimitSettings;
+  readonly #day: DailyQuota | null;
+  readonly #pace = new SlidingWindow();
   #part: Part | null = null;
   #perMinute: number;
   #order = 0;
   #lastSentMs = Number.NEGATIVE_INFINITY;
-  readonly #hold = new Hold();
+  readonly #hold = new RetryAfter();
   #window: { readonly order: number; readonly remaining: number; readonly resetAtMs: number } | null = null;
 
-  constructor(clock: Clock, settings: AllowanceSettings) {
+  constructor(clock: Clock, settings: RateLimitSettings) {
     this.#clock = clock;
     this.#settings = settings;
     this.#perMinute = settings.perMinute;
-    this.#day = settings.perDay === null ? null : new DayCount(settings.perDay);
+    this.#day = settings.perDay === null ? null : new DailyQuota(settings.perDay);
   }
 
   get perMinute(): number {
@@ -128,7 +128,7 @@ export class Allowance {
   }
 
   /** Takes one request from the allowance, whether or not it was ready. */
-  spend(): Spent {
+  spend(): Permit {
     const now = this.#clock.now();
     const sending = sendingAt(now);
     const order = ++this.#order;
@@ -212,7 +212,7 @@ export class Allowance {
   }
 
   /** Until when upstream has asked for silence; null when it has not, or it is over. */
-  get heldUntilMs(): number | null {
+  get retryAfterUntilMs(): number | null {
     return this.#clock.now() < this.#hold.untilMs ? this.#hold.untilMs : null;
   }
 
@@ -220,16 +220,16 @@ export class Allowance {
    * Upstream's own count wins over ours (docs/behaviour.md 2), where it is about a request sent later than what we know. True
    * where it permits another rate, or less, than was known here.
    */
-  observe(spent: Spent, observed: Observed): boolean {
-    return this.#observe(spent.order, observed);
+  observe(permit: Permit, observed: ObservedLimit): boolean {
+    return this.#observe(permit.order, observed);
   }
 
   /** Another instance was told so with a request that it sent then. */
-  observedElsewhere(sentAtMs: number, observed: Observed): void {
+  observedElsewhere(sentAtMs: number, observed: ObservedLimit): void {
     this.#observe(this.#order - this.#pace.sentSince(sentAtMs), observed);
   }
 
-  #observe(order: number, { perMinute, remaining, resetAtMs }: Observed): boolean {
+  #observe(order: number, { perMinute, remaining, resetAtMs }: ObservedLimit): boolean {
     const isOther = perMinute !== undefined && perMinute !== this.#perMinute;
     if (perMinute !== undefined) this.#perMinute = perMinute;
     if (remaining === undefined || resetAtMs === undefined) return isOther;
@@ -263,8 +263,8 @@ export class Allowance {
 /** What an instance keeps to while it is out of touch with the others. */
 interface Part {
   readonly parts: number;
-  readonly pace: Pace;
-  readonly day: DayCount | null;
+  readonly pace: SlidingWindow;
+  readonly day: DailyQuota | null;
   readonly perDay: number | null;
 }
 

@@ -1,21 +1,21 @@
 import type { Clock, Timer } from '../../clock.js';
 import { onAbort } from '../http/abort.js';
 import { type Priority, priorities, priorityRank } from '../read/read.js';
-import { Elsewhere } from './cluster/peer-queues.js';
-import { Lane } from './fair-queue.js';
-import type { Allowance, Spent } from './limiter.js';
-import { FeedShare, feedShare } from './reservation.js';
-import { Rota } from './scheduler.js';
+import { PeerQueues } from './cluster/peer-queues.js';
+import { FairQueue } from './fair-queue.js';
+import type { Limiter, Permit } from './limiter.js';
+import { Reservation, reservedShare } from './reservation.js';
+import { Scheduler } from './scheduler.js';
 
 /** A place in the line. */
-export interface Place {
+export interface QueuedRequest {
   /** Resolves when the request may be sent: it must be sent at once, or given back. */
-  readonly granted: Promise<Spent>;
+  readonly granted: Promise<Permit>;
   /** Someone more urgent waits for the same request, and not for longer than this. */
   raise(priority: Priority, turn: object, maxWaitMs: number): void;
 }
 
-export interface Asking {
+export interface PermitRequest {
   readonly priority: Priority;
   /** The operation it belongs to. */
   readonly turn: object;
@@ -33,41 +33,41 @@ export type Refusal = (readyInMs: number) => unknown;
  * theirs, so that one that wants a hundred reads does not push back ten that want one (docs/behaviour.md 5.2). Nobody waits longer
  * than they said, and who would have to is told at once.
  */
-export class WaitingLine {
+export class RequestQueue {
   readonly #clock: Clock;
-  readonly #allowance: Allowance;
+  readonly #limiter: Limiter;
   readonly #refusal: Refusal;
-  readonly #lanes: Readonly<Record<Priority, Lane<Waiter>>> = {
-    query: new Lane(),
-    feed: new Lane(),
-    background: new Lane(),
+  readonly #fairQueues: Readonly<Record<Priority, FairQueue<Waiter>>> = {
+    query: new FairQueue(),
+    feed: new FairQueue(),
+    background: new FairQueue(),
   };
-  readonly #rota = new Rota();
-  readonly #feedShare: FeedShare;
+  readonly #scheduler = new Scheduler();
+  readonly #feedShare: Reservation;
   #alarm: Timer | undefined;
   #yieldsUntilMs: number | null = null;
-  readonly #elsewhere: Elsewhere;
+  readonly #peers: PeerQueues;
 
-  constructor(clock: Clock, allowance: Allowance, refusal: Refusal) {
+  constructor(clock: Clock, limiter: Limiter, refusal: Refusal) {
     this.#clock = clock;
-    this.#allowance = allowance;
+    this.#limiter = limiter;
     this.#refusal = refusal;
-    this.#feedShare = new FeedShare(clock, allowance);
-    this.#elsewhere = new Elsewhere(clock);
+    this.#feedShare = new Reservation(clock, limiter);
+    this.#peers = new PeerQueues(clock);
   }
 
   get waiting(): Readonly<Record<Priority, number>> {
-    const { query, feed, background } = this.#lanes;
+    const { query, feed, background } = this.#fairQueues;
     return { query: query.size, feed: feed.size, background: background.size };
   }
 
-  join(asking: Asking): Place {
+  join(asking: PermitRequest): QueuedRequest {
     const { signal, maxWaitMs } = asking;
     if (asking.priority === 'feed') this.#feedShare.asked();
     if (signal.aborted) return refused(signal.reason);
     const readyInMs = this.#readyInMs(asking);
     if (readyInMs > maxWaitMs) return refused(this.#refusal(readyInMs));
-    const { promise, resolve, reject } = withResolvers<Spent>();
+    const { promise, resolve, reject } = withResolvers<Permit>();
     const settle = () => {
       waiter.timer.cancel();
       stopListening();
@@ -76,9 +76,9 @@ export class WaitingLine {
       priority: asking.priority,
       turn: asking.turn,
       ...this.#deadline(maxWaitMs, () => waiter),
-      grant: (spent) => {
+      grant: (permit) => {
         settle();
-        resolve(spent);
+        resolve(permit);
       },
       refuse: (error) => {
         settle();
@@ -86,9 +86,9 @@ export class WaitingLine {
       },
     };
     const stopListening = onAbort(signal, () => this.#leave(waiter, signal.reason));
-    const lane = this.#lanes[waiter.priority];
-    if (asking.isBack) lane.addBack(waiter);
-    else lane.add(waiter);
+    const fairQueue = this.#fairQueues[waiter.priority];
+    if (asking.isBack) fairQueue.addBack(waiter);
+    else fairQueue.add(waiter);
     this.serve();
     return {
       granted: promise,
@@ -108,14 +108,14 @@ export class WaitingLine {
         return;
       }
       const undoShare = priority === 'feed' ? this.#feedShare.served(this.isContested) : () => {};
-      const undoTurn = this.#rota.served(priority, this.#waitingAnywhere);
-      const spent = this.#allowance.spend();
+      const undoTurn = this.#scheduler.served(priority, this.#waitingAnywhere);
+      const permit = this.#limiter.spend();
       const giveBack = () => {
-        spent.giveBack();
+        permit.giveBack();
         undoShare();
         undoTurn();
       };
-      this.#lanes[priority].take()?.grant({ ...spent, giveBack });
+      this.#fairQueues[priority].take()?.grant({ ...permit, giveBack });
     }
   }
 
@@ -127,8 +127,8 @@ export class WaitingLine {
 
   /** Another instance has sent one of this priority (docs/behaviour.md 8), before which others waited there. */
   servedElsewhere(priority: Priority, isContested: boolean): void {
-    this.#elsewhere.served(priority);
-    this.#rota.served(priority, this.#waitingAnywhere);
+    this.#peers.served(priority);
+    this.#scheduler.served(priority, this.#waitingAnywhere);
     if (priority !== 'feed') return;
     this.#feedShare.asked();
     this.#feedShare.served(isContested);
@@ -137,7 +137,7 @@ export class WaitingLine {
   /** Some of this priority wait at another instance. */
   waitsElsewhere(priority: Priority): void {
     if (priority === 'feed') this.#feedShare.asked();
-    this.#elsewhere.waits(priority);
+    this.#peers.waits(priority);
   }
 
   /** Tells those at once who would wait in vain, now that the allowance is held. */
@@ -145,9 +145,9 @@ export class WaitingLine {
     const now = this.#clock.now();
     for (const priority of priorities) {
       const readyMs = this.#readyAtMs(priority, 0, true);
-      for (const waiter of this.#lanes[priority].all()) {
+      for (const waiter of this.#fairQueues[priority].all()) {
         if (waiter.deadlineMs >= readyMs) continue;
-        this.#lanes[priority].remove(waiter);
+        this.#fairQueues[priority].remove(waiter);
         waiter.refuse(this.#refusal(readyMs - now));
       }
     }
@@ -155,17 +155,17 @@ export class WaitingLine {
   }
 
   get #waitingAnywhere(): Readonly<Record<Priority, number>> {
-    return this.#elsewhere.and(this.waiting);
+    return this.#peers.and(this.waiting);
   }
 
   /** Where it is the turn of those who wait at another instance, they can be the first to send. */
   #yielding(readyMs: number, now: number): number {
-    const turn = this.#rota.next(this.#waitingAnywhere, this.#feedShare.isOwed);
+    const turn = this.#scheduler.next(this.#waitingAnywhere, this.#feedShare.isOwed);
     if (readyMs > now || turn === undefined || this.waiting[turn] > 0) {
       this.#yieldsUntilMs = null;
       return readyMs;
     }
-    this.#yieldsUntilMs ??= now + Math.min(longestYieldMs, minuteMs / this.#allowance.perMinute / 10);
+    this.#yieldsUntilMs ??= now + Math.min(longestYieldMs, minuteMs / this.#limiter.perMinute / 10);
     if (this.#yieldsUntilMs > now) return this.#yieldsUntilMs;
     this.#yieldsUntilMs = null;
     return now;
@@ -173,7 +173,7 @@ export class WaitingLine {
 
   #raise(waiter: Waiter, priority: Priority, turn: object, maxWaitMs: number): void {
     if (priorityRank[priority] >= priorityRank[waiter.priority]) return;
-    if (!this.#lanes[waiter.priority].remove(waiter)) return;
+    if (!this.#fairQueues[waiter.priority].remove(waiter)) return;
     waiter.priority = priority;
     waiter.turn = turn;
     if (this.#clock.now() + maxWaitMs < waiter.deadlineMs) {
@@ -183,7 +183,7 @@ export class WaitingLine {
         this.#deadline(maxWaitMs, () => waiter),
       );
     }
-    this.#lanes[priority].add(waiter);
+    this.#fairQueues[priority].add(waiter);
     this.serve();
   }
 
@@ -193,7 +193,7 @@ export class WaitingLine {
   }
 
   #leave(waiter: Waiter, error: unknown): void {
-    this.#lanes[waiter.priority].remove(waiter);
+    this.#fairQueues[waiter.priority].remove(waiter);
     waiter.refuse(error);
     this.serve();
   }
@@ -201,11 +201,15 @@ export class WaitingLine {
   #next(): Priority | undefined {
     const waiting = { ...this.waiting };
     const { isOwed } = this.#feedShare;
-    let next = this.#rota.next(waiting, isOwed);
+    let next = this.#scheduler.next(waiting, isOwed);
     if (!next) return undefined;
     // What is kept for others, of the minute or of the day, does not hold them up.
     waiting[next] = 0;
-    for (let other = this.#rota.next(waiting, isOwed); other; other = this.#rota.next(waiting, isOwed)) {
+    for (
+      let other = this.#scheduler.next(waiting, isOwed);
+      other;
+      other = this.#scheduler.next(waiting, isOwed)
+    ) {
       if (this.#readyAtMs(other, 0, false) < this.#readyAtMs(next, 0, false)) next = other;
       waiting[other] = 0;
     }
@@ -213,23 +217,23 @@ export class WaitingLine {
   }
 
   /** How long it takes, as far as can be seen, until one who joins now is served. */
-  #readyInMs({ priority, turn, isBack }: Pick<Asking, 'priority' | 'turn' | 'isBack'>): number {
-    const own = isBack ? 0 : this.#lanes[priority].ahead(turn);
-    const ahead = this.#rota.ahead(priority, own, this.waiting);
+  #readyInMs({ priority, turn, isBack }: Pick<PermitRequest, 'priority' | 'turn' | 'isBack'>): number {
+    const own = isBack ? 0 : this.#fairQueues[priority].ahead(turn);
+    const ahead = this.#scheduler.ahead(priority, own, this.waiting);
     return this.#readyAtMs(priority, ahead, true) - this.#clock.now();
   }
 
   #readyAtMs(priority: Priority, ahead: number, hopeful: boolean): number {
-    const { burst, perDay } = this.#allowance;
+    const { burst, perDay } = this.#limiter;
     // Queries leave a fifth of the day to a feed, the background half of the burst and of the day to both.
     const kept = {
-      query: { burst: 0, today: this.#feedShare.isListening ? feedShare : 0 },
+      query: { burst: 0, today: this.#feedShare.isListening ? reservedShare : 0 },
       feed: { burst: 0, today: 0 },
-      background: { burst: this.#rota.isOverdue ? 0 : 1 / 2, today: 1 / 2 },
+      background: { burst: this.#scheduler.isOverdue ? 0 : 1 / 2, today: 1 / 2 },
     }[priority];
     const nth = 1 + ahead + Math.floor(burst * kept.burst);
     const keptToday = Math.floor((perDay ?? 0) * kept.today);
-    const readyMs = this.#allowance.readyAtMs(nth, { keptToday, hopeful });
+    const readyMs = this.#limiter.readyAtMs(nth, { keptToday, hopeful });
     if (priority !== 'feed') return Math.max(readyMs, this.#feedShare.othersReadyAtMs(nth, hopeful));
     // What queries leave to a feed is for the time to come: it does not take all of that at once.
     return this.#waitingAnywhere.query > 0 ? Math.max(readyMs, this.#feedShare.contestedAtMs) : readyMs;
@@ -245,11 +249,11 @@ interface Waiter {
   turn: object;
   deadlineMs: number;
   timer: Timer;
-  readonly grant: (spent: Spent) => void;
+  readonly grant: (permit: Permit) => void;
   readonly refuse: (error: unknown) => void;
 }
 
-function refused(error: unknown): Place {
+function refused(error: unknown): QueuedRequest {
   const granted = Promise.reject(error);
   granted.catch(() => undefined);
   return { granted, raise: () => {} };

@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.js';
-import type { Allowance } from './limiter.js';
+import type { Limiter } from './limiter.js';
 
 /** docs/behaviour.md 5.2: the part of the allowance that a feed gets at least. */
-export const feedShare = 1 / 5;
+export const reservedShare = 1 / 5;
 
 const minuteMs = 60_000;
 // There is not always a request to give the moment a feed is owed one: a little more makes up for the wait.
-const owedShare = feedShare * (13 / 12);
+const owedShare = reservedShare * (13 / 12);
 const mostOwed = 2;
 const mostAhead = 2;
 // A feed that has not asked for so long has no listener.
@@ -18,16 +18,16 @@ const silentMs = 300_000;
  * be too little. So a feed is owed its requests by the clock; and where the allowance may stand still for a while after
  * a burst, others leave it those that it will be owed by then. What it does not take meanwhile they get as time passes.
  */
-export class FeedShare {
+export class Reservation {
   readonly #clock: Clock;
-  readonly #allowance: Allowance;
+  readonly #limiter: Limiter;
   #owed = 1;
   #owedAtMs: number;
   #askedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock, allowance: Allowance) {
+  constructor(clock: Clock, limiter: Limiter) {
     this.#clock = clock;
-    this.#allowance = allowance;
+    this.#limiter = limiter;
     this.#owedAtMs = clock.now();
   }
 
@@ -49,7 +49,7 @@ export class FeedShare {
   get contestedAtMs(): number {
     this.#accrue();
     const missing = Math.max(0, -mostAhead - this.#owed);
-    return this.#owedAtMs + (missing * minuteMs) / (this.#allowance.perMinute * owedShare);
+    return this.#owedAtMs + (missing * minuteMs) / (this.#limiter.perMinute * owedShare);
   }
 
   /**
@@ -59,7 +59,7 @@ export class FeedShare {
   served(isContested: boolean): () => void {
     this.#accrue();
     const before = this.#owed;
-    const least = isContested ? -this.#allowance.perMinute * feedShare : Math.min(this.#owed, 0);
+    const least = isContested ? -this.#limiter.perMinute * reservedShare : Math.min(this.#owed, 0);
     this.#owed = Math.max(least, this.#owed - 1);
     const taken = before - this.#owed;
     return () => {
@@ -69,10 +69,10 @@ export class FeedShare {
 
   /** When others may be given the `nth` request from now, so that a feed still gets each of its own in time. */
   othersReadyAtMs(nth: number, hopeful: boolean): number {
-    const { perMinute } = this.#allowance;
-    const count = Math.floor(perMinute * feedShare);
+    const { perMinute } = this.#limiter;
+    const count = Math.floor(perMinute * reservedShare);
     const everyMs = minuteMs / (perMinute * owedShare);
-    const readyAtMs = (kept: number) => this.#allowance.readyAtMs(nth + kept, { hopeful, anyDay: true });
+    const readyAtMs = (kept: number) => this.#limiter.readyAtMs(nth + kept, { hopeful, anyDay: true });
     const now = this.#clock.now();
     if (count === 0 || !this.isListening || readyAtMs(count) <= now) return now;
     let readyMs = now;
@@ -87,7 +87,7 @@ export class FeedShare {
     const now = this.#clock.now();
     const passedMs = Math.max(0, now - this.#owedAtMs);
     this.#owedAtMs = now;
-    const gained = (passedMs / minuteMs) * this.#allowance.perMinute * owedShare;
+    const gained = (passedMs / minuteMs) * this.#limiter.perMinute * owedShare;
     this.#owed = Math.min(mostOwed, this.#owed + gained);
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Observed } from './limiter.js';
+import type { ObservedLimit } from './limiter.js';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -28,7 +28,7 @@ function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | nul
 }
 
 /** `X-RateLimit-*` of an answer, as far as it can be believed. */
-export function observedIn(headers: IncomingHttpHeaders, nowMs: number): Observed {
+export function observedIn(headers: IncomingHttpHeaders, nowMs: number): ObservedLimit {
   const limit = count(headers['x-ratelimit-limit']);
   const remaining = count(headers['x-ratelimit-remaining']);
   const resetMs = resetInMs(

@@ -3,7 +3,7 @@ const minuteMs = 60_000;
 const shortestUnnamedMs = 5_000;
 
 /** Upstream's refusals: until when nothing is sent (docs/behaviour.md 5.1), and how slowly it begins again. */
-export class Hold {
+export class RetryAfter {
   untilMs = Number.NEGATIVE_INFINITY;
   #unnamedMs = shortestUnnamedMs;
 

@@ -1,10 +1,10 @@
 import type { Priority } from '../read/read.js';
-import { feedShare } from './reservation.js';
+import { reservedShare } from './reservation.js';
 
 type Waiting = Readonly<Record<Priority, number>>;
 
 // docs/behaviour.md 5.2: a feed gets at least a fifth of the allowance, which is one request after four of others.
-const othersPerFeed = 1 / feedShare - 1;
+const othersPerFeed = 1 / reservedShare - 1;
 // What the background refreshes is what clients are shown at once: under a load that leaves nothing it would grow an hour
 // old for all of them, for the sake of those who ask for what nobody has asked for.
 const othersPerOverdue = 9;
@@ -14,7 +14,7 @@ const othersPerOverdue = 9;
  * or when it is owed a request by the clock, so that neither starves the other, and the background after nine, so that
  * what is shown to everyone keeps up.
  */
-export class Rota {
+export class Scheduler {
   #sinceFeed = 0;
   #sinceBackground = 0;
 

@@ -21,7 +21,7 @@ export function sendingAt(atMs: number): Sending {
 }
 
 /** Requests of the last minute, and when the rate permits the next. */
-export class Pace {
+export class SlidingWindow {
   /** In the order of their sending. */
   #sent: Sending[] = [];
 
@@ -53,8 +53,8 @@ export class Pace {
   }
 
   /** What one of so many equal parts has to answer for: every so many-th of them, the latest of each. */
-  part(parts: number): Pace {
-    const part = new Pace();
+  part(parts: number): SlidingWindow {
+    const part = new SlidingWindow();
     part.#sent = this.#sent.filter((_, at, { length }) => (length - 1 - at) % parts === 0);
     return part;
   }

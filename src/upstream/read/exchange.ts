@@ -9,9 +9,9 @@ import {
 } from '../../errors.js';
 import { interfaceName } from '../decode/response.js';
 import type { HttpRequest } from '../http/http.js';
-import { Gate } from '../rate-limit/limited-sender.js';
-import { type Admission, Breaker } from '../resilience/circuit-breaker.js';
-import type { FlightControl } from '../resilience/coalesced-request.js';
+import { LimitedSender } from '../rate-limit/limited-sender.js';
+import { type Admission, CircuitBreaker } from '../resilience/circuit-breaker.js';
+import type { RequestControl } from '../resilience/coalesced-request.js';
 import { Condition, outcomeOf } from '../resilience/outcome.js';
 import { withOneRetry } from '../resilience/retry.js';
 import type { CostMeter } from './read.js';
@@ -27,8 +27,8 @@ export interface Means<Answer, T> {
 /** One interface under one key, as far as it is asked: breaker → allowance → HTTP → reading, with one retry. */
 export class Exchange {
   readonly condition = new Condition();
-  readonly breaker: Breaker;
-  readonly gate: Gate;
+  readonly circuitBreaker: CircuitBreaker;
+  readonly sender: LimitedSender;
   requestCount = 0;
   readonly #source: Source;
   readonly #options: UpstreamOptions;
@@ -42,19 +42,19 @@ export class Exchange {
     const url = new URL(options.baseUrl);
     this.#origin = url.origin;
     this.#prefix = url.pathname.replace(/\/+$/, '');
-    this.breaker = new Breaker(options.clock);
-    this.gate = new Gate({ source, name, ...options });
+    this.circuitBreaker = new CircuitBreaker(options.clock);
+    this.sender = new LimitedSender({ source, name, ...options });
   }
 
   /** `address`: path and query below the base URL. */
   async ask<Answer extends { readonly status: number; readonly headers: IncomingHttpHeaders }, T>(
     address: string,
     request: Request,
-    control: FlightControl,
+    control: RequestControl,
     meter: CostMeter,
     means: Means<Answer, T>,
   ): Promise<T> {
-    const admission = this.breaker.admit();
+    const admission = this.circuitBreaker.admit();
     if (!admission) throw this.#leftAlone();
     const { clock, random, timeoutMs, maxWaitMs } = this.#options;
     const patience = {
@@ -66,7 +66,7 @@ export class Exchange {
     };
     try {
       const result = await withOneRetry(patience, async (leftMs) => {
-        const { answer, heldS } = await this.gate.pass(
+        const { answer, heldS } = await this.sender.send(
           control,
           leftMs,
           () => this.#stillSend(admission, control.signal),
@@ -90,7 +90,7 @@ export class Exchange {
   async #send<Answer extends { readonly status: number }>(
     address: string,
     { endpoint }: Request,
-    { priority, signal }: FlightControl,
+    { priority, signal }: RequestControl,
     meter: CostMeter,
     timeoutMs: number,
     send: (request: HttpRequest) => Promise<Answer>,
@@ -126,7 +126,7 @@ export class Exchange {
   }
 
   #leftAlone(): UpstreamUnavailable {
-    const leftMs = (this.breaker.retryAtMs ?? 0) - this.#options.clock.now();
+    const leftMs = (this.circuitBreaker.retryAtMs ?? 0) - this.#options.clock.now();
     return new UpstreamUnavailable(
       `The ${interfaceName(this.#source)} interface has failed repeatedly and is left alone for a moment`,
       { retryAfterS: Math.max(1, Math.ceil(leftMs / 1000)) },

@@ -4,18 +4,18 @@ import { GatewayError, type Source, Unauthenticated } from '../../errors.js';
 import { type Delivered, DeliveryLog } from '../cache/delivered.js';
 import { type Demand, isRecent, SendOrder } from '../cache/demand.js';
 import type { ReadCounts } from '../cache/dependencies.js';
-import { createShelf, type Shelf } from '../cache/derived-cache.js';
+import { createDerivedCache, type DerivedCache } from '../cache/derived-cache.js';
 import { freezeAndMeasure } from '../cache/freeze.js';
 import { type Freshness, freshnessOf, freshUntilMs } from '../cache/freshness.js';
-import { Trust } from '../cache/key-validity.js';
-import type { CachePart, Kept } from '../cache/response-cache.js';
-import { type SharedAnswer, SharedAnswers } from '../cache/shared-cache.js';
-import { type Seen, Versions } from '../cache/validators.js';
+import { KeyValidity } from '../cache/key-validity.js';
+import type { CachedResponse, CachePartition } from '../cache/response-cache.js';
+import { SharedCache, type SharedCacheEntry } from '../cache/shared-cache.js';
+import { type ListedVersion, Versions } from '../cache/validators.js';
 import { notFound, requestIdOf } from '../decode/response.js';
-import { AnswerReader } from '../decode/response-reader.js';
+import { ResponseReader } from '../decode/response-reader.js';
 import { address } from '../http/address.js';
-import { Flight, type FlightControl, ownControl } from '../resilience/coalesced-request.js';
-import { canBeRescued, isDefinite } from '../resilience/outcome.js';
+import { CoalescedRequest, type RequestControl, unsharedControl } from '../resilience/coalesced-request.js';
+import { allowsStaleIfError, isDefinite } from '../resilience/outcome.js';
 import { Exchange } from './exchange.js';
 import { newCostMeter, noteRequestId, type Read, type ReadScope, type UpstreamStatus } from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
@@ -25,20 +25,20 @@ export class Pipeline {
   readonly #source: Source;
   readonly #options: UpstreamOptions;
   readonly #exchange: Exchange;
-  readonly #kept: CachePart;
+  readonly #kept: CachePartition;
   /** What others make of the answers. */
-  readonly shelf: Shelf;
+  readonly derivedCache: DerivedCache;
   readonly #versions: Versions;
-  readonly #trust: Trust;
+  readonly #keyValidity: KeyValidity;
   readonly #deliveries: DeliveryLog;
-  readonly #flights = new Map<string, Flight<Landed>>();
+  readonly #inFlight = new Map<string, CoalescedRequest<Landed>>();
   /** Null in one process. */
-  readonly #shared: SharedAnswers | null;
+  readonly #shared: SharedCache | null;
   readonly #closing = new AbortController();
-  readonly #reader: AnswerReader;
+  readonly #reader: ResponseReader;
   readonly #sendOrder = new SendOrder();
   readonly #stopHearing: (() => void) | undefined;
-  #confirming: Flight<Landed> | undefined;
+  #confirming: CoalescedRequest<Landed> | undefined;
   #cacheHitCount = 0;
 
   constructor(source: Source, options: UpstreamOptions) {
@@ -48,14 +48,14 @@ export class Pipeline {
     const name = `${source} ${keyHash}`;
     this.#exchange = new Exchange(source, name, options);
     this.#kept = options.cache.part(name);
-    this.shelf = createShelf(options.cache.part(`shelf ${name}`), options.clock);
+    this.derivedCache = createDerivedCache(options.cache.part(`shelf ${name}`), options.clock);
     this.#versions = new Versions(this.#kept);
-    this.#reader = new AnswerReader(source, options, this.#versions);
+    this.#reader = new ResponseReader(source, options, this.#versions);
     const { clock, store, timeoutMs, maxWaitMs } = options;
     this.#deliveries = new DeliveryLog(clock);
     const bodies = store.bodies(name);
-    this.#shared = bodies && new SharedAnswers({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
-    this.#trust = new Trust(options.keyOwner, this.#exchange.condition, options.clock);
+    this.#shared = bodies && new SharedCache({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
+    this.#keyValidity = new KeyValidity(options.keyOwner, this.#exchange.condition, options.clock);
     this.#stopHearing = this.#shared?.onCleared(() => {
       this.#exchange.condition.doubt();
       this.#discardOwn();
@@ -70,7 +70,7 @@ export class Pipeline {
     scope.signal.throwIfAborted();
     if (scope.demand) this.#sendOrder.came(scope.demand);
     const id = address(request.path, request.parameters);
-    if (this.#confirming && !this.#trust.holds && this.#kept.get(id))
+    if (this.#confirming && !this.#keyValidity.holds && this.#kept.get(id))
       await this.#outlasted(this.#confirming, scope);
     const kept = this.#cached(id, request);
     const use = kept ? this.#freshnessOf(kept, request, scope) : 'none';
@@ -86,7 +86,7 @@ export class Pipeline {
     } catch (error) {
       // It may have been forgotten meanwhile, or be what another instance has read.
       const still = this.#cached(id, request);
-      if (!still || !canBeRescued(error) || !this.#trust.outlasts(error)) throw error;
+      if (!still || !allowsStaleIfError(error) || !this.#keyValidity.outlasts(error)) throw error;
       const helps = (still === kept ? use : this.#freshnessOf(still, request, scope)) !== 'none';
       if (!helps || this.#isLacking(still, request)) throw error;
       return this.#hit<T>(still, scope, 'staleHits');
@@ -96,7 +96,7 @@ export class Pipeline {
   /** A body as it arrives: neither kept nor shared, but under the same allowance. Null where it is not there. */
   async stream(request: Request, scope: ReadScope): Promise<Readable | null> {
     scope.signal.throwIfAborted();
-    const control = ownControl(scope);
+    const control = unsharedControl(scope);
     const id = address(request.path, request.parameters);
     try {
       const stream = await this.#exchange.ask(id, request, control, scope.meter, {
@@ -116,7 +116,7 @@ export class Pipeline {
   }
 
   status(): UpstreamStatus {
-    const { condition, gate, breaker, requestCount } = this.#exchange;
+    const { condition, sender: gate, circuitBreaker, requestCount } = this.#exchange;
     return {
       source: this.#source,
       reachable: condition.reachable,
@@ -125,14 +125,14 @@ export class Pipeline {
       lastErrorAtMs: condition.lastErrorAtMs,
       requestCount,
       cacheHitCount: this.#cacheHitCount,
-      leftAloneUntilMs: breaker.retryAtMs,
+      circuitOpenUntilMs: circuitBreaker.retryAtMs,
       ...gate.status(),
     };
   }
 
   /** What others keep of the answers is under the same rule as what is kept here. */
   get mayShowKept(): boolean {
-    return this.#trust.holds || this.#trust.outlasts(null);
+    return this.#keyValidity.holds || this.#keyValidity.outlasts(null);
   }
 
   /**
@@ -150,29 +150,29 @@ export class Pipeline {
 
   close(): void {
     this.#closing.abort(new Error('The client of this interface is closed'));
-    this.#exchange.gate.close();
+    this.#exchange.sender.close();
     this.#stopHearing?.();
     this.#discardOwn();
   }
 
   #discardOwn(): void {
     // Those on their way land for those who wait for them already, and for nobody else.
-    this.#flights.clear();
+    this.#inFlight.clear();
     this.#kept.clear();
-    this.shelf.clear();
+    this.derivedCache.clear();
   }
 
   /**
    * Waits until a request is over, whatever comes of it; the read then looks anew. Where a key has to be accepted anew before
    * cached responses may be shown, one request is enough for all reads.
    */
-  async #outlasted(flight: Flight<Landed>, scope: ReadScope): Promise<void> {
+  async #outlasted(flight: CoalescedRequest<Landed>, scope: ReadScope): Promise<void> {
     await flight.join(scope, () => this.#options.clock.now()).catch(() => undefined);
     scope.signal.throwIfAborted();
   }
 
   #freshnessOf<T>(
-    kept: Kept,
+    kept: CachedResponse,
     request: ReadRequest<T>,
     { maxAgeMs, notBeforeMs, demand }: Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs' | 'demand'>,
   ): Freshness {
@@ -180,16 +180,16 @@ export class Pipeline {
     const { kind, listedAs } = request;
     const seen = this.#seen(listedAs);
     const use = freshnessOf(kept, kind, { maxAgeMs, notBeforeMs, seen, nowMs: this.#options.clock.now() });
-    return use === 'none' || this.#trust.holds ? use : 'stale-if-error';
+    return use === 'none' || this.#keyValidity.holds ? use : 'stale-if-error';
   }
 
   /** An immutable response does, whenever it was read: upstream would say the same. */
-  #meets(kept: Kept, demand: Demand): boolean {
+  #meets(kept: CachedResponse, demand: Demand): boolean {
     return kept.final || isRecent(demand, kept.readAtMs) || this.#sendOrder.isAfter(kept, demand);
   }
 
   /** A cached response as a part of an answer: current as long as a read like this one would be given it. */
-  #note<T>(id: string, kept: Kept, request: ReadRequest<T>, scope: ReadScope): void {
+  #note<T>(id: string, kept: CachedResponse, request: ReadRequest<T>, scope: ReadScope): void {
     const { maxAgeMs, notBeforeMs } = scope;
     // Under a rule of its own a second read of the same response is a part of its own.
     const isParticular = (maxAgeMs ?? notBeforeMs) !== undefined;
@@ -211,13 +211,13 @@ export class Pipeline {
     }));
   }
 
-  #cached<T>(id: string, request: ReadRequest<T>): Kept | undefined {
+  #cached<T>(id: string, request: ReadRequest<T>): CachedResponse | undefined {
     const kept = this.#kept.get(id);
     return kept && this.#upToDate(id, kept, request);
   }
 
   /** With what feeds have delivered since it was asked for, where that takes no request; else it lacks that still. */
-  #upToDate<T>(id: string, kept: Kept, request: ReadRequest<T>): Kept {
+  #upToDate<T>(id: string, kept: CachedResponse, request: ReadRequest<T>): CachedResponse {
     if (!this.#isLacking(kept, request)) return kept;
     const delivered = this.#deliveries.since(request.kind, kept.askedAtMs);
     const value = delivered && !kept.absent && request.takeIn?.(kept as Read<T>, delivered);
@@ -234,11 +234,11 @@ export class Pipeline {
   }
 
   /** An immutable response lacks nothing: nothing can be added to it, and closed values do not change (docs/behaviour.md 5.5). */
-  #isLacking<T>({ final, askedAtMs }: Kept, request: ReadRequest<T>): boolean {
+  #isLacking<T>({ final, askedAtMs }: CachedResponse, request: ReadRequest<T>): boolean {
     return !final && this.#deliveries.isLacking(askedAtMs, request);
   }
 
-  #seen(listedAs: string | undefined): Seen | undefined {
+  #seen(listedAs: string | undefined): ListedVersion | undefined {
     return listedAs === undefined ? undefined : this.#versions.seen(listedAs);
   }
 
@@ -248,7 +248,7 @@ export class Pipeline {
     scope: ReadScope,
     isAgain = false,
   ): Promise<Read<T> | null> {
-    const inFlight = this.#flights.get(id);
+    const inFlight = this.#inFlight.get(id);
     const joined = inFlight !== undefined && !inFlight.abandoned;
     if (joined && scope.demand && this.#sendOrder.isBefore(inFlight.control, scope.demand)) {
       // Its response may be of before the demand; but the same request is never in flight twice (docs/behaviour.md 5.3).
@@ -271,9 +271,9 @@ export class Pipeline {
     return readOf<T>(kept);
   }
 
-  #fly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): Flight<Landed> {
-    const isCurrent = () => this.#flights.get(id) === flight;
-    const flight: Flight<Landed> = new Flight(scope, async (control) => {
+  #fly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): CoalescedRequest<Landed> {
+    const isCurrent = () => this.#inFlight.get(id) === flight;
+    const flight: CoalescedRequest<Landed> = new CoalescedRequest(scope, async (control) => {
       const shared = this.#shared?.open(id, control);
       try {
         const found = shared && (await this.#find(shared, request, scope));
@@ -295,7 +295,7 @@ export class Pipeline {
         }
         if (error instanceof GatewayError) noteRequestId(scope.meter, error.upstream?.requestId);
         this.#forgetRefused(error);
-        if (shared && canBeRescued(error)) {
+        if (shared && allowsStaleIfError(error)) {
           const older = await this.#older(shared, request, scope);
           const own = this.#kept.get(id);
           if (older && isCurrent() && !(own && own.readAtMs >= older.readAtMs)) this.#kept.set(id, older);
@@ -303,12 +303,12 @@ export class Pipeline {
         throw error;
       } finally {
         shared?.leave();
-        if (isCurrent()) this.#flights.delete(id);
+        if (isCurrent()) this.#inFlight.delete(id);
         if (this.#confirming === flight) this.#confirming = undefined;
       }
     });
-    this.#flights.set(id, flight);
-    if (!this.#trust.holds) this.#confirming ??= flight;
+    this.#inFlight.set(id, flight);
+    if (!this.#keyValidity.holds) this.#confirming ??= flight;
     return flight;
   }
 
@@ -317,9 +317,9 @@ export class Pipeline {
     id: string,
     request: ReadRequest<T>,
     scope: ReadScope,
-    control: FlightControl,
-    shared: SharedAnswer | undefined,
-  ): Promise<{ readonly kept: Kept; readonly body: Buffer | null }> {
+    control: RequestControl,
+    shared: SharedCacheEntry | undefined,
+  ): Promise<{ readonly kept: CachedResponse; readonly body: Buffer | null }> {
     // As of before it is asked for: the answer is of this version or a later one.
     const version = this.#seen(request.listedAs)?.version ?? null;
     let askedAtMs = Number.NEGATIVE_INFINITY;
@@ -329,7 +329,7 @@ export class Pipeline {
         this.#sendOrder.sent(control);
         askedAtMs = this.#deliveries.nextMs();
         const answer = await this.#options.http.get(http);
-        await this.#reader.turn(answer.body.length, scope.turn);
+        await this.#reader.turn(answer.body.length, scope.operationKey);
         return answer;
       },
       open: (answer, heldS) => {
@@ -344,26 +344,39 @@ export class Pipeline {
   }
 
   /** What another instance has read, where it is as good as what upstream would say now. */
-  async #find<T>(shared: SharedAnswer, request: ReadRequest<T>, scope: ReadScope): Promise<Kept | null> {
+  async #find<T>(
+    shared: SharedCacheEntry,
+    request: ReadRequest<T>,
+    scope: ReadScope,
+  ): Promise<CachedResponse | null> {
     // Whether another instance asked before or after a demand cannot be told.
-    if (scope.maxAgeMs === 0 || scope.demand?.maxAgeMs === 0 || !this.#trust.holds) return null;
+    if (scope.maxAgeMs === 0 || scope.demand?.maxAgeMs === 0 || !this.#keyValidity.holds) return null;
     return shared.find(async (body) => {
-      const kept = await this.#reader.adopt(body, request, scope.turn);
+      const kept = await this.#reader.adopt(body, request, scope.operationKey);
       return kept && this.#freshnessOf(kept, request, scope) === 'fresh' ? kept : null;
     });
   }
 
   /** What another instance has read, where it is better than nothing. */
-  async #older<T>(shared: SharedAnswer, request: ReadRequest<T>, scope: ReadScope): Promise<Kept | null> {
+  async #older<T>(
+    shared: SharedCacheEntry,
+    request: ReadRequest<T>,
+    scope: ReadScope,
+  ): Promise<CachedResponse | null> {
     const body = await shared.body();
-    return body && this.#reader.adopt(body, request, scope.turn);
+    return body && this.#reader.adopt(body, request, scope.operationKey);
   }
 
   #refreshBehind<T>(id: string, request: ReadRequest<T>): void {
-    if (this.#flights.has(id)) return;
+    if (this.#inFlight.has(id)) return;
     const { signal } = this.#closing;
     // Refreshes are one operation among themselves. When one fails, the next who asks tries again.
-    const scope: ReadScope = { signal, priority: 'background', turn: this.#flights, meter: newCostMeter() };
+    const scope: ReadScope = {
+      signal,
+      priority: 'background',
+      operationKey: this.#inFlight,
+      meter: newCostMeter(),
+    };
     this.#joinOrFly(id, request, scope).catch(() => undefined);
   }
 
@@ -372,7 +385,11 @@ export class Pipeline {
     if (error instanceof Unauthenticated) this.discardCache();
   }
 
-  #hit<T>(kept: Kept, scope: { readonly meter: ReadCounts }, as: 'cacheHits' | 'staleHits'): Read<T> | null {
+  #hit<T>(
+    kept: CachedResponse,
+    scope: { readonly meter: ReadCounts },
+    as: 'cacheHits' | 'staleHits',
+  ): Read<T> | null {
     this.#countHit(scope, as);
     const ageS = Math.max(0, this.#options.clock.now() - kept.readAtMs) / 1000;
     scope.meter.oldestAgeS = Math.max(scope.meter.oldestAgeS, ageS);
@@ -386,12 +403,12 @@ export class Pipeline {
 }
 
 interface Landed {
-  readonly kept: Kept;
+  readonly kept: CachedResponse;
   /** Another instance has read it. */
   readonly isShared: boolean;
 }
 
-function readOf<T>(kept: Kept): Read<T> | null {
+function readOf<T>(kept: CachedResponse): Read<T> | null {
   // The same object for all: what is derived from it is made once.
   return kept.absent ? null : (kept as Read<T>);
 }

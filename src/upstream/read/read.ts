@@ -12,7 +12,7 @@ export interface ReadScope {
   /** A client's query before feeds before refreshes in the background. */
   readonly priority: Priority;
   /** Waiting operations take turns: reads of one scope share one turn. Any object that identifies the operation. */
-  readonly turn: object;
+  readonly operationKey: object;
   /** What this operation has spent so far. */
   readonly meter: CostMeter;
   /**
@@ -111,9 +111,9 @@ export interface RateLimitStatus {
 /** What else operators see of an interface under one key. */
 export interface UpstreamStatus extends InterfaceStatus {
   /** When the interface is tried again after it failed repeatedly (docs/behaviour.md 5.11); null while it is asked freely. */
-  readonly leftAloneUntilMs: number | null;
+  readonly circuitOpenUntilMs: number | null;
   /** Until when upstream has asked for silence by 429 or `Retry-After`; null while it has not. */
-  readonly heldUntilMs: number | null;
+  readonly retryAfterUntilMs: number | null;
   /** Reads in the waiting line. */
   readonly waiting: Readonly<Record<Priority, number>>;
 }

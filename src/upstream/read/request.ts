@@ -2,14 +2,14 @@ import type { Clock } from '../../clock.js';
 import type { Source } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Store } from '../../store/store.js';
-import type { Kind } from '../cache/freshness.js';
+import type { RecordKind } from '../cache/freshness.js';
 import type { ResponseCache } from '../cache/response-cache.js';
 import type { Listed } from '../cache/validators.js';
 import type { Decoding } from '../decode/list.js';
 import type { Asked, KeyOwner } from '../decode/response.js';
 import type { Parameters } from '../http/address.js';
 import type { Http } from '../http/http.js';
-import type { AllowanceSettings } from '../rate-limit/limiter.js';
+import type { RateLimitSettings } from '../rate-limit/limiter.js';
 import type { Priority, Read } from './read.js';
 
 /** One interface under one key. */
@@ -23,7 +23,7 @@ export interface UpstreamOptions {
   readonly cache: ResponseCache;
   /** What is shared with other instances. */
   readonly store: Store;
-  readonly allowance: AllowanceSettings;
+  readonly rateLimit: RateLimitSettings;
   readonly clock: Clock;
   readonly log: Log;
   /** 0 to 1, for the jitter of retries. */
@@ -60,7 +60,7 @@ export interface Request extends Pick<Asked, 'endpoint' | 'list'> {
 
 /** What is asked, and what its answer is. */
 export interface ReadRequest<T> extends Request {
-  readonly kind: Kind;
+  readonly kind: RecordKind;
   readonly decode: (body: unknown, decoding: Decoding) => T;
   /** Whether this answer can never be otherwise (docs/behaviour.md 5.5). */
   readonly isFinal?: (value: T, readAtMs: number) => boolean;

@@ -19,7 +19,7 @@ const openMs = 10_000;
  * Leaves an interface alone for 10 s after five reads in a row that failed for good, then lets one through: when that
  * fails too, the 10 s begin anew (docs/behaviour.md 5.11).
  */
-export class Breaker {
+export class CircuitBreaker {
   readonly #clock: Clock;
   #failures = 0;
   #openUntilMs: number | null = null;

@@ -2,11 +2,11 @@ import { onAbort } from '../http/abort.js';
 import { type Priority, priorityRank, type ReadScope } from '../read/read.js';
 
 /** A request on its way, as far as those who wait for it can still change it. */
-export interface FlightControl {
+export interface RequestControl {
   /** Aborted when the last who waited has left. */
   readonly signal: AbortSignal;
   priority: Priority;
-  turn: object;
+  operationKey: object;
   /** Set while it stands in the waiting line. */
   raise: ((priority: Priority, turn: object) => void) | undefined;
   /** Time spent in the waiting line so far. */
@@ -14,21 +14,21 @@ export interface FlightControl {
 }
 
 /** The control of a request that is shared with nobody. */
-export function ownControl(scope: ReadScope): FlightControl {
-  const { signal, priority, turn } = scope;
-  return { signal, priority, turn, raise: undefined, waitedMs: 0 };
+export function unsharedControl(scope: ReadScope): RequestControl {
+  const { signal, priority, operationKey: turn } = scope;
+  return { signal, priority, operationKey: turn, raise: undefined, waitedMs: 0 };
 }
 
 /** One upstream request and all who wait for it (docs/behaviour.md 5.3, 5.9). */
-export class Flight<T> {
+export class CoalescedRequest<T> {
   readonly #controller = new AbortController();
-  readonly control: FlightControl;
+  readonly control: RequestControl;
   readonly #result: Promise<T>;
   #passengers = 0;
   #landed = false;
 
-  constructor(scope: ReadScope, fly: (control: FlightControl) => Promise<T>) {
-    this.control = ownControl({ ...scope, signal: this.#controller.signal });
+  constructor(scope: ReadScope, fly: (control: RequestControl) => Promise<T>) {
+    this.control = unsharedControl({ ...scope, signal: this.#controller.signal });
     this.#result = fly(this.control).finally(() => {
       this.#landed = true;
     });
@@ -48,8 +48,8 @@ export class Flight<T> {
     const control = this.control;
     if (priorityRank[scope.priority] < priorityRank[control.priority]) {
       control.priority = scope.priority;
-      control.turn = scope.turn;
-      control.raise?.(scope.priority, scope.turn);
+      control.operationKey = scope.operationKey;
+      control.raise?.(scope.priority, scope.operationKey);
     }
     this.#passengers++;
     let stopListening = () => {};

@@ -19,7 +19,7 @@ export function outcomeOf(error: unknown): Outcome {
 }
 
 /** Whether an older answer is better than this failure (docs/behaviour.md 5.6): upstream fails, or the allowance is spent. */
-export function canBeRescued(error: unknown): boolean {
+export function allowsStaleIfError(error: unknown): boolean {
   return (
     error instanceof UpstreamUnavailable ||
     error instanceof UpstreamTimeout ||
@@ -29,7 +29,7 @@ export function canBeRescued(error: unknown): boolean {
 
 /** Upstream's definite no: what it said before, when it still answered, is not served any more. */
 export function isDefinite(error: unknown): boolean {
-  return error instanceof GatewayError && error.upstream !== undefined && !canBeRescued(error);
+  return error instanceof GatewayError && error.upstream !== undefined && !allowsStaleIfError(error);
 }
 
 /** How an interface has been doing, for those who ask about it. */

@@ -1,7 +1,7 @@
 import { type EventFilter, matchesFilter } from '../filter.js';
 import type { LocatedEvent } from '../merge.js';
 
-export interface EffortOptions {
+export interface ScanCostOptions {
   readonly filter: EventFilter;
   /** What has been read, whatever of it is on the list. */
   readonly known: readonly LocatedEvent[];
@@ -17,7 +17,7 @@ export interface EffortOptions {
  * Whether a page would take too many requests when everything is read and sorted out here: few of the events known so far
  * are on the list, so that very many would have to be read to find those that are.
  */
-export function isTooMuch({ filter, known, wanted, total, spent }: EffortOptions): boolean {
+export function isUnaffordable({ filter, known, wanted, total, spent }: ScanCostOptions): boolean {
   if (spent >= mostWorthwhile + 2) return true;
   // Which network an event is of, the catalogue alone can tell.
   const sample = typeof filter.networkId === 'string' ? known.filter((event) => event.catalogue) : known;

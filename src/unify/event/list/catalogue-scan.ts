@@ -5,7 +5,7 @@ import { instantOf } from '../../time/wire-time.js';
 import { knownInstant } from '../solution.js';
 import type { CatalogueReader, OpenedWindow, Window } from './catalogue-window.js';
 import { type Scan, tooManyRequests } from './project-reader.js';
-import { createWindowBook, type WindowBook } from './window-cache.js';
+import { createWindowCache, type WindowCache } from './window-cache.js';
 
 export interface CatalogueScanOptions {
   readonly sign: 1 | -1;
@@ -28,7 +28,7 @@ export class CatalogueScan implements Scan {
   readonly #options: CatalogueScanOptions;
   readonly #sign: 1 | -1;
   readonly #context: UnifyContext;
-  readonly #book: WindowBook;
+  readonly #book: WindowCache;
   /** Where a list that is open at its beginning is thought to begin: now, or else wherever its first event is. */
   readonly #openingMs: number;
   /** Milliseconds from event to event; null before anything is known of it. */
@@ -43,7 +43,7 @@ export class CatalogueScan implements Scan {
     // The tenant's clock: an answer from windows that are known already does not depend on the time.
     this.#openingMs = options.sign < 0 ? -context.tenant.clock.now() : Number.POSITIVE_INFINITY;
     this.#context = context;
-    this.#book = context.tracked(createWindowBook);
+    this.#book = context.tracked(createWindowCache);
     this.#gapMs = this.#book.gapMs(options.name);
   }
 

@@ -5,7 +5,7 @@ import type { WireEvent } from '../../../upstream/catalogue/wire.js';
 import type { Read, ReadScope } from '../../../upstream/read/read.js';
 import type { UnifyContext } from '../../context.js';
 import { derived, mostPages } from '../../derived.js';
-import type { Narrowing } from './filter-pushdown.js';
+import type { Pushdown } from './filter-pushdown.js';
 import { textBound } from './time-bounds.js';
 
 /** A span of origin times, in milliseconds; infinite where it is open. */
@@ -15,9 +15,9 @@ export interface Window {
 }
 
 /** What windows are narrowed by beside their span. */
-export type CatalogueNarrowing = Pick<Narrowing, 'near' | 'selection'>;
+export type CataloguePushdown = Pick<Pushdown, 'near' | 'selection'>;
 
-const everything: CatalogueNarrowing = { near: undefined, selection: {} };
+const everything: CataloguePushdown = { near: undefined, selection: {} };
 
 /** The first page of a window, and the whole of it on demand. */
 export interface OpenedWindow {
@@ -39,14 +39,14 @@ export class CatalogueReader {
   requests = 0;
   readonly #context: UnifyContext;
   readonly #client: CatalogueClient;
-  readonly #narrowing: CatalogueNarrowing;
+  readonly #narrowing: CataloguePushdown;
   readonly mostRequests: number;
   readonly #accepted: { limit: number };
 
   constructor(
     context: UnifyContext,
     client: CatalogueClient,
-    options: { readonly narrowing?: CatalogueNarrowing; readonly mostRequests: number },
+    options: { readonly narrowing?: CataloguePushdown; readonly mostRequests: number },
   ) {
     this.#context = context;
     this.#client = client;

@@ -9,14 +9,14 @@ import type { ProjectResume } from './project-reader.js';
 export type EventOrder = 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC';
 
 /** A place in the list of events, between two of them. */
-export interface Place {
+export interface EventPlace {
   readonly originTime: Instant;
   /** Of the event that it stands behind; null to stand before all that began then. */
   readonly key: string | null;
 }
 
 /** What a cursor holds: all that is needed to go on from its place. Nothing is kept. */
-export interface EventPosition extends Place {
+export interface EventPosition extends EventPlace {
   /** Marks of the events just delivered: one whose solution is replaced by a slightly later one is not delivered again. */
   readonly delivered: readonly string[];
   /** How to go on with the project's list; null where it could not be read. */

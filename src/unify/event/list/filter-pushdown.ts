@@ -14,7 +14,7 @@ import type { EventFilter } from '../filter.js';
  * What the interfaces are asked for so that nothing is missing that decides on an event of the list: filters test merged
  * values (docs/behaviour.md 6.3), so each is widened by how far the records of one earthquake and their rivals can lie apart.
  */
-export interface Narrowing {
+export interface Pushdown {
   /** Regions for `bbox`, none of them across the antimeridian; undefined stands for everywhere. */
   readonly boxes: readonly (readonly [number, number, number, number] | undefined)[];
   /** For the catalogue's radius search. */
@@ -43,7 +43,7 @@ export interface Selection {
   readonly networkId?: string | undefined;
 }
 
-export function narrow(filter: EventFilter, reach: Reach, selection: Selection = {}): Narrowing {
+export function pushdownOf(filter: EventFilter, reach: Reach, selection: Selection = {}): Pushdown {
   const { sameIdWithinS, lookAheadMs } = reach;
   const region = regionOf(filter);
   const boxes = region ? splitBox(region).map(asBbox) : [undefined];

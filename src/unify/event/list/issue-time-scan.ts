@@ -5,7 +5,7 @@ import { derived, mostPages } from '../../derived.js';
 import { issuedMs } from '../merge.js';
 import { textBound } from './time-bounds.js';
 
-export interface IssueWalkOptions {
+export interface IssueTimeScanOptions {
   /** An answer that was read before `notBeforeMs` will not do. */
   readonly read: (query: EventQuery, notBeforeMs: number) => Promise<Read<Page<WireEvent>>>;
   readonly order: 'asc' | 'desc';
@@ -23,7 +23,7 @@ export interface IssueWalkOptions {
  * a page by itself. Neighbouring pages overlap by up to two seconds: whether upstream compares all digits of a time
  * that it wrote is not shown.
  */
-export class IssueWalk {
+export class IssueTimeScan {
   /** All issued beyond this, from the end where the walk began, is known. Infinite at the end of the walk. */
   reachedMs: number;
   isDone = false;
@@ -35,14 +35,14 @@ export class IssueWalk {
   readAtMs = Number.NEGATIVE_INFINITY;
   /** The bound that each page was pinned to, in the order of the walk. */
   readonly pins: number[] = [];
-  readonly #options: IssueWalkOptions;
+  readonly #options: IssueTimeScanOptions;
   #fromMs: number;
   #toMs: number;
   #offset = 0;
   /** The event that the next page has to show again, where it is cut by an offset. */
   #last: string | null = null;
 
-  constructor(options: IssueWalkOptions) {
+  constructor(options: IssueTimeScanOptions) {
     this.#options = options;
     this.#fromMs = options.fromMs;
     this.#toMs = options.toMs;
@@ -119,7 +119,7 @@ const readsOf = derived(
 );
 
 /** How many events all of them have together; null while one does not say. */
-export function totalOf(walks: readonly IssueWalk[]): number | null {
+export function totalOf(walks: readonly IssueTimeScan[]): number | null {
   return walks.reduce<number | null>(
     (sum, { total }) => (sum === null || total === null ? null : sum + total),
     0,

@@ -4,9 +4,9 @@ import type { Read } from '../../../upstream/read/read.js';
 import { associate, type Reach } from '../association.js';
 import type { EventFilter } from '../filter.js';
 import { compareEvents, compareText, isLocated, type LocatedEvent, mergeEvent } from '../merge.js';
-import { type EventPosition, marksOf, type Place } from './cursor.js';
+import { type EventPlace, type EventPosition, marksOf } from './cursor.js';
 
-export interface LineOptions {
+export interface ListOrderOptions {
   readonly filter: EventFilter;
   readonly order: 'DESC' | 'ASC';
   readonly after: EventPosition | null;
@@ -17,7 +17,7 @@ export interface LineOptions {
  * The list of all events, seen as a line that is walked from its beginning. Places along it are `sign × milliseconds`, so
  * that they grow in either order.
  */
-export class Line {
+export class ListOrder {
   readonly sign: 1 | -1;
   /** Where the page begins and where the list ends; infinite where it is open. */
   readonly start: number;
@@ -26,7 +26,7 @@ export class Line {
   readonly reach: Reach;
   readonly #delivered: ReadonlySet<string>;
 
-  constructor({ filter, order, after, narrowing }: LineOptions) {
+  constructor({ filter, order, after, narrowing }: ListOrderOptions) {
     this.reach = narrowing.reach;
     this.sign = order === 'DESC' ? -1 : 1;
     this.after = after;
@@ -55,7 +55,7 @@ export class Line {
   }
 
   /** Where a walk goes on behind an event. It does not go back for one that lies before its cursor. */
-  behind(event: LocatedEvent): Place {
+  behind(event: LocatedEvent): EventPlace {
     const { originTime, key } =
       this.after && !this.isAhead(event) ? this.after : { ...event.solution, key: event.key };
     return { originTime, key };

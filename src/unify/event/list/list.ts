@@ -3,7 +3,14 @@ import type { UnifyContext } from '../../context.js';
 import type { Slice, UnavailableSource } from '../../paging.js';
 import type { EventFilter } from '../filter.js';
 import type { LocatedEvent } from '../merge.js';
-import { type EventOrder, encodePosition, marksOf, mostMarks, movesWithinMs, type Place } from './cursor.js';
+import {
+  type EventOrder,
+  type EventPlace,
+  encodePosition,
+  marksOf,
+  mostMarks,
+  movesWithinMs,
+} from './cursor.js';
 import { type EventPage, readPage } from './page.js';
 import type { ProjectResume } from './project-reader.js';
 
@@ -73,7 +80,7 @@ function cursorsOf(page: EventPage, order: EventOrder): Cursors {
   const resumeFirst = first ? page.resumeAt(first.place.originTime.ms) : null;
   const resumeLast = last ? page.resumeAt(last.place.originTime.ms) : null;
   const marksAt = marksAround(page);
-  const cursorAt = (place: Place, upTo: number, project: ProjectResume | null) =>
+  const cursorAt = (place: EventPlace, upTo: number, project: ProjectResume | null) =>
     encodePosition(order, {
       ...place,
       delivered: marksAt(place.originTime.ms, upTo),

@@ -3,19 +3,19 @@ import type { UnifyContext } from '../../context.js';
 import { Instant } from '../../time/instant.js';
 import { type EventFilter, matchesFilter, neededSources } from '../filter.js';
 import type { LocatedEvent } from '../merge.js';
-import { isTooMuch } from './affordable.js';
+import { isUnaffordable } from './affordable.js';
 import type { CatalogueScan } from './catalogue-scan.js';
-import type { EventPosition, Place } from './cursor.js';
-import type { Narrowing } from './filter-pushdown.js';
-import { Line } from './list-order.js';
-import { lateEvents } from './moved-events.js';
+import type { EventPlace, EventPosition } from './cursor.js';
+import type { Pushdown } from './filter-pushdown.js';
+import { ListOrder } from './list-order.js';
+import { movedEvents } from './moved-events.js';
 import { type ProjectResume, tooManyRequests } from './project-reader.js';
-import { aimOf } from './scan-target.js';
+import { scanTargetOf } from './scan-target.js';
 import { catalogueScan, mostRequests, type ProjectScan, projectScan } from './scans.js';
 
-export interface StreamRequest {
+export interface MergedScanRequest {
   readonly filter: EventFilter;
-  readonly narrowing: Narrowing;
+  readonly narrowing: Pushdown;
   readonly order: 'DESC' | 'ASC';
   readonly after: EventPosition | null;
   /** How many events; infinite for all that the filter lets through. */
@@ -27,12 +27,12 @@ export interface StreamRequest {
 /** Too many requests for what the filter lets through, or too many earthquakes within the reach that equal ids have. */
 export type GivenUp = 'too much' | 'too dense';
 
-export interface StreamPage {
+export interface ScannedPage {
   /** In order; at most `first`. Each with the place in the list that a walk goes on behind. */
-  readonly events: readonly { readonly event: LocatedEvent; readonly place: Place }[];
+  readonly events: readonly { readonly event: LocatedEvent; readonly place: EventPlace }[];
   readonly hasMore: boolean;
   /** How far the page is complete, where it stopped short of `first` events; null at the list's end. */
-  readonly stoppedAt: Place | null;
+  readonly stoppedAt: EventPlace | null;
   /** What was known around the page: for the marks of its cursors. */
   readonly known: readonly LocatedEvent[];
   readonly resumeAt: (originMs: number) => ProjectResume | null;
@@ -45,7 +45,10 @@ export interface StreamPage {
  * needed to be certain of every event on the page, of the partner it has, and of its neighbours. The reason when that is
  * given up.
  */
-export function readStream(context: UnifyContext, request: StreamRequest): Promise<StreamPage | GivenUp> {
+export function readMergedScan(
+  context: UnifyContext,
+  request: MergedScanRequest,
+): Promise<ScannedPage | GivenUp> {
   return new Stream(context, request).read();
 }
 
@@ -53,8 +56,8 @@ type Scan = ProjectScan | CatalogueScan;
 
 class Stream {
   readonly #context: UnifyContext;
-  readonly #request: StreamRequest;
-  readonly #line: Line;
+  readonly #request: MergedScanRequest;
+  readonly #line: ListOrder;
   readonly #needed: readonly Source[];
   readonly #project: ProjectScan | null;
   readonly #catalogue: CatalogueScan | null;
@@ -62,24 +65,24 @@ class Stream {
   readonly #ended = new Set<Source>();
   readonly #failures = new Map<Source, GatewayError>();
 
-  constructor(context: UnifyContext, request: StreamRequest) {
+  constructor(context: UnifyContext, request: MergedScanRequest) {
     const { project, catalogue } = context;
     this.#context = context;
     this.#request = request;
     this.#needed = neededSources(request.filter, context);
-    this.#line = new Line(request);
+    this.#line = new ListOrder(request);
     this.#project = project && projectScan(context, project, this.#line, request.narrowing);
     this.#catalogue = catalogue && catalogueScan(context, catalogue, this.#line, request.narrowing);
   }
 
-  async read(): Promise<StreamPage | GivenUp> {
+  async read(): Promise<ScannedPage | GivenUp> {
     const { filter, first } = this.#request;
     for (;;) {
       const project = [...(this.#project?.records.values() ?? [])];
       const catalogue = [...(this.#catalogue?.records.values() ?? [])];
       await this.#context.slices.take(
         valuesPerMerge * (project.length + catalogue.length),
-        this.#context.scope.turn,
+        this.#context.scope.operationKey,
       );
       const certain = this.#certain();
       const known = this.#line.merge(project, catalogue);
@@ -92,7 +95,9 @@ class Stream {
         if (await this.#advance(known, wanted, certain)) continue;
       }
       if (!(await this.#settle())) continue;
-      const late = await this.#guarded('PROJECT', () => lateEvents(this.#context, this.#line, known, filter));
+      const late = await this.#guarded('PROJECT', () =>
+        movedEvents(this.#context, this.#line, known, filter),
+      );
       return this.#page(known, [...(late ?? []), ...found], isEnd, certain);
     }
   }
@@ -118,7 +123,7 @@ class Stream {
     found: readonly LocatedEvent[],
     isEnd: boolean,
     certain: number,
-  ): StreamPage {
+  ): ScannedPage {
     const { first } = this.#request;
     const isFull = found.length > first;
     const stoppedAt = { originTime: Instant.fromMs(this.#line.sign * certain), key: null };
@@ -147,7 +152,7 @@ class Stream {
     const { filter, givesUp } = this.#request;
     if (!givesUp?.includes('too much')) return false;
     const total = this.#project?.total ?? null;
-    return isTooMuch({ filter, known, wanted, total, spent: this.#catalogue?.requests ?? 0 });
+    return isUnaffordable({ filter, known, wanted, total, spent: this.#catalogue?.requests ?? 0 });
   }
 
   #isTooDense(known: readonly LocatedEvent[]): boolean {
@@ -167,7 +172,7 @@ class Stream {
     if (due.length === 2 && this.#catalogue?.knowsDensity === false) due = due.slice(0, 1);
     let target: number | null = null;
     if (this.#catalogue && due.some(([source]) => source === 'CATALOGUE')) {
-      const aim = aimOf(this.#line, {
+      const aim = scanTargetOf(this.#line, {
         filter: this.#request.filter,
         known,
         wanted,

@@ -3,16 +3,16 @@ import { type EventFilter, matchesFilter } from '../filter.js';
 import { issuedMs, type LocatedEvent } from '../merge.js';
 import { solutionsSince } from '../origins.js';
 import { mostMarks, movesWithinMs } from './cursor.js';
-import type { Line } from './list-order.js';
+import type { ListOrder } from './list-order.js';
 import { lateMs } from './project-reader.js';
 
 /**
  * Events that new solutions have moved from ahead of the cursor to before it: a walk would miss them. What is new there is
  * not of the walk; only the project's detail can tell, so it is read for the few that were issued since the walk began.
  */
-export async function lateEvents(
+export async function movedEvents(
   context: UnifyContext,
-  line: Line,
+  line: ListOrder,
   known: readonly LocatedEvent[],
   filter: EventFilter,
 ): Promise<LocatedEvent[]> {

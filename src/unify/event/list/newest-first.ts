@@ -1,11 +1,11 @@
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
-import type { Narrowing } from './filter-pushdown.js';
-import { type IssueWalk, totalOf } from './issue-time-scan.js';
+import type { Pushdown } from './filter-pushdown.js';
+import { type IssueTimeScan, totalOf } from './issue-time-scan.js';
 import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
 
 export interface ProjectScanOptions {
-  readonly narrowing: Narrowing;
+  readonly narrowing: Pushdown;
   /** Origin time, in milliseconds, at which the page begins; infinite at the list's own beginning. */
   readonly startMs: number;
   readonly resume: ProjectResume | null;
@@ -19,7 +19,7 @@ export class NewestFirst implements Scan {
   isAssumed: boolean;
   readonly #reader: ProjectReader;
   readonly #options: ProjectScanOptions;
-  #walks: IssueWalk[];
+  #walks: IssueTimeScan[];
   #stragglers: Straggler[];
   #pages = 0;
 

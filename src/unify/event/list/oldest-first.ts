@@ -1,6 +1,6 @@
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
-import { type IssueWalk, totalOf } from './issue-time-scan.js';
+import { type IssueTimeScan, totalOf } from './issue-time-scan.js';
 import { assumedLagMs, floorSecond, mostStragglers, type ProjectScanOptions } from './newest-first.js';
 import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
 
@@ -15,7 +15,7 @@ export class OldestFirst implements Scan {
   readonly #reader: ProjectReader;
   readonly #options: ProjectScanOptions;
   readonly #fromMs: number;
-  #walks: IssueWalk[];
+  #walks: IssueTimeScan[];
   /** Null while the walk is the one over everything. */
   #lagMs: number | null;
   #stragglers: Straggler[];

@@ -3,8 +3,8 @@ import { closeReach, type Reach, wideReach } from '../association.js';
 import { checkFilter, type EventFilter } from '../filter.js';
 import { confirmed } from './confirm.js';
 import { type DecodedPosition, decodePosition, type EventOrder, type EventPosition } from './cursor.js';
-import { type Narrowing, narrow, selectionOf } from './filter-pushdown.js';
-import { type GivenUp, readStream, type StreamPage } from './merged-scan.js';
+import { type Pushdown, pushdownOf, selectionOf } from './filter-pushdown.js';
+import { type GivenUp, readMergedScan, type ScannedPage } from './merged-scan.js';
 
 export interface PageRequest {
   readonly filter: EventFilter;
@@ -14,9 +14,9 @@ export interface PageRequest {
   readonly after: string | null;
 }
 
-export interface EventPage extends StreamPage {
+export interface EventPage extends ScannedPage {
   readonly after: EventPosition | null;
-  readonly narrowing: Narrowing;
+  readonly narrowing: Pushdown;
 }
 
 /** Reads a page of events. A walk goes on in the way it began. */
@@ -54,13 +54,13 @@ async function readWithin(
 ): Promise<EventPage | 'too dense'> {
   const [whole, selected = null] = narrowingsOf(context, filter, reach);
   const order = orderBy === 'ORIGIN_TIME_DESC' ? 'DESC' : 'ASC';
-  const read = async (narrowing: Narrowing, mayBeTooMuch: boolean): Promise<EventPage | GivenUp> => {
+  const read = async (narrowing: Pushdown, mayBeTooMuch: boolean): Promise<EventPage | GivenUp> => {
     const after = position?.resumedIn(narrowing.name) ?? null;
     const givesUp: GivenUp[] = [
       ...(mayBeTooDense ? (['too dense'] as const) : []),
       ...(mayBeTooMuch ? (['too much'] as const) : []),
     ];
-    const page = await readStream(context, { filter, narrowing, order, after, first, givesUp });
+    const page = await readMergedScan(context, { filter, narrowing, order, after, first, givesUp });
     return typeof page === 'string' ? page : { ...page, after, narrowing };
   };
   const wasSelected = selected !== null && position?.isOf(selected.name) === true;
@@ -80,9 +80,9 @@ async function readWithin(
 const slackMagnitude = 0.5;
 
 /** Where only one interface is configured, its values are the merged ones, and it can select exactly. */
-function narrowingsOf(context: UnifyContext, filter: EventFilter, reach: Reach): [Narrowing, Narrowing?] {
-  if (!context.project || !context.catalogue) return [narrow(filter, reach, selectionOf(filter, 0))];
+function narrowingsOf(context: UnifyContext, filter: EventFilter, reach: Reach): [Pushdown, Pushdown?] {
+  if (!context.project || !context.catalogue) return [pushdownOf(filter, reach, selectionOf(filter, 0))];
   const selection = selectionOf(filter, slackMagnitude);
-  const whole = narrow(filter, reach);
-  return Object.keys(selection).length === 0 ? [whole] : [whole, narrow(filter, reach, selection)];
+  const whole = pushdownOf(filter, reach);
+  return Object.keys(selection).length === 0 ? [whole] : [whole, pushdownOf(filter, reach, selection)];
 }

@@ -5,8 +5,8 @@ import type { Read, ReadScope } from '../../../upstream/read/read.js';
 import type { UnifyContext } from '../../context.js';
 import { issuedMs } from '../merge.js';
 import { projectSolution } from '../solution.js';
-import type { Narrowing } from './filter-pushdown.js';
-import { IssueWalk } from './issue-time-scan.js';
+import type { Pushdown } from './filter-pushdown.js';
+import { IssueTimeScan } from './issue-time-scan.js';
 
 /** A source of one page: what it has read, and how far along the list that is all there is. */
 export interface Scan {
@@ -47,7 +47,7 @@ export class ProjectReader {
   readonly #times = new Set<string>();
   readonly #context: UnifyContext;
   readonly #client: ProjectClient;
-  readonly #narrowing: Narrowing;
+  readonly #narrowing: Pushdown;
   readonly #mostRequests: number;
   /** When the latest page was read that did not begin with the news. */
   #readAtMs = Number.NEGATIVE_INFINITY;
@@ -58,7 +58,7 @@ export class ProjectReader {
   constructor(
     context: UnifyContext,
     client: ProjectClient,
-    options: { narrowing: Narrowing; mostRequests: number; resume: ProjectResume | null },
+    options: { narrowing: Pushdown; mostRequests: number; resume: ProjectResume | null },
   ) {
     this.#context = context;
     this.#client = client;
@@ -73,7 +73,7 @@ export class ProjectReader {
   }
 
   /** One for each region that the list is narrowed to. */
-  walks(order: 'asc' | 'desc', fromMs: number, toMs: number): IssueWalk[] {
+  walks(order: 'asc' | 'desc', fromMs: number, toMs: number): IssueTimeScan[] {
     return this.#narrowing.boxes.map((bbox) => this.#walk(order, fromMs, toMs, bbox, this.atMs));
   }
 
@@ -81,7 +81,7 @@ export class ProjectReader {
    * The next page of each, side by side.
    * @param areNews whether they begin with the latest that has been issued
    */
-  async advance(walks: readonly IssueWalk[], areNews = false): Promise<void> {
+  async advance(walks: readonly IssueTimeScan[], areNews = false): Promise<void> {
     const pages = await Promise.all(walks.map((walk) => walk.next()));
     this.#add(pages.flat());
     const times = walks.map((walk) => walk.readAtMs);
@@ -148,7 +148,7 @@ export class ProjectReader {
     if (this.#readAtMs >= this.#newsAtMs) this.#isSettled = false;
   }
 
-  async #readAll(walk: IssueWalk): Promise<void> {
+  async #readAll(walk: IssueTimeScan): Promise<void> {
     while (!walk.isDone) {
       this.#add(await walk.next());
       if (!walk.isDone && this.left <= 0) throw tooManyRequests('PROJECT', this.#mostRequests);
@@ -159,10 +159,10 @@ export class ProjectReader {
     order: 'asc' | 'desc',
     fromMs: number,
     toMs: number,
-    bbox: Narrowing['boxes'][number],
+    bbox: Pushdown['boxes'][number],
     notBeforeMs: number,
-  ): IssueWalk {
-    return new IssueWalk({
+  ): IssueTimeScan {
+    return new IssueTimeScan({
       order,
       fromMs,
       toMs,

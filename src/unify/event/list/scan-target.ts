@@ -1,15 +1,15 @@
 import { type EventFilter, matchesFilter } from '../filter.js';
 import type { LocatedEvent } from '../merge.js';
-import type { Line } from './list-order.js';
+import type { ListOrder } from './list-order.js';
 
-export interface Aim {
+export interface ScanTarget {
   /** From where on the catalogue matters. */
   readonly from: number;
   /** How far along the line the page will reach at most; null when nobody knows. */
   readonly to: number | null;
 }
 
-export interface AimOptions {
+export interface ScanTargetOptions {
   readonly filter: EventFilter;
   readonly known: readonly LocatedEvent[];
   /** How many more events the page needs. */
@@ -23,7 +23,7 @@ export interface AimOptions {
  * Which stretch of the catalogue a page needs, by what the project has on it. Where a list is of the project's events
  * alone, only what lies around them.
  */
-export function aimOf(line: Line, options: AimOptions): Aim {
+export function scanTargetOf(line: ListOrder, options: ScanTargetOptions): ScanTarget {
   const { filter, known, wanted, projectFrontier, catalogueFrontier } = options;
   const { lookAheadMs } = line.reach;
   const last = line.end + lookAheadMs + 1000;

@@ -3,8 +3,8 @@ import type { ProjectClient } from '../../../upstream/project/client.js';
 import type { UnifyContext } from '../../context.js';
 import { CatalogueScan } from './catalogue-scan.js';
 import { CatalogueReader } from './catalogue-window.js';
-import type { Narrowing } from './filter-pushdown.js';
-import type { Line } from './list-order.js';
+import type { Pushdown } from './filter-pushdown.js';
+import type { ListOrder } from './list-order.js';
 import { NewestFirst } from './newest-first.js';
 import { OldestFirst } from './oldest-first.js';
 import { ProjectReader } from './project-reader.js';
@@ -17,8 +17,8 @@ export const mostRequests = 20;
 export function projectScan(
   context: UnifyContext,
   client: ProjectClient,
-  line: Line,
-  narrowing: Narrowing,
+  line: ListOrder,
+  narrowing: Pushdown,
 ): ProjectScan {
   const resume = line.after?.project ?? null;
   const reader = new ProjectReader(context, client, { narrowing, mostRequests, resume });
@@ -29,8 +29,8 @@ export function projectScan(
 export function catalogueScan(
   context: UnifyContext,
   client: CatalogueClient,
-  line: Line,
-  narrowing: Narrowing,
+  line: ListOrder,
+  narrowing: Pushdown,
 ): CatalogueScan {
   const { near, selection } = narrowing;
   return new CatalogueScan(context, new CatalogueReader(context, client, { narrowing, mostRequests }), {

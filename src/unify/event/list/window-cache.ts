@@ -15,7 +15,7 @@ export interface KnownWindow extends Window {
  * Which windows of the catalogue have been read lately: asking for the same again is answered from the cache, and tells
  * how long the next should be. Nothing but the number of requests depends on it.
  */
-export class WindowBook {
+export class WindowCache {
   readonly #windows: KnownWindow[] = [];
   readonly #tenant: Tenant;
   /** Changes whenever a window becomes known that was not. */
@@ -79,8 +79,8 @@ export class WindowBook {
   }
 }
 
-export function createWindowBook(tenant: Tenant): WindowBook {
-  return new WindowBook(tenant);
+export function createWindowCache(tenant: Tenant): WindowCache {
+  return new WindowCache(tenant);
 }
 
 const mostWindows = 64;

@@ -4,7 +4,7 @@ import type { UnifyContext } from '../../context.js';
 import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from '../../paging.js';
 import { Instant } from '../../time/instant.js';
 import type { HealthReport } from '../report.js';
-import { type PlacedReport, walkHealthReports } from './scan.js';
+import { type PositionedReport, scanHealthReports } from './scan.js';
 import type { HealthPosition } from './seam.js';
 
 export interface HealthListArgs {
@@ -35,7 +35,7 @@ export async function listHealthReports(
   const read = readerOf(ctx, deviceId);
   const walked =
     read &&
-    (await walkHealthReports({
+    (await scanHealthReports({
       read,
       from,
       to,
@@ -56,7 +56,7 @@ class HealthEdge implements Edge<HealthReport> {
   readonly node: HealthReport;
   readonly #position: HealthPosition;
 
-  constructor({ report, position }: PlacedReport) {
+  constructor({ report, position }: PositionedReport) {
     this.node = report;
     this.#position = position;
   }
@@ -83,7 +83,7 @@ export async function latestHealthReport(
   // The questions below are about the present: they are the same until one of these moments has passed.
   const nowMs = ctx.tenant.clock.now();
   const lastOf = async (from: Instant | null, to: Instant | null) => {
-    const walked = await walkHealthReports({
+    const walked = await scanHealthReports({
       read,
       from,
       to,
@@ -114,7 +114,7 @@ function readerOf({ project, scope, slices }: UnifyContext, deviceId: string | n
   return async (query: HealthQuery) => {
     const page = await project.healthReports(deviceId, query, scope);
     // Those of many sensors can be there at once, from the cache.
-    if (page) await slices.take(page.value.reports.length, scope.turn);
+    if (page) await slices.take(page.value.reports.length, scope.operationKey);
     return page;
   };
 }

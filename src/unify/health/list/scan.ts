@@ -8,7 +8,7 @@ import { type HealthReport, healthReportOf } from '../report.js';
 import { type HealthPosition, HealthSeam } from './seam.js';
 import { longestRangeMs, windowEndMs } from './windows.js';
 
-export interface HealthWalk {
+export interface HealthScan {
   readonly read: (query: HealthQuery) => Promise<Read<WireHealthPage> | null>;
   /** Exclusive; null for upstream's own default, 24 hours before `to`. */
   readonly from: Instant | null;
@@ -23,16 +23,16 @@ export interface HealthWalk {
   readonly mostRequests: number;
 }
 
-export interface WalkedReports {
+export interface ScannedReports {
   /** Oldest first, at most `wanted`. */
-  readonly reports: readonly PlacedReport[];
+  readonly reports: readonly PositionedReport[];
   /** Whether there is more behind the last; also true when the walk ended at `mostRequests`. */
   readonly more: boolean;
   /** How far a walk that ended at `mostRequests` has looked: where to go on from. Else null. */
   readonly reached: HealthPosition | null;
 }
 
-export interface PlacedReport {
+export interface PositionedReport {
   readonly report: HealthReport;
   readonly position: HealthPosition;
 }
@@ -48,8 +48,8 @@ const largestPage = 5000;
  * that meet share no report and lose none. Null when the project does not have the sensor.
  * @throws UpstreamUnavailable when `next_from` does not advance.
  */
-export async function walkHealthReports(walk: HealthWalk): Promise<WalkedReports | null> {
-  const found: PlacedReport[] = [];
+export async function scanHealthReports(walk: HealthScan): Promise<ScannedReports | null> {
+  const found: PositionedReport[] = [];
   const seam = new HealthSeam(walk.after);
   // Assumed: no sensor dates a report more than a day ahead. Windows beyond would be empty.
   const toMs = Math.min(walk.to ? ceilMs(walk.to) : walk.nowMs, walk.nowMs + dayMs);
@@ -83,7 +83,7 @@ export async function walkHealthReports(walk: HealthWalk): Promise<WalkedReports
 }
 
 /** Of thousands that come in order, the last that can be read and is in the range: at most one. */
-function lastOf(walk: HealthWalk, { value: { reports }, readAtMs }: Read<WireHealthPage>) {
+function lastOf(walk: HealthScan, { value: { reports }, readAtMs }: Read<WireHealthPage>) {
   const at = reports.findLastIndex((record) => {
     const report = healthReportOf(record, readAtMs);
     return report !== null && isWithin(walk, report.timestamp);
@@ -103,12 +103,12 @@ interface End {
   readonly text: string | undefined;
 }
 
-function endOf(walk: HealthWalk, start: Start, toMs: number): End {
+function endOf(walk: HealthScan, start: Start, toMs: number): End {
   const ms = windowEndMs(start.ms, toMs);
   return { ms, text: ms < toMs ? textOf(ms) : lastEnd(walk, start.ms, toMs) };
 }
 
-function startOf({ from, to, nowMs, after }: HealthWalk, toMs: number): Start {
+function startOf({ from, to, nowMs, after }: HealthScan, toMs: number): Start {
   const lower = from ?? (to ? to.plusMs(-dayMs) : null);
   const passed = after && afterStart(after);
   const start = passed && lower ? later(passed, lower) : (passed ?? lower);
@@ -125,12 +125,12 @@ function afterStart({ timestamp, rank }: HealthPosition): Instant {
 
 // Without an end, equal questions about the present are one. An hour is left for clocks that differ: the range must not
 // exceed 7 days by upstream's clock.
-function lastEnd({ to }: HealthWalk, startMs: number, toMs: number): string | undefined {
+function lastEnd({ to }: HealthScan, startMs: number, toMs: number): string | undefined {
   if (!to) return toMs - startMs <= longestRangeMs - hourMs ? undefined : textOf(toMs);
   return fitsMs(to) && floorMs(to) === toMs ? to.toString() : textOf(toMs);
 }
 
-function isWithin({ from, to }: HealthWalk, timestamp: Instant): boolean {
+function isWithin({ from, to }: HealthScan, timestamp: Instant): boolean {
   if (from && timestamp.compare(from) <= 0) return false;
   return !to || timestamp.compare(to) <= 0;
 }
@@ -150,7 +150,7 @@ function instantAt({ ms, text }: Start): Instant {
   return (text === undefined ? null : Instant.parse(text)) ?? Instant.fromMs(ms);
 }
 
-function cut(found: readonly PlacedReport[], wanted: number, more: boolean): WalkedReports {
+function cut(found: readonly PositionedReport[], wanted: number, more: boolean): ScannedReports {
   return { reports: found.slice(0, wanted), more: more || found.length > wanted, reached: null };
 }
 

@@ -6,7 +6,7 @@ import type { Tenant } from '../../context.js';
 import { codeKeyOf, createNetworkCodes } from '../../network/code.js';
 import { type CatalogueRecord, serialKey } from '../identity.js';
 import { SensorListing } from './listing.js';
-import { type Pairing, pairSensors } from './matching.js';
+import { associateSensors, type SensorAssociation } from './matching.js';
 import type { PageSource } from './pages.js';
 import type { Listed } from './reading.js';
 
@@ -17,7 +17,10 @@ export interface Inventory {
   /** By catalogue id. Null where the interface is not configured. */
   readonly catalogue: SensorListing<CatalogueSensor> | null;
   /** Of two lists as they are at this moment, with the network codes learnt so far. */
-  pairing(project: Listed<ProjectSensor> | null, catalogue: Listed<CatalogueSensor> | null): Pairing;
+  pairing(
+    project: Listed<ProjectSensor> | null,
+    catalogue: Listed<CatalogueSensor> | null,
+  ): SensorAssociation;
 }
 
 /** For `tenant.kept`. */
@@ -35,7 +38,7 @@ export function createInventory(tenant: Tenant): Inventory {
         signal,
         rateLimit: () => project.status().rateLimit,
         mayShowKept: () => project.mayShowKept(),
-        shelf: project.shelf,
+        derivedCache: project.derivedCache,
       }),
     catalogue:
       catalogue &&
@@ -45,14 +48,14 @@ export function createInventory(tenant: Tenant): Inventory {
         signal,
         rateLimit: () => catalogue.status().rateLimit,
         mayShowKept: () => catalogue.mayShowKept(),
-        shelf: catalogue.shelf,
+        derivedCache: catalogue.derivedCache,
       }),
     pairing(projectList, catalogueList) {
       const [mine, theirs] = [projectList?.records, catalogueList?.records];
       const key = [mine?.size, theirs?.size, codes.version].join();
       // Pairing ten thousand sensors takes a while: it is done again only when something has changed.
       return latest.of(mine ?? none, theirs ?? none, key, () =>
-        pairSensors(mine?.values() ?? [], theirs?.values() ?? [], codeOf),
+        associateSensors(mine?.values() ?? [], theirs?.values() ?? [], codeOf),
       );
     },
   };
@@ -62,9 +65,12 @@ const none: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** The pairing of two lists, held no longer than both of them are. */
 class LatestPairing {
-  #latest = new WeakMap<object, WeakMap<object, { readonly key: string; readonly pairing: Pairing }>>();
+  #latest = new WeakMap<
+    object,
+    WeakMap<object, { readonly key: string; readonly pairing: SensorAssociation }>
+  >();
 
-  of(mine: object, theirs: object, key: string, make: () => Pairing): Pairing {
+  of(mine: object, theirs: object, key: string, make: () => SensorAssociation): SensorAssociation {
     const known = this.#latest.get(mine)?.get(theirs);
     if (known?.key === key) return known.pairing;
     const pairing = make();

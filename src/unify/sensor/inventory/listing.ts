@@ -1,14 +1,14 @@
 import type { Clock } from '../../../clock.js';
 import { type Demand, isRecent } from '../../../upstream/cache/demand.js';
 import type { CacheState, Dependency, ReadCounts } from '../../../upstream/cache/dependencies.js';
-import type { Shelf } from '../../../upstream/cache/derived-cache.js';
+import type { DerivedCache } from '../../../upstream/cache/derived-cache.js';
 import {
   freshMs as lifetimesMs,
   staleIfErrorMs,
   staleWhileRevalidateMs,
 } from '../../../upstream/cache/freshness.js';
 import type { RateLimitStatus, Read } from '../../../upstream/read/read.js';
-import { canBeRescued, isDefinite } from '../../../upstream/resilience/outcome.js';
+import { allowsStaleIfError, isDefinite } from '../../../upstream/resilience/outcome.js';
 import type { UnifyContext } from '../../context.js';
 import type { PageSource } from './pages.js';
 import { type Listed, Reading } from './reading.js';
@@ -21,7 +21,7 @@ export interface ListingOptions<W> {
   /** False when upstream must accept the key again before anything kept is shown (docs/behaviour.md 7). */
   readonly mayShowKept: () => boolean;
   /** Where it is kept: under the bound of all that is cached. */
-  readonly shelf: Shelf;
+  readonly derivedCache: DerivedCache;
 }
 
 export interface ReadOptions<W> {
@@ -163,7 +163,7 @@ export class SensorListing<W> {
     try {
       return await readOne();
     } catch (error) {
-      const older = canBeRescued(error) && this.#usable(staleIfErrorMs, ctx.scope.demand);
+      const older = allowsStaleIfError(error) && this.#usable(staleIfErrorMs, ctx.scope.demand);
       if (!older || !this.#options.mayShowKept()) throw error;
       for (const record of older.records.values()) {
         if (!isIt(record.value)) continue;
@@ -176,7 +176,7 @@ export class SensorListing<W> {
 
   /** Nothing read before this moment is served again. */
   discard(): void {
-    this.#options.shelf.delete(shelved);
+    this.#options.derivedCache.delete(shelved);
     this.#refreshDueMs = Number.NEGATIVE_INFINITY;
     this.#epoch = {};
     const reading = this.#reading;
@@ -185,7 +185,7 @@ export class SensorListing<W> {
   }
 
   get #kept(): Listed<W> | null {
-    return (this.#options.shelf.get(shelved) as Listed<W> | undefined) ?? null;
+    return (this.#options.derivedCache.get(shelved) as Listed<W> | undefined) ?? null;
   }
 
   #usable(maxAgeMs: number, demand?: Demand): Listed<W> | null {
@@ -254,7 +254,7 @@ export class SensorListing<W> {
     if (reading.pages > 0) this.#expectedPages = reading.pages;
     const { clock, rateLimit } = this.#options;
     this.#refreshDueMs = clock.now() + refreshEveryMs(reading.pages, rateLimit());
-    const { shelf } = this.#options;
+    const { derivedCache: shelf } = this.#options;
     if (reading.complete) shelf.put(shelved, reading, reading.bytes);
     // What this key may no longer see is not shown from memory either.
     else if (isDefinite(reading.failure)) shelf.delete(shelved);

@@ -11,7 +11,7 @@ import {
 } from '../identity.js';
 import { ordered, type Placed } from '../order.js';
 
-export interface Pairing {
+export interface SensorAssociation {
   /** By station code, network code as far as it is known, and `sensorKey`. */
   readonly pairs: readonly Placed[];
   readonly byDevice: ReadonlyMap<string, Pair>;
@@ -32,11 +32,11 @@ export interface Pairing {
  * code both equal. One to one, serial numbers first; never by the station code alone. The same input in any order gives
  * the same pairs.
  */
-export function pairSensors(
+export function associateSensors(
   project: Iterable<ProjectRecord>,
   catalogue: Iterable<CatalogueRecord>,
   codeOf: CodeOf,
-): Pairing {
+): SensorAssociation {
   const devices = new Map<string, ProjectRecord>();
   for (const record of project) devices.set(deviceKey(record), record);
   const partners = new Map<ProjectRecord, CatalogueRecord>();
@@ -97,7 +97,7 @@ function collect(
   partners: ReadonlyMap<ProjectRecord, CatalogueRecord>,
   owner: ReadonlyMap<CatalogueRecord, ProjectRecord>,
   others: readonly CatalogueRecord[],
-): Pick<Pairing, 'byDevice' | 'byCatalogueId'> & { readonly pairs: readonly Pair[] } {
+): Pick<SensorAssociation, 'byDevice' | 'byCatalogueId'> & { readonly pairs: readonly Pair[] } {
   const byDevice = new Map<string, Pair>();
   const byCatalogueId = new Map<string, Pair>();
   const pairs: Pair[] = [];

@@ -9,7 +9,7 @@ import { networkCodeOf } from '../../network/code-lookup.js';
 import type { CatalogueRecord, Pair } from '../identity.js';
 import { createInventory } from './inventory.js';
 import type { SensorListing } from './listing.js';
-import type { Pairing } from './matching.js';
+import type { SensorAssociation } from './matching.js';
 import type { Listed } from './reading.js';
 
 // A code costs a request or two: the rest is learnt by the operations after this one.
@@ -17,7 +17,7 @@ const mostLearnt = 10;
 
 /** Both lists as far as they could be read, and which records are the same sensor. */
 export interface UnifiedSensors {
-  readonly pairing: Pairing;
+  readonly pairing: SensorAssociation;
   /** Null where the interface is not configured, or was not asked. */
   readonly project: Listed<ProjectSensor> | null;
   readonly catalogue: Listed<CatalogueSensor> | null;
@@ -78,7 +78,7 @@ async function unifySensorsLater(ctx: UnifyContext, wanted: Wanted): Promise<Uni
  */
 export function learnOrder(
   ctx: UnifyContext,
-  { unordered }: Pairing,
+  { unordered }: SensorAssociation,
   pairs: readonly Pair[],
 ): Maybe<boolean> {
   if (unordered.size === 0) return false;

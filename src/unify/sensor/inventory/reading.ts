@@ -236,7 +236,7 @@ export class Reading<W> implements Listed<W> {
     return {
       signal: this.#signal,
       priority: sponsor?.priority ?? 'background',
-      turn: sponsor?.turn ?? this.#turn,
+      operationKey: sponsor?.operationKey ?? this.#turn,
       meter: sponsor?.meter ?? newCostMeter(),
       maxAgeMs: this.#maxAgeMs,
       demand: this.#demand,
@@ -253,7 +253,7 @@ export class Reading<W> implements Listed<W> {
   }
 
   /** Requests that the background is waiting for become as urgent as the one who now waits for them too. */
-  #raise({ priority, turn }: ReadScope): void {
+  #raise({ priority, operationKey: turn }: ReadScope): void {
     for (const index of this.#underWay) {
       const scope = { ...this.#scope(), priority, turn, meter: newCostMeter() };
       this.#source.read(index, this.#size, scope).catch(() => {});

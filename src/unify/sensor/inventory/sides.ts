@@ -10,12 +10,12 @@ import { projectSensor, projectSensorAt } from './project-sensors.js';
  * The catalogue's record of a project's sensor; null when it has none. The catalogue finds no sensor by its serial number:
  * its list is read until all that the operation asks for have been seen.
  */
-export function catalogueHalf(ctx: UnifyContext, project: ProjectRecord): Promise<CatalogueRecord | null> {
+export function catalogueSide(ctx: UnifyContext, project: ProjectRecord): Promise<CatalogueRecord | null> {
   return ctx.once(createLoader).load(project);
 }
 
 /** The project's record of a sensor of the catalogue; null when it has none. */
-export async function projectHalf(
+export async function projectSide(
   ctx: UnifyContext,
   catalogue: CatalogueRecord,
 ): Promise<ProjectRecord | null> {

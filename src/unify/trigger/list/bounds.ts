@@ -1,10 +1,10 @@
 import type { TriggerQuery } from '../../../upstream/project/client.js';
 import { earlier, type Instant, later } from '../../time/instant.js';
 import { atOrAfter, atOrBefore } from '../../time/millisecond.js';
-import type { WalkOrder } from './position.js';
+import type { ScanOrder } from './position.js';
 
 export interface TriggerRange {
-  readonly order: WalkOrder;
+  readonly order: ScanOrder;
   /** Both ends inclusive. */
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;

@@ -2,7 +2,7 @@ import { Instant } from '../../time/instant.js';
 import { floorMs } from '../../time/millisecond.js';
 import { compareTriggers, type Trigger } from '../record.js';
 
-export type WalkOrder = 'asc' | 'desc';
+export type ScanOrder = 'asc' | 'desc';
 
 /**
  * A position in the list of all triggers, in the order of a walk: behind `id` at `startTime`, or before all of that
@@ -16,7 +16,7 @@ export interface TriggerPosition {
 }
 
 /** Whether a trigger is still to come after `position`. */
-export function isAhead(position: TriggerPosition | null, trigger: Trigger, order: WalkOrder): boolean {
+export function isAhead(position: TriggerPosition | null, trigger: Trigger, order: ScanOrder): boolean {
   if (!position) return true;
   if (sameMoment(trigger, position) && position.besides.length > 0) {
     if (position.besides.includes(trigger.triggerId)) return false;
@@ -53,7 +53,7 @@ export function behindSome(
     : { startTime: last.startTime, id: null, besides: ids };
 }
 
-export function inOrder(order: WalkOrder, compared: number): number {
+export function inOrder(order: ScanOrder, compared: number): number {
   return order === 'asc' ? compared : -compared;
 }
 

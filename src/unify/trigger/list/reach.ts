@@ -1,6 +1,6 @@
 import { serialKey } from '../../sensor/identity.js';
 import type { Trigger } from '../record.js';
-import { isWithin, type TriggerWalk } from './scan.js';
+import { isWithin, type TriggerScan } from './scan.js';
 
 /** How far a list tells the present, so that the live feed can go on from it. */
 export interface TriggerReach {
@@ -13,7 +13,7 @@ export interface TriggerReach {
 }
 
 export function reachOf(
-  walk: TriggerWalk,
+  walk: TriggerScan,
   listed: { readonly triggers: readonly Trigger[]; readonly more: boolean; readonly readAtMs: number },
 ): TriggerReach {
   return {
@@ -27,7 +27,7 @@ export function reachOf(
 }
 
 function afterOf(
-  { order, after, to }: TriggerWalk,
+  { order, after, to }: TriggerScan,
   triggers: readonly Trigger[],
   more: boolean,
 ): number | null {

@@ -12,7 +12,7 @@ import { boundsOf, type TriggerRange } from './bounds.js';
 import { behind, behindSome, inOrder, isAhead, type TriggerPosition } from './position.js';
 
 /** Both ends of the range are inclusive to the last digit. */
-export interface TriggerWalk extends TriggerRange {
+export interface TriggerScan extends TriggerRange {
   readonly read: (query: TriggerQuery) => Promise<Read<Page<WireTrigger>>>;
   /** Where to go on from; null to begin at the end that `order` begins with. */
   readonly after: TriggerPosition | null;
@@ -24,9 +24,9 @@ export interface TriggerWalk extends TriggerRange {
   readonly mostRequests: number;
 }
 
-export interface WalkedTriggers {
+export interface ScannedTriggers {
   /** At most `wanted`. */
-  readonly triggers: readonly PlacedTrigger[];
+  readonly triggers: readonly PositionedTrigger[];
   /** Whether there is more behind the last; also true when the walk ended at `mostRequests`. */
   readonly more: boolean;
   /**
@@ -40,7 +40,7 @@ export interface WalkedTriggers {
   readonly readAtMs: number;
 }
 
-export interface PlacedTrigger {
+export interface PositionedTrigger {
   readonly trigger: Trigger;
   readonly position: TriggerPosition;
 }
@@ -59,28 +59,31 @@ const mostBesides = 16;
  * offset is used only to get through a moment in which more triggers started than fit on a page. Upstream's order
  * among triggers of one moment is not shown, so nothing follows from it.
  */
-export async function walkTriggers(walk: TriggerWalk): Promise<WalkedTriggers> {
+export async function scanTriggers(walk: TriggerScan): Promise<ScannedTriggers> {
   if (!isPlain(walk)) return walkOn(walk);
   const first = await walk.read({ order: walk.order, limit: pageSize(walk, 0, 0), offset: 0 });
   const known = plainWalks(first);
   const kept = known.get(walk.wanted);
   if (kept) return kept;
   let pages = 0;
-  const read: TriggerWalk['read'] = (query) => (pages++ === 0 ? Promise.resolve(first) : walk.read(query));
+  const read: TriggerScan['read'] = (query) => (pages++ === 0 ? Promise.resolve(first) : walk.read(query));
   const walked = await walkOn({ ...walk, read });
   if (pages === 1) known.set(walk.wanted, walked);
   return walked;
 }
 
 /** Walks of the whole list that did not leave its first page, by how many they wanted: the page tells all of them. */
-const plainWalks = derived((_first: Read<Page<WireTrigger>>) => new Map<number, WalkedTriggers>(), mostPages);
+const plainWalks = derived(
+  (_first: Read<Page<WireTrigger>>) => new Map<number, ScannedTriggers>(),
+  mostPages,
+);
 
-function isPlain({ from, to, deviceId, after, keep }: TriggerWalk): boolean {
+function isPlain({ from, to, deviceId, after, keep }: TriggerScan): boolean {
   return !from && !to && deviceId === undefined && !after && !keep;
 }
 
-async function walkOn(walk: TriggerWalk): Promise<WalkedTriggers> {
-  const found: PlacedTrigger[] = [];
+async function walkOn(walk: TriggerScan): Promise<ScannedTriggers> {
+  const found: PositionedTrigger[] = [];
   const seen = new Set<string>();
   // Triggers of the furthest moment read so far: the next page may have more of them.
   const edge: Trigger[] = [];
@@ -95,7 +98,7 @@ async function walkOn(walk: TriggerWalk): Promise<WalkedTriggers> {
     if (!bounds) return { triggers: [], more: false, reached: null, total: 0, readAtMs: oldestMs };
     const limit = pageSize(walk, found.length, offset);
     const query = { ...bounds, order: walk.order, limit, offset };
-    let answer: Awaited<ReturnType<TriggerWalk['read']>>;
+    let answer: Awaited<ReturnType<TriggerScan['read']>>;
     try {
       answer = await walk.read(query);
     } catch (error) {
@@ -143,7 +146,7 @@ async function walkOn(walk: TriggerWalk): Promise<WalkedTriggers> {
 }
 
 /** @throws NotConfigured without a project interface: the catalogue has no triggers. */
-export function projectTriggers(ctx: UnifyContext): TriggerWalk['read'] {
+export function projectTriggers(ctx: UnifyContext): TriggerScan['read'] {
   const { project } = ctx;
   if (!project) throw notConfigured('PROJECT');
   return (query) => project.triggers(query, ctx.scope);
@@ -151,7 +154,7 @@ export function projectTriggers(ctx: UnifyContext): TriggerWalk['read'] {
 
 // A search through many pages is pinned to whole hours where that is a step on: while triggers arrive, its questions then
 // stay the same, and those about the past are not asked again (docs/behaviour.md 5.5).
-function pinAt({ order, keep }: TriggerWalk, furthest: Instant, nearest: Trigger | undefined): Instant {
+function pinAt({ order, keep }: TriggerScan, furthest: Instant, nearest: Trigger | undefined): Instant {
   if (!keep || !nearest) return furthest;
   const hours = floorMs(furthest) / hourMs;
   const whole = Instant.fromMs((order === 'asc' ? Math.floor(hours) : Math.floor(hours) + 1) * hourMs);
@@ -163,13 +166,13 @@ function momentOf(instant: Instant | null | undefined): number | null {
   return instant ? floorMs(instant) : null;
 }
 
-export function isWithin({ from, to, after, order }: TriggerWalk, trigger: Trigger): boolean {
+export function isWithin({ from, to, after, order }: TriggerScan, trigger: Trigger): boolean {
   if (from && trigger.startTime.compare(from) < 0) return false;
   if (to && trigger.startTime.compare(to) > 0) return false;
   return isAhead(after, trigger, order);
 }
 
-function pageSize(walk: TriggerWalk, found: number, offset: number): number {
+function pageSize(walk: TriggerScan, found: number, offset: number): number {
   if (walk.keep || offset > 0) return largestPage;
   // The page begins with what was delivered at the pinned moment, and ends with one more, which shows that a moment is
   // over.
@@ -177,25 +180,25 @@ function pageSize(walk: TriggerWalk, found: number, offset: number): number {
   return Math.min(largestPage, walk.wanted - found + repeated + 1);
 }
 
-function cut(found: readonly PlacedTrigger[], wanted: number, more: boolean) {
+function cut(found: readonly PositionedTrigger[], wanted: number, more: boolean) {
   return { triggers: found.slice(0, wanted), more: more || found.length > wanted, reached: null };
 }
 
 // The page is filled by triggers of a moment that may have more members. Where there are exactly as many as wanted, only
 // upstream's count tells that there are more, and only if all of them count.
 function closeWithin(
-  walk: TriggerWalk,
+  walk: TriggerScan,
   found: number,
   edge: readonly Trigger[],
   counted: boolean,
-): PlacedTrigger[] | null {
+): PositionedTrigger[] | null {
   const closing = placesWithin(walk, edge);
   const enough = found + (closing?.length ?? 0) - walk.wanted;
   return enough > 0 || (enough === 0 && counted && !walk.keep) ? closing : null;
 }
 
 // Of a moment that may have more members: their cursors say which of them the page had. Null where those are too many.
-function placesWithin(walk: TriggerWalk, edge: readonly Trigger[]): PlacedTrigger[] | null {
+function placesWithin(walk: TriggerScan, edge: readonly Trigger[]): PositionedTrigger[] | null {
   if (edge.length + (walk.after?.besides.length ?? 0) > mostBesides) return null;
   if (!edge.every((trigger) => fitsMs(trigger.startTime))) return null;
   return edge.flatMap((trigger, index) => {

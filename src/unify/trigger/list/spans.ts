@@ -3,7 +3,7 @@ import type { UnifyContext } from '../../context.js';
 import { Instant } from '../../time/instant.js';
 import { mergeSpans, type Span } from '../../time/spans.js';
 import type { Trigger } from '../record.js';
-import { largestPage, projectTriggers, type TriggerWalk, walkTriggers } from './scan.js';
+import { largestPage, projectTriggers, scanTriggers, type TriggerScan } from './scan.js';
 
 // Requests for one batch: with more, the spans are too long or too full for one operation.
 const mostRequests = 20;
@@ -45,12 +45,12 @@ export async function triggersIn(ctx: UnifyContext, spans: readonly Span[]): Pro
 async function read(
   ctx: UnifyContext,
   { fromMs, toMs }: Span,
-  after: TriggerWalk['after'],
+  after: TriggerScan['after'],
   most: number,
 ): Promise<
-  Omit<Awaited<ReturnType<typeof walkTriggers>>, 'triggers'> & { readonly triggers: readonly Trigger[] }
+  Omit<Awaited<ReturnType<typeof scanTriggers>>, 'triggers'> & { readonly triggers: readonly Trigger[] }
 > {
-  const walked = await walkTriggers({
+  const walked = await scanTriggers({
     read: projectTriggers(ctx),
     order: 'asc',
     from: Instant.fromMs(fromMs),

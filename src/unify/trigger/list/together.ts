@@ -2,10 +2,10 @@ import DataLoader from 'dataloader';
 import type { UnifyContext } from '../../context.js';
 import { serialKey } from '../../sensor/identity.js';
 import { behind } from './position.js';
-import { type TriggerWalk, type WalkedTriggers, walkTriggers } from './scan.js';
+import { type ScannedTriggers, scanTriggers, type TriggerScan } from './scan.js';
 
 interface Asked {
-  readonly walk: TriggerWalk;
+  readonly walk: TriggerScan;
   /** The same for those that ask the same of different sensors. */
   readonly question: string;
 }
@@ -18,20 +18,20 @@ const together = 3;
  * latest triggers lie on one page often enough. Null where the page does not hold enough of this sensor, or there is no
  * one to share it with.
  */
-export function walkTogether(
+export function scanTogether(
   ctx: UnifyContext,
-  walk: TriggerWalk,
+  walk: TriggerScan,
   { filter, ...list }: { readonly filter: object; readonly after?: string | null | undefined },
-): Promise<WalkedTriggers | null> {
+): Promise<ScannedTriggers | null> {
   if (walk.after !== null) return Promise.resolve(null);
   const question = JSON.stringify([{ ...filter, deviceId: null }, list]);
   return ctx.once(createLoader).load({ walk, question });
 }
 
-function createLoader(): DataLoader<Asked, WalkedTriggers | null> {
+function createLoader(): DataLoader<Asked, ScannedTriggers | null> {
   return new DataLoader(
     (asked) => {
-      const groups = new Map<string, { count: number; page?: Promise<WalkedTriggers> }>();
+      const groups = new Map<string, { count: number; page?: Promise<ScannedTriggers> }>();
       for (const { question } of asked) {
         groups.set(question, { count: (groups.get(question)?.count ?? 0) + 1 });
       }
@@ -51,12 +51,12 @@ function createLoader(): DataLoader<Asked, WalkedTriggers | null> {
   );
 }
 
-function firstPage(walk: TriggerWalk): Promise<WalkedTriggers> {
+function firstPage(walk: TriggerScan): Promise<ScannedTriggers> {
   const everyone = { deviceId: undefined, keep: undefined, wanted: Number.POSITIVE_INFINITY };
-  return walkTriggers({ ...walk, ...everyone, mostRequests: 1 });
+  return scanTriggers({ ...walk, ...everyone, mostRequests: 1 });
 }
 
-function ofSensor(walk: TriggerWalk, page: WalkedTriggers): WalkedTriggers | null {
+function ofSensor(walk: TriggerScan, page: ScannedTriggers): ScannedTriggers | null {
   const device = serialKey(walk.deviceId ?? null);
   const own = page.triggers.filter(({ trigger }) => serialKey(trigger.deviceId) === device);
   const kept = own.filter(({ trigger }) => walk.keep?.(trigger) !== false);

@@ -5,7 +5,7 @@ import type { Priority } from '../../read/read.js';
 const waitsMs = 2_000;
 
 /** Who waits for the same allowance at other instances (docs/behaviour.md 8). */
-export class Elsewhere {
+export class PeerQueues {
   readonly #clock: Clock;
   readonly #untilMs: Record<Priority, number> = {
     query: Number.NEGATIVE_INFINITY,

@@ -7,7 +7,7 @@ interface Told {
 }
 
 /** Requests of other instances in the last minute, until it is told when they were answered. */
-export class OthersRequests {
+export class PeerRequests {
   /** In the order of their sending. */
   readonly #sent = new Map<string, { readonly atMs: number; readonly answered: (atMs: number) => void }>();
 

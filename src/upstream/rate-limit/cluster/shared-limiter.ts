@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, Timer } from '../../../clock.js';
 import type { Entered, Journal, JournalEntry, Store } from '../../../store/store.js';
 import { type Priority, priorities } from '../../read/read.js';
-import type { Allowance, Observed, Spent } from '../limiter.js';
-import type { WaitingLine } from '../request-queue.js';
+import type { Limiter, ObservedLimit, Permit } from '../limiter.js';
+import type { RequestQueue } from '../request-queue.js';
 import { entryOf, textOf } from './journal-entries.js';
-import { OthersRequests } from './peer-requests.js';
-import { UntoldAnswers } from './unreported-responses.js';
+import { PeerRequests } from './peer-requests.js';
+import { UnreportedResponses } from './unreported-responses.js';
 
-export interface SharedAllowanceOptions {
+export interface SharedLimiterOptions {
   readonly store: Store;
   /** Tells interface, address and key apart. */
   readonly name: string;
   readonly clock: Clock;
-  readonly allowance: Allowance;
-  readonly line: WaitingLine;
+  readonly limiter: Limiter;
+  readonly queue: RequestQueue;
   /** Another instance was told to wait, by an interface that is away rather than for a limit. */
   readonly onHeld: (isAway: boolean) => void;
 }
@@ -30,8 +30,8 @@ const waitsEveryMs = 1_000;
  * What one instance tells the others of the allowance that they share, and hears from them (docs/behaviour.md 8): each reckons with
  * all that was sent with the key, by whomever. While Redis is away it keeps to an equal part, and tells later what it sent.
  */
-export class SharedAllowance {
-  readonly #options: SharedAllowanceOptions;
+export class SharedLimiter {
+  readonly #options: SharedLimiterOptions;
   readonly #journal: Journal;
   /** About to be sent. */
   #pending = 0;
@@ -41,9 +41,9 @@ export class SharedAllowance {
   /** Tells this journal's requests from those of others. */
   readonly #by = randomUUID();
   #number = 0;
-  readonly #numbers = new WeakMap<Spent, number>();
-  readonly #answers: UntoldAnswers;
-  readonly #others = new OthersRequests();
+  readonly #numbers = new WeakMap<Permit, number>();
+  readonly #answers: UnreportedResponses;
+  readonly #others = new PeerRequests();
   /** What others have been told to wait here, within the last second. */
   #toldWaiting: readonly Priority[] = [];
   #waitsTimer: Timer | undefined;
@@ -51,20 +51,20 @@ export class SharedAllowance {
   #grace: Timer | undefined;
   readonly #stopListening: () => void;
 
-  constructor(options: SharedAllowanceOptions) {
+  constructor(options: SharedLimiterOptions) {
     this.#options = options;
-    const { store, name, allowance } = options;
-    this.#answers = new UntoldAnswers(options.clock);
+    const { store, name, limiter } = options;
+    this.#answers = new UnreportedResponses(options.clock);
     this.#journal = store.journal(name);
     this.#journal.onEntry((entry) => this.#hear(entry));
-    this.#journal.onCount((counts) => allowance.learnDay(counts, this.#pending));
+    this.#journal.onCount((counts) => limiter.learnDay(counts, this.#pending));
     this.#stopListening = store.connection?.onChange(() => this.#turn()) ?? (() => {});
-    if (store.connection?.isUp === false) allowance.keepToPart(store.instances);
+    if (store.connection?.isUp === false) limiter.keepToPart(store.instances);
   }
 
   /** A request is to be sent. In one process, and while Redis is away, the answer is there at once. */
-  enter(priority: Priority, spent: Spent): 'alone' | Promise<Entered> {
-    const { store, line } = this.#options;
+  enter(priority: Priority, permit: Permit): 'alone' | Promise<Entered> {
+    const { store, queue } = this.#options;
     if (!store.connection) return 'alone';
     const number = ++this.#number;
     const answered = this.#answers.take();
@@ -78,7 +78,7 @@ export class SharedAllowance {
         by: this.#by,
         number,
         answered: this.#answers.ago(answered),
-        isContested: line.isContested,
+        isContested: queue.isContested,
         waiting,
       }),
     );
@@ -90,15 +90,15 @@ export class SharedAllowance {
     this.#pending++;
     return entered.then((outcome) => {
       this.#pending--;
-      if (outcome === 'entered') this.#numbers.set(spent, number);
+      if (outcome === 'entered') this.#numbers.set(permit, number);
       else this.#answers.putBack(answered);
       return outcome;
     });
   }
 
   /** Others need not take it to be on its way any more. */
-  answered(spent: Spent): void {
-    const number = this.#numbers.get(spent);
+  answered(permit: Permit): void {
+    const number = this.#numbers.get(permit);
     if (number !== undefined) this.#answers.add(number);
   }
 
@@ -129,7 +129,7 @@ export class SharedAllowance {
   }
 
   /** Upstream's headers said so of a request that was sent then. */
-  observed(sentAtMs: number, { perMinute, remaining, resetAtMs }: Observed): void {
+  observed(sentAtMs: number, { perMinute, remaining, resetAtMs }: ObservedLimit): void {
     const now = this.#options.clock.now();
     const resetInMs = resetAtMs === undefined ? undefined : resetAtMs - now;
     void this.#journal.tell(
@@ -144,35 +144,35 @@ export class SharedAllowance {
   }
 
   #hear({ text, atMs }: JournalEntry): void {
-    const { allowance, line, onHeld } = this.#options;
+    const { limiter, queue, onHeld } = this.#options;
     const entry = entryOf(text);
     this.#serveSoon();
     switch (entry?.is) {
       case 'sent':
-        this.#others.sent(entry, allowance.spentElsewhere(atMs), atMs);
+        this.#others.sent(entry, limiter.spentElsewhere(atMs), atMs);
         this.#others.answered(entry, atMs);
-        allowance.countElsewhere(1);
-        line.servedElsewhere(entry.priority, entry.isContested);
-        for (const priority of entry.waiting) line.waitsElsewhere(priority);
+        limiter.countElsewhere(1);
+        queue.servedElsewhere(entry.priority, entry.isContested);
+        for (const priority of entry.waiting) queue.waitsElsewhere(priority);
         break;
       case 'sent alone':
-        for (const agoMs of entry.agoMs) allowance.spentElsewhere(atMs - agoMs);
-        allowance.countElsewhere(entry.count);
+        for (const agoMs of entry.agoMs) limiter.spentElsewhere(atMs - agoMs);
+        limiter.countElsewhere(entry.count);
         break;
       case 'waits':
         this.#others.answered(entry, atMs);
-        for (const priority of entry.waiting) line.waitsElsewhere(priority);
+        for (const priority of entry.waiting) queue.waitsElsewhere(priority);
         break;
       case 'held':
         onHeld(entry.isAway);
-        allowance.refusedElsewhere(atMs + entry.forMs, entry.isNamed ? null : entry.forMs);
-        line.refuseHopeless();
+        limiter.refusedElsewhere(atMs + entry.forMs, entry.isNamed ? null : entry.forMs);
+        queue.refuseHopeless();
         break;
       case 'observed': {
         const { sentAgoMs, perMinute, remaining, resetInMs } = entry;
         const resetAtMs = resetInMs === undefined ? undefined : atMs + resetInMs;
         // If anything, an earlier request: then more is taken to have been sent since.
-        allowance.observedElsewhere(atMs - sentAgoMs - clockSlackMs, { perMinute, remaining, resetAtMs });
+        limiter.observedElsewhere(atMs - sentAgoMs - clockSlackMs, { perMinute, remaining, resetAtMs });
         break;
       }
     }
@@ -184,27 +184,27 @@ export class SharedAllowance {
     this.#isToServe = true;
     queueMicrotask(() => {
       this.#isToServe = false;
-      this.#options.line.serve();
+      this.#options.queue.serve();
     });
   }
 
   get #waiting(): Priority[] {
-    const { waiting } = this.#options.line;
+    const { waiting } = this.#options.queue;
     return priorities.filter((priority) => waiting[priority] > 0);
   }
 
   #turn(): void {
-    const { store, clock, allowance, line } = this.#options;
+    const { store, clock, limiter, queue } = this.#options;
     this.#grace?.cancel();
     if (store.connection?.isUp) {
       this.#tellUntold();
       this.#grace = clock.timer(graceMs, () => {
-        allowance.keepToWhole();
-        line.serve();
+        limiter.keepToWhole();
+        queue.serve();
       });
     } else {
-      allowance.keepToPart(store.instances);
-      line.refuseHopeless();
+      limiter.keepToPart(store.instances);
+      queue.refuseHopeless();
     }
   }
 
@@ -216,7 +216,7 @@ export class SharedAllowance {
   }
 
   #tellUntold(): void {
-    const { clock, allowance } = this.#options;
+    const { clock, limiter } = this.#options;
     const { count, atMs } = this.#untold;
     const now = clock.now();
     this.#untold = { count: 0, atMs: [] };
@@ -232,7 +232,7 @@ export class SharedAllowance {
     }
     // Who was told before may have lost it with Redis.
     this.#toldHeldUntilMs = Number.NEGATIVE_INFINITY;
-    const { heldUntilMs } = allowance;
-    if (heldUntilMs !== null) this.held(heldUntilMs - now, { isNamed: true, isAway: false });
+    const { retryAfterUntilMs } = limiter;
+    if (retryAfterUntilMs !== null) this.held(retryAfterUntilMs - now, { isNamed: true, isAway: false });
   }
 }

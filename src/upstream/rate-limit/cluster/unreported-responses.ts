@@ -8,7 +8,7 @@ interface Answer {
 const minuteMs = 60_000;
 
 /** Requests of this instance that were answered, and of which the others have not been told yet. */
-export class UntoldAnswers {
+export class UnreportedResponses {
   readonly #clock: Clock;
   #untold: Answer[] = [];
 
