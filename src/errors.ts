@@ -63,7 +63,7 @@ export class UpstreamUnauthorized extends GatewayError {
 }
 
 /**
- * No allowance within the wait, or upstream 429. Only the latter has `upstream`: an allowance that is spent is the gateway's
+ * No budget within the wait, or upstream 429. Only the latter has `upstream`: a budget that is spent is the gateway's
  * own count, and no request of upstream's could be named (docs/behaviour.md 4).
  */
 export class UpstreamRateLimited extends GatewayError {

@@ -80,7 +80,7 @@ describe('what the allowance cannot pay within the wait', () => {
 describe('an interface that fails', () => {
   const interfaces = '{ gateway { interfaces { source reachable lastErrorCode } } }';
 
-  it('is asked twice by one read, left alone after five reads, and `gateway` and `/ready` say so', async () => {
+  it('is asked twice by one read, not asked after five reads, and `gateway` and `/ready` say so', async () => {
     const clock = new ManualClock();
     // Each process counts by itself how often the interface has failed it.
     await using gw = await startGateway({ clock, sandbox: { world: worldOf(2) }, isAlone: true });

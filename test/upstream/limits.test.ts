@@ -124,7 +124,7 @@ describe('after a refusal by upstream', () => {
     expect((await failureOf(other.project(scopeOf()))).retryAfterS).toBe(40);
   });
 
-  it('that asks to be left alone with 503, everyone is told that upstream is away, not that the limit is spent', async () => {
+  it('that asks for a pause with 503, everyone is told that upstream is away, not that the limit is spent', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     const body = '{"error":{"code":"maintenance","message":"back soon"}}';
@@ -173,7 +173,7 @@ describe("the catalogue's own count", () => {
 });
 
 describe('an interface that fails again and again', () => {
-  it('is left alone for 10 s after five reads, then probed by one, and asked freely once that is answered', async () => {
+  it('has its circuit open for 10 s after five reads, then probed by one, and asked freely once that is answered', async () => {
     await using upstream = await startUpstream({ projectAllowance: unlimited });
     const { project, sandbox, clock } = upstream;
     const outage = sandbox.faults.add({ source: 'project', drop: true, times: 1_000 });

@@ -32,7 +32,7 @@ const deliveriesPerTurn = 250;
  * what it says of its sensor is as fresh as a query would give it (docs/behaviour.md 9.9).
  */
 export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
-  const audiences = new WeakMap<object, FeedGroups>();
+  const groupsByFeed = new WeakMap<object, FeedGroups>();
   const deliveries = new Slices(deliveriesPerTurn);
 
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
@@ -52,9 +52,9 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
 
   function groupOf(stream: ChangeStream<LoggedChange>, args: ExecutionArgs) {
     const operation = liveOperation(args);
-    const audience = audiences.get(stream.feed) ?? new FeedGroups();
-    audiences.set(stream.feed, audience);
-    const { groups, payloads } = audience;
+    const feedGroups = groupsByFeed.get(stream.feed) ?? new FeedGroups();
+    groupsByFeed.set(stream.feed, feedGroups);
+    const { groups, payloads } = feedGroups;
     const known = groups.get(operation.key);
     if (known) return known;
     const payload =
@@ -64,7 +64,7 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
           operation.payload,
           args.schema,
           delivery,
-          audience.contextOf(delivery.change, args.contextValue as GraphContext),
+          feedGroups.contextOf(delivery.change, args.contextValue as GraphContext),
         ),
       );
     payloads.set(operation.payload.key, payload);
@@ -78,8 +78,8 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
         groups.delete(operation.key);
         if (payload.users === 0) payloads.delete(operation.payload.key);
         if (groups.size > 0) return;
-        audiences.delete(stream.feed);
-        audience.close();
+        groupsByFeed.delete(stream.feed);
+        feedGroups.close();
       },
     });
     groups.set(operation.key, group);

@@ -28,7 +28,7 @@ const rebaseAfter = 2_000;
 const publishedAtOnce = 500;
 
 /**
- * The run of changes that all instances tell from, as far as this one is in it. One call at a time: each finds the ledger
+ * The run of changes that all instances tell from, as far as this one is in it. One call at a time: each finds the detector
  * as the one before has left it. Every method can throw `StoreAway`, and does nothing more once the stay is over.
  */
 export class ReplicatedLog<Rec, Kind extends string> {

@@ -19,7 +19,7 @@ const mostAttempts = 3;
 
 /**
  * Of several instances (docs/behaviour.md 8): one polls, and what it finds goes into a run that all of them read and tell from, in
- * one order. Whatever goes wrong with that, this instance goes on by itself, from what it knows; and since its ledger
+ * one order. Whatever goes wrong with that, this instance goes on by itself, from what it knows; and since its detector
  * tells nothing twice, it can join the others again at any time, and hear what they have told meanwhile.
  */
 export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePublisher<Rec> {

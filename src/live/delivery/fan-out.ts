@@ -47,7 +47,7 @@ export class FanOut<C extends LoggedChange, P> {
     return this.#inStep.size + this.#behind.size;
   }
 
-  /** Subscribes `outlet`; the returned function ends that. */
+  /** Subscribes `sink`; the returned function ends that. */
   join(after: string | null, sink: Sink<P>): () => void {
     const { feed, clock } = this.#options;
     const subscriber: Subscriber<C, P> = new Subscriber(sink, clock, {

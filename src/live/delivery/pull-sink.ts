@@ -5,7 +5,7 @@ import type { Sink } from './sink.js';
 const mostTaken = 16;
 
 /**
- * An outlet that is read as an async iterator: by server-sent events, which ask for the next payload when there is room
+ * A sink that is read as an async iterator: by server-sent events, which ask for the next payload when there is room
  * for it on the wire. `return` ends it even while somebody waits for the next payload, which an async generator's would
  * not.
  */

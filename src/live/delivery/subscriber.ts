@@ -59,14 +59,14 @@ export class Subscriber<C extends LoggedChange, P> {
     else this.at++;
   }
 
-  /** Its outlet takes nothing more for now. */
+  /** Its sink takes nothing more for now. */
   stalled(): void {
     this.#isFolding = true;
     this.#stalledAtMs ??= this.#clock.now();
     if (!this.#patience) this.#supervise();
   }
 
-  /** Its outlet takes more again. */
+  /** Its sink takes more again. */
   moving(): void {
     this.#stalledAtMs = null;
   }

@@ -8,7 +8,7 @@ export interface SubscribersOptions {
   readonly lingerMs: () => number;
   readonly onFirst: () => void;
   readonly onLeft: (listener: object) => void;
-  /** Nobody has listened for `lingerMs`, or the audience was sent home. */
+  /** Nobody has listened for `lingerMs`, or the feed was ended. */
   readonly onEmpty: () => void;
 }
 

@@ -1,7 +1,7 @@
 import type { RateLimitStatus } from '../../upstream/read/read.js';
 
 /**
- * The interval as long as there is plenty of allowance. Below that more, where polls of `requests` each would otherwise
+ * The interval as long as there is plenty of budget. Below that more, where polls of `requests` each would otherwise
  * take over half of it, and once it is short over what a feed is sure of.
  */
 export function pollIntervalMs(intervalMs: number, requests: number, limit: RateLimitStatus): number {

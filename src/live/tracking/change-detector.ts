@@ -24,7 +24,7 @@ export interface ReplicatedChange {
   readonly place: Place;
 }
 
-/** What a ledger knows, without what it has told. */
+/** What a change detector knows, without its log. */
 export interface DetectorState<Rec> {
   readonly records: readonly { readonly record: Rec; readonly traits: unknown }[];
   readonly coveredFromMs: number;

@@ -42,20 +42,20 @@ export const noAnswerCache: AnswerCache = {
 const mostBytes = 4 * 1024 * 1024;
 
 /** @param cache its bound holds for the answers, too */
-export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCache {
-  const shelves = new WeakMap<Tenant, DerivedCache>();
+export function createAnswerCache(responses: ResponseCache, clock: Clock): AnswerCache {
+  const caches = new WeakMap<Tenant, DerivedCache>();
   let made = 0;
   let hitCount = 0;
 
   /** Tenants never mix: each has a part of the cache, which goes when the tenant does. */
-  function shelfOf(tenant: Tenant): DerivedCache {
-    const known = shelves.get(tenant);
+  function cacheOf(tenant: Tenant): DerivedCache {
+    const known = caches.get(tenant);
     if (known) return known;
     made += 1;
-    const shelf = createDerivedCache(cache.part(`answers ${made}`), clock);
-    shelves.set(tenant, shelf);
-    onAbort(tenant.signal, () => shelf.clear());
-    return shelf;
+    const answers = createDerivedCache(responses.part(`answers ${made}`), clock);
+    caches.set(tenant, answers);
+    onAbort(tenant.signal, () => answers.clear());
+    return answers;
   }
 
   function mayKeep({ dependencies, kind, client, meter, errorCodes }: Operation): boolean {
@@ -67,12 +67,12 @@ export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCac
   function keep(request: string, operation: Operation, json: string): KeptAnswer | null {
     const { dependencies, name, client } = operation;
     if (!mayKeep(operation) || dependencies === null || json.length > mostBytes) return null;
-    const shelf = shelfOf(client.tenant);
+    const cache = cacheOf(client.tenant);
     const kept: KeptAnswer = new KeptAnswer(Buffer.from(json), name, dependencies, () => {
       // Unless the cache has given it up since.
-      if (shelf.get(request) === kept) shelf.put(request, kept, kept.bytes);
+      if (cache.get(request) === kept) cache.put(request, kept, kept.bytes);
     });
-    shelf.put(request, kept, kept.bytes);
+    cache.put(request, kept, kept.bytes);
     return kept;
   }
 
@@ -80,11 +80,11 @@ export function createAnswerCache(cache: ResponseCache, clock: Clock): AnswerCac
     find(request, operation) {
       // What an operation has cost is asked of the operation itself; whether a demand is met, of each of its reads.
       if (operation.wantsCost || operation.demand) return null;
-      const shelf = shelfOf(operation.client.tenant);
-      const answer = shelf.get(request);
+      const cache = cacheOf(operation.client.tenant);
+      const answer = cache.get(request);
       if (!(answer instanceof KeptAnswer)) return null;
       if (answer.dependencies.state(clock.now()) === 'gone') {
-        shelf.delete(request);
+        cache.delete(request);
         return null;
       }
       answer.dependencies.readAgain(operation.meter);

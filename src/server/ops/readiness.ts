@@ -25,7 +25,7 @@ export type InterfaceState = 'ok' | 'spent' | 'away' | 'refused' | 'unknown';
 const answerWithinMs = 900;
 const firstAnswerWithinMs = 5_000;
 const probeAgainAfterMs = 2_000;
-// An allowance of a minute is whole again before that: what takes longer is a day that is spent, or upstream's wish.
+// A budget of a minute is whole again before that: what takes longer is a day that is spent, or upstream's wish.
 const spentFromMs = 120_000;
 
 /** What one process knows of an interface. It survives a structured clone. */

@@ -45,7 +45,7 @@ export class SocketSession {
 
   /**
    * A client that no longer wants a query says so with a `complete` frame, which graphql-ws heeds for subscriptions
-   * alone: a query would go on to its end and spend allowance for nobody.
+   * alone: a query would go on to its end and spend budget for nobody.
    */
   seeComplete(text: string): void {
     if (this.running.size === 0 || !text.includes('"complete"')) return;

@@ -167,9 +167,9 @@ export class RedisLink implements Connection {
       this.#upSinceMs = realClock.now();
       this.#reason = 'the connection was closed';
       for (const channel of this.#ringing.keys()) this.#subscribe(channel);
-      this.#log.info({}, 'Redis is there: cache, allowance and feeds are shared');
+      this.#log.info({}, 'Redis is there: cache, budget and feeds are shared');
     } else {
-      const message = 'Redis is away: this instance goes on by itself, within its share of each allowance';
+      const message = 'Redis is away: this instance goes on by itself, within its share of each budget';
       this.#log.warn({ reason: this.#reason }, message);
     }
     for (const listener of [...this.#listeners]) listener();

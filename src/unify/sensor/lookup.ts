@@ -168,7 +168,7 @@ async function noneOrMany(
   const pairs = pairsAt(unified, stationCode);
   if (pairs.length > 0) throw await ambiguous(ctx, stationCode, pairs);
   if (unified.project?.failure) {
-    // A list that is too long for the allowance of the moment does not hide the one sensor that was asked for.
+    // A list that is too long for the budget of the moment does not hide the one sensor that was asked for.
     const record = await projectSensorAt(ctx, stationCode);
     if (record) return sensorOf(ctx, { project: { record } });
   }

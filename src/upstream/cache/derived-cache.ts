@@ -5,7 +5,7 @@ import type { CachePartition } from './response-cache.js';
 export interface DerivedCache {
   /** Undefined when it was never put there, or has had to go since. */
   get(name: string): unknown;
-  /** `bytes`: what it takes of memory, as estimated. What is larger than the shelf is not kept. */
+  /** `bytes`: what it takes of memory, as estimated. What is larger than the cache is not kept. */
   put(name: string, value: unknown, bytes: number): void;
   delete(name: string): void;
   clear(): void;

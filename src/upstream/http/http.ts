@@ -49,7 +49,7 @@ const connectTimeoutMs = 15_000;
 const errorBodyLimitBytes = 256 * 1024;
 
 export interface HttpOptions {
-  /** Connections per address. More than any burst, so that what has allowance is sent at once. */
+  /** Connections per address. More than any burst, so that what has budget is sent at once. */
   readonly connections?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a lane needs to know of those who wait in it. */
+/** What a fair queue needs to know of those who wait in it. */
 export interface Queued {
   /** The operation it belongs to. */
   readonly turn: object;

@@ -20,7 +20,7 @@ interface LimitedSenderOptions {
   readonly source: Source;
   /** Tells interface, address and key apart. */
   readonly name: string;
-  /** All instances that share it keep to one allowance. */
+  /** All instances that share it keep to one budget. */
   readonly store: Store;
   readonly clock: Clock;
   readonly rateLimit: RateLimitSettings;
@@ -28,7 +28,7 @@ interface LimitedSenderOptions {
   readonly maxWaitMs: number;
 }
 
-/** The one way to upstream for all that use a key: what goes through it keeps to the allowance and learns from it. */
+/** The one way to upstream for all that use a key: what goes through it keeps to the budget and learns from it. */
 export class LimitedSender {
   readonly #source: Source;
   readonly #clock: Clock;
@@ -63,7 +63,7 @@ export class LimitedSender {
   }
 
   /**
-   * Sends when the allowance has a request to give, or throws `UpstreamRateLimited` as soon as it is clear that it will
+   * Sends when the budget has a request to give, or throws `UpstreamRateLimited` as soon as it is clear that it will
    * not in time, which is `leftMs` at most. `send` is called at once then; where `mayStillSend` throws, nothing is sent.
    */
   async send<Answer extends { readonly status: number; readonly headers: IncomingHttpHeaders }>(
@@ -160,7 +160,7 @@ export class LimitedSender {
     const name = interfaceName(this.#source);
     const retryAfterS = inSeconds(readyInMs);
     return this.#away && this.#limiter.retryAfterUntilMs !== null
-      ? new UpstreamUnavailable(`The ${name} interface asked to be left alone for ${retryAfterS} s`, {
+      ? new UpstreamUnavailable(`The ${name} interface asked for a pause of ${retryAfterS} s`, {
           retryAfterS,
         })
       : new UpstreamRateLimited(

@@ -12,7 +12,7 @@ export interface RateLimitSettings {
   readonly perDay: number | null;
 }
 
-/** One request that was taken from the allowance. */
+/** One request that was taken from the budget. */
 export interface Permit {
   /** Place in the order of sending, for `observe`. */
   readonly order: number;
@@ -127,7 +127,7 @@ export class Limiter {
     return readyMs > now ? readyMs : null;
   }
 
-  /** Takes one request from the allowance, whether or not it was ready. */
+  /** Takes one request from the budget, whether or not it was ready. */
   spend(): Permit {
     const now = this.#clock.now();
     const sending = sendingAt(now);

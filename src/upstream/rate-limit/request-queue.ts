@@ -29,7 +29,7 @@ export interface PermitRequest {
 export type Refusal = (readyInMs: number) => unknown;
 
 /**
- * Those who wait for the allowance to have a request to give, each priority by its turn and within it the operations by
+ * Those who wait for the budget to have a request to give, each priority by its turn and within it the operations by
  * theirs, so that one that wants a hundred reads does not push back ten that want one (docs/behaviour.md 5.2). Nobody waits longer
  * than they said, and who would have to is told at once.
  */
@@ -96,7 +96,7 @@ export class RequestQueue {
     };
   }
 
-  /** Lets everyone go whose turn has come. Called whenever the allowance has changed. */
+  /** Lets everyone go whose turn has come. Called whenever the budget has changed. */
   serve(): void {
     this.#alarm?.cancel();
     this.#alarm = undefined;
@@ -140,7 +140,7 @@ export class RequestQueue {
     this.#peers.waits(priority);
   }
 
-  /** Tells those at once who would wait in vain, now that the allowance is held. */
+  /** Tells those at once who would wait in vain, now that the budget is held. */
   refuseHopeless(): void {
     const now = this.#clock.now();
     for (const priority of priorities) {

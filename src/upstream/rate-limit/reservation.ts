@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import type { Limiter } from './limiter.js';
 
-/** docs/behaviour.md 5.2: the part of the allowance that a feed gets at least. */
+/** docs/behaviour.md 5.2: the part of the budget that a feed gets at least. */
 export const reservedShare = 1 / 5;
 
 const minuteMs = 60_000;
@@ -14,8 +14,8 @@ const silentMs = 300_000;
 
 /**
  * A feed's fifth of any minute, not only of what is left of it. Queries can take a burst at once, of which a feed that
- * asks every few seconds gets a single request, and after it the allowance comes slowly: one in five of those few would
- * be too little. So a feed is owed its requests by the clock; and where the allowance may stand still for a while after
+ * asks every few seconds gets a single request, and after it the budget comes slowly: one in five of those few would
+ * be too little. So a feed is owed its requests by the clock; and where the budget may stand still for a while after
  * a burst, others leave it those that it will be owed by then. What it does not take meanwhile they get as time passes.
  */
 export class Reservation {
@@ -92,5 +92,5 @@ export class Reservation {
   }
 }
 
-// The allowance is looked at in so many places of the minute ahead.
+// The budget is looked at in so many places of the minute ahead.
 const parts = 12;

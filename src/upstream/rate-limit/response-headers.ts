@@ -8,7 +8,7 @@ const dayMs = 24 * hourMs;
 const highestPerMinute = 1_000;
 
 /**
- * For how many milliseconds upstream asks to be left alone, between a second and an hour: `Retry-After` as seconds
+ * For how many milliseconds upstream asks for a pause, between a second and an hour: `Retry-After` as seconds
  * (docs/interfaces.md P7) or HTTP date, else, for a request over the limit, `X-RateLimit-Reset`. Null where it does not say.
  */
 export function refusedForMs(headers: IncomingHttpHeaders, nowMs: number, overLimit: boolean): number | null {

@@ -3,7 +3,7 @@ import { reservedShare } from './reservation.js';
 
 type Waiting = Readonly<Record<Priority, number>>;
 
-// docs/behaviour.md 5.2: a feed gets at least a fifth of the allowance, which is one request after four of others.
+// docs/behaviour.md 5.2: a feed gets at least a fifth of the budget, which is one request after four of others.
 const othersPerFeed = 1 / reservedShare - 1;
 // What the background refreshes is what clients are shown at once: under a load that leaves nothing it would grow an hour
 // old for all of them, for the sake of those who ask for what nobody has asked for.
@@ -45,7 +45,7 @@ export class Scheduler {
     };
   }
 
-  /** How many are served before one with so many ahead in its own lane. */
+  /** How many are served before one with so many ahead in its own queue. */
   ahead(priority: Priority, own: number, { query, feed, background }: Waiting): number {
     if (priority === 'background') return own + query + feed;
     const overdue = Math.min(background, Math.floor((own + this.#sinceBackground) / othersPerOverdue));

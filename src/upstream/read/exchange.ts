@@ -24,7 +24,7 @@ export interface Means<Answer, T> {
   open(answer: Answer, heldS: number | undefined): T;
 }
 
-/** One interface under one key, as far as it is asked: breaker → allowance → HTTP → reading, with one retry. */
+/** One interface under one key, as far as it is asked: circuit breaker → queue and rate limit → HTTP → reading, with one retry. */
 export class Exchange {
   readonly condition = new Condition();
   readonly circuitBreaker: CircuitBreaker;
@@ -128,7 +128,7 @@ export class Exchange {
   #leftAlone(): UpstreamUnavailable {
     const leftMs = (this.circuitBreaker.retryAtMs ?? 0) - this.#options.clock.now();
     return new UpstreamUnavailable(
-      `The ${interfaceName(this.#source)} interface has failed repeatedly and is left alone for a moment`,
+      `The ${interfaceName(this.#source)} interface has failed repeatedly: its circuit is open for a moment`,
       { retryAfterS: Math.max(1, Math.ceil(leftMs / 1000)) },
     );
   }

@@ -48,7 +48,7 @@ export class Pipeline {
     const name = `${source} ${keyHash}`;
     this.#exchange = new Exchange(source, name, options);
     this.#kept = options.cache.part(name);
-    this.derivedCache = createDerivedCache(options.cache.part(`shelf ${name}`), options.clock);
+    this.derivedCache = createDerivedCache(options.cache.part(`derived ${name}`), options.clock);
     this.#versions = new Versions(this.#kept);
     this.#reader = new ResponseReader(source, options, this.#versions);
     const { clock, store, timeoutMs, maxWaitMs } = options;
@@ -63,7 +63,7 @@ export class Pipeline {
   }
 
   /**
-   * The steps of one read: what is kept, if it will do; what is in flight already; breaker, allowance and HTTP
+   * The steps of one read: what is kept, if it will do; what is in flight already; circuit breaker, rate limit and HTTP
    * (`Exchange`); decoding; keeping. Null where upstream says that the resource is not there.
    */
   async read<T>(request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
@@ -93,7 +93,7 @@ export class Pipeline {
     }
   }
 
-  /** A body as it arrives: neither kept nor shared, but under the same allowance. Null where it is not there. */
+  /** A body as it arrives: neither kept nor shared, but under the same budget. Null where it is not there. */
   async stream(request: Request, scope: ReadScope): Promise<Readable | null> {
     scope.signal.throwIfAborted();
     const control = unsharedControl(scope);

@@ -39,7 +39,7 @@ export const priorityRank: Readonly<Record<Priority, number>> = { query: 0, feed
 /** What one operation cost (docs/behaviour.md 5.8). The pipeline writes it, `extensions.upstream` shows it. */
 export interface CostMeter extends ReadCounts {
   requests: number;
-  /** Longest time that a read of this operation waited for allowance. */
+  /** Longest time that a read of this operation waited for budget. */
   waitedMs: number;
   /** What upstream calls the requests, for the log: its operator finds them by it. The first twenty; clients never see them. */
   readonly requestIds: string[];
@@ -102,9 +102,9 @@ export interface RateLimitStatus {
   readonly perMinute: number;
   readonly burst: number | null;
   readonly remaining: number;
-  /** Left of the day's allowance; null where there is none. */
+  /** Left of the daily quota; null where there is none. */
   readonly remainingToday: number | null;
-  /** When the allowance is whole again; null when it is. */
+  /** When the budget is whole again; null when it is. */
   readonly resetAtMs: number | null;
 }
 
@@ -114,6 +114,6 @@ export interface UpstreamStatus extends InterfaceStatus {
   readonly circuitOpenUntilMs: number | null;
   /** Until when upstream has asked for silence by 429 or `Retry-After`; null while it has not. */
   readonly retryAfterUntilMs: number | null;
-  /** Reads in the waiting line. */
+  /** Reads in the request queue. */
   readonly waiting: Readonly<Record<Priority, number>>;
 }

@@ -5,7 +5,7 @@ export type Outcome = 'succeeded' | 'failed' | 'undecided';
 
 /** A read that was let through. */
 export interface Admission {
-  /** False once the interface is left alone and this is not the read that probes it. */
+  /** False once the circuit is open and this is not the read that probes the interface. */
   readonly stands: boolean;
   /** `undecided`: the caller left, or nothing was sent. */
   end(outcome: Outcome): void;
@@ -34,7 +34,7 @@ export class CircuitBreaker {
     return this.#openUntilMs;
   }
 
-  /** Null while the interface is left alone. */
+  /** Null while the circuit is open. */
   admit(): Admission | null {
     const probe = this.#openUntilMs !== null;
     if (probe) {

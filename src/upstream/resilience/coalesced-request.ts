@@ -7,9 +7,9 @@ export interface RequestControl {
   readonly signal: AbortSignal;
   priority: Priority;
   operationKey: object;
-  /** Set while it stands in the waiting line. */
+  /** Set while it stands in the request queue. */
   raise: ((priority: Priority, turn: object) => void) | undefined;
-  /** Time spent in the waiting line so far. */
+  /** Time spent in the request queue so far. */
   waitedMs: number;
 }
 
@@ -24,7 +24,7 @@ export class CoalescedRequest<T> {
   readonly #controller = new AbortController();
   readonly control: RequestControl;
   readonly #result: Promise<T>;
-  #passengers = 0;
+  #waiters = 0;
   #landed = false;
 
   constructor(scope: ReadScope, fly: (control: RequestControl) => Promise<T>) {
@@ -51,7 +51,7 @@ export class CoalescedRequest<T> {
       control.operationKey = scope.operationKey;
       control.raise?.(scope.priority, scope.operationKey);
     }
-    this.#passengers++;
+    this.#waiters++;
     let stopListening = () => {};
     const left = new Promise<never>((_, reject) => {
       stopListening = onAbort(scope.signal, () => reject(scope.signal.reason));
@@ -61,8 +61,8 @@ export class CoalescedRequest<T> {
     } finally {
       stopListening();
       scope.meter.waitedMs = Math.max(scope.meter.waitedMs, Math.min(control.waitedMs, now() - joinedMs));
-      this.#passengers--;
-      if (this.#passengers === 0 && !this.#landed) this.#controller.abort(scope.signal.reason);
+      this.#waiters--;
+      if (this.#waiters === 0 && !this.#landed) this.#controller.abort(scope.signal.reason);
     }
   }
 }

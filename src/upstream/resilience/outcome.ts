@@ -18,7 +18,7 @@ export function outcomeOf(error: unknown): Outcome {
   return error instanceof UpstreamUnavailable ? 'failed' : 'succeeded';
 }
 
-/** Whether an older answer is better than this failure (docs/behaviour.md 5.6): upstream fails, or the allowance is spent. */
+/** Whether an older answer is better than this failure (docs/behaviour.md 5.6): upstream fails, or the budget is spent. */
 export function allowsStaleIfError(error: unknown): boolean {
   return (
     error instanceof UpstreamUnavailable ||

@@ -13,7 +13,7 @@ export interface RetryOptions {
 
 /**
  * One more attempt where it can help (docs/behaviour.md 5.10), after a pause that is different for each, in what the first one left
- * of the time (`leftMs`). The second attempt pays allowance like the first; when it cannot, the first one's failure stands.
+ * of the time (`leftMs`). The second attempt pays budget like the first; when it cannot, the first one's failure stands.
  */
 export async function withOneRetry<T>(
   { clock, random, budgetMs, signal, wanted }: RetryOptions,
@@ -47,7 +47,7 @@ function worthRetrying(error: unknown): boolean {
   return status === null || status === 500 || status === 502 || status === 503;
 }
 
-/** Upstream's 429: the waiting line holds the second attempt for as long as upstream asked, or gives it up at once. */
+/** Upstream's 429: the request queue holds the second attempt for as long as upstream asked, or gives it up at once. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UpstreamRateLimited && error.upstream !== undefined;
 }

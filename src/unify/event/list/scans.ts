@@ -11,7 +11,7 @@ import { ProjectReader } from './project-reader.js';
 
 export type ProjectScan = NewestFirst | OldestFirst;
 
-/** As many as a burst of the project's allowance (docs/interfaces.md P8): what one page may take of each interface at most. */
+/** As many as a burst of the project's budget (docs/interfaces.md P8): what one page may take of each interface at most. */
 export const mostRequests = 20;
 
 export function projectScan(

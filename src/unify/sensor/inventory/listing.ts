@@ -43,11 +43,11 @@ interface OwnReading<W> {
 }
 
 // Each interface has one such list.
-const shelved = 'sensors';
+const cacheKey = 'sensors';
 
 /**
  * All sensors of one interface: read page by page, kept, and read again behind when asked for after they are no longer
- * fresh. Ten thousand sensors are read less often than ten, so that they do not eat the allowance.
+ * fresh. Ten thousand sensors are read less often than ten, so that they do not eat the budget.
  */
 export class SensorListing<W> {
   readonly #options: ListingOptions<W>;
@@ -121,7 +121,7 @@ export class SensorListing<W> {
   }
 
   /**
-   * The whole list, or as much of it as satisfies `enough`. Where the allowance does not suffice or a page fails, what
+   * The whole list, or as much of it as satisfies `enough`. Where the budget does not suffice or a page fails, what
    * there is, with `failure`; the reading then goes on behind where that can help.
    */
   async read(
@@ -176,7 +176,7 @@ export class SensorListing<W> {
 
   /** Nothing read before this moment is served again. */
   discard(): void {
-    this.#options.derivedCache.delete(shelved);
+    this.#options.derivedCache.delete(cacheKey);
     this.#refreshDueMs = Number.NEGATIVE_INFINITY;
     this.#epoch = {};
     const reading = this.#reading;
@@ -185,7 +185,7 @@ export class SensorListing<W> {
   }
 
   get #kept(): Listed<W> | null {
-    return (this.#options.derivedCache.get(shelved) as Listed<W> | undefined) ?? null;
+    return (this.#options.derivedCache.get(cacheKey) as Listed<W> | undefined) ?? null;
   }
 
   #usable(maxAgeMs: number, demand?: Demand): Listed<W> | null {
@@ -254,10 +254,10 @@ export class SensorListing<W> {
     if (reading.pages > 0) this.#expectedPages = reading.pages;
     const { clock, rateLimit } = this.#options;
     this.#refreshDueMs = clock.now() + refreshEveryMs(reading.pages, rateLimit());
-    const { derivedCache: shelf } = this.#options;
-    if (reading.complete) shelf.put(shelved, reading, reading.bytes);
+    const { derivedCache } = this.#options;
+    if (reading.complete) derivedCache.put(cacheKey, reading, reading.bytes);
     // What this key may no longer see is not shown from memory either.
-    else if (isDefinite(reading.failure)) shelf.delete(shelved);
+    else if (isDefinite(reading.failure)) derivedCache.delete(cacheKey);
   }
 
   #refreshBehind(): void {
@@ -318,7 +318,7 @@ export class SensorListing<W> {
 
 /**
  * How often a list of so many pages may be read again: as docs/behaviour.md 5.6 calls for, unless that takes more than a quarter
- * of the minute's allowance, or would leave too little of the day's.
+ * of the minute's budget, or would leave too little of the day's.
  */
 function refreshEveryMs(pages: number, { perMinute, remainingToday }: RateLimitStatus): number {
   const byMinute = (pages * 60_000 * 4) / Math.max(1, perMinute);

@@ -30,7 +30,7 @@ interface Waiter {
 // Enough to have the burst in flight soon, and few enough that other operations get their turn in between.
 const atOnce = 6;
 const passes = 3;
-// Assumed: an allowance that is away for longer than this (the day's is spent) is not worth keeping the reading alive.
+// Assumed: a budget that is away for longer than this (the day's is spent) is not worth keeping the reading alive.
 const longestStallMs = 600_000;
 
 /** One reading of a whole list, shared by all who wait for it. */
@@ -105,7 +105,7 @@ export class Reading<W> implements Listed<W> {
   }
 
   /**
-   * Until the list is complete or `enough` is satisfied, until it fails or the allowance is spent for now, whichever
+   * Until the list is complete or `enough` is satisfied, until it fails or the budget is spent for now, whichever
    * comes first. Rejects when the caller goes away. When it was the last one, or `goOn` says that the rest is not worth
    * reading, the reading ends with it.
    */

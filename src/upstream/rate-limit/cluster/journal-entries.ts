@@ -7,7 +7,7 @@ const priority = z.enum(priorities);
 /** Requests that were answered: the number of each, and how long ago. */
 const answered = z.array(z.tuple([z.number(), ms]));
 
-/** What instances tell each other of one key's allowance. Spans rather than times: their clocks need not agree. */
+/** What instances tell each other of one key's budget. Spans rather than times: their clocks need not agree. */
 const entries = z.discriminatedUnion('is', [
   /** A request is sent. */
   z.object({
@@ -26,7 +26,7 @@ const entries = z.discriminatedUnion('is', [
   z.object({ is: z.literal('sent alone'), count: z.number(), agoMs: z.array(ms) }),
   /** What waits, so that the others can let it go first where it is its turn. */
   z.object({ is: z.literal('waits'), by: z.string(), answered, waiting: z.array(priority) }),
-  /** Upstream has asked to be left alone (docs/behaviour.md 5.1). */
+  /** Upstream has asked for a pause (docs/behaviour.md 5.1). */
   z.object({ is: z.literal('held'), forMs: ms, isNamed: z.boolean(), isAway: z.boolean() }),
   /** Upstream's own count (docs/interfaces.md C8), as of a request that was sent so long ago. */
   z.object({

@@ -4,7 +4,7 @@ import type { Priority } from '../../read/read.js';
 // Those who wait say so every second.
 const waitsMs = 2_000;
 
-/** Who waits for the same allowance at other instances (docs/behaviour.md 8). */
+/** Who waits for the same budget at other instances (docs/behaviour.md 8). */
 export class PeerQueues {
   readonly #clock: Clock;
   readonly #untilMs: Record<Priority, number> = {

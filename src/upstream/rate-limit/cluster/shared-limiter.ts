@@ -27,7 +27,7 @@ const clockSlackMs = 250;
 const waitsEveryMs = 1_000;
 
 /**
- * What one instance tells the others of the allowance that they share, and hears from them (docs/behaviour.md 8): each reckons with
+ * What one instance tells the others of the budget that they share, and hears from them (docs/behaviour.md 8): each reckons with
  * all that was sent with the key, by whomever. While Redis is away it keeps to an equal part, and tells later what it sent.
  */
 export class SharedLimiter {

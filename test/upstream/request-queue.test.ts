@@ -63,7 +63,7 @@ function lineOf({ perMinute = 60, burst = 20, perDay = null as number | null } =
   return { clock, allowance, line, ask, settled, names, drain };
 }
 
-describe('the waiting line', () => {
+describe('the request queue', () => {
   it('lets a burst through at once and the rest at the pace of the allowance', async () => {
     const { clock, ask, settled } = lineOf();
     for (let i = 0; i < 22; i++) ask(`${i}`);
