@@ -40,10 +40,10 @@ import { version } from './version.js';
 
 /** A running gateway. */
 export interface Gateway extends AsyncDisposable {
-  /** With the port that was taken, without a path. */
+  /** With the port that is in use, without a path. */
   readonly url: string;
   readonly port: number;
-  /** Leaves in order: see `drain`. */
+  /** Graceful shutdown within `graceMs` (default 10 s): see `drain`. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -51,20 +51,20 @@ export interface GatewayOptions {
   readonly config: Config;
   readonly clock?: Clock;
   readonly log?: Log;
-  /** From 0 to 1, for jitter. */
+  /** A number from 0 to 1; used for jitter. */
   readonly random?: () => number;
   readonly socketsPerClient?: number;
-  /** Of one of several processes behind a port; left out for one by itself. */
+  /** Set in each of several processes behind one port; left out for a single process. */
   readonly shared?: Shared;
-  /** Takes connections; on HOST and PORT when left out. */
+  /** Starts accepting connections; listens on HOST and PORT when left out. */
   readonly listen?: (server: Server) => Promise<Listener>;
 }
 
-/** What several processes behind one port have in common: see `workers/`. */
+/** State that several processes behind one port share: see `workers/`. */
 export interface Shared {
-  /** Null where each opens Redis by itself. */
+  /** Null where each process connects to Redis itself. */
   readonly store: Store | null;
-  /** The one sandbox of all; null without one. */
+  /** The one sandbox that all processes use; null without one. */
   readonly sandbox: SandboxAddress | null;
   readonly operationBudget: OperationBudget;
   readonly places: ClientConnections;
@@ -77,24 +77,24 @@ const usualGraceMs = 10_000;
 /** The composition root: the only place that puts the parts together. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock = realClock, shared } = options;
-  if (shared) return startBefore(shared.sandbox, options);
+  if (shared) return startWith(shared.sandbox, options);
   const sandbox = config.sandbox ? await startSandbox({ clock }) : null;
   try {
-    const gateway = await startBefore(sandbox, options);
-    return sandbox ? closingAfter(gateway, sandbox) : gateway;
+    const gateway = await startWith(sandbox, options);
+    return sandbox ? withSandboxClosedLast(gateway, sandbox) : gateway;
   } catch (error) {
     await sandbox?.close();
     throw error;
   }
 }
 
-/** What it stands before goes last. */
-function closingAfter(gateway: Gateway, sandbox: AsyncDisposable): Gateway {
+/** Closes the sandbox after the gateway, which may still send requests to it while closing. */
+function withSandboxClosedLast(gateway: Gateway, sandbox: AsyncDisposable): Gateway {
   const close = (graceMs?: number) => gateway.close(graceMs).finally(() => sandbox[Symbol.asyncDispose]());
   return { ...gateway, close, [Symbol.asyncDispose]: () => close() };
 }
 
-async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptions): Promise<Gateway> {
+async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions): Promise<Gateway> {
   const { config, clock = realClock, random = Math.random, shared: common } = options;
   const log = options.log ?? createLog({ level: config.logLevel, secrets: secretsOf(config) });
   const files = readOperationFiles();
@@ -113,7 +113,7 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
   const redis = config.redisUrl === null ? null : store.connection;
   const keys = openTenancy({ config, sandbox, store, clock, log, random, onRequest });
   const leaving = new AbortController();
-  // Every open stream listens to it.
+  // Every open stream adds a listener: Node must not warn of a leak.
   setMaxListeners(0, leaving.signal);
   const { limits } = config;
   const persisted = persistedOperations({
@@ -130,7 +130,7 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
       gateway: {
         version,
         sandbox: sandbox !== null,
-        ...(common && { elsewhere: () => elsewhereOf(common.peers) }),
+        ...(common && { elsewhere: () => otherProcessesOf(common.peers) }),
       },
       tracing,
       log,
@@ -204,7 +204,7 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
     throw error;
   });
   const { port, url } = listener;
-  // Several processes say so as one.
+  // With several processes the primary logs the one start line.
   if (!common) log.info(startFacts(config, url), 'Listening');
 
   let closing: Promise<void> | null = null;
@@ -215,7 +215,7 @@ async function startBefore(sandbox: SandboxAddress | null, options: GatewayOptio
   return { url, port, close, [Symbol.asyncDispose]: () => close() };
 }
 
-async function elsewhereOf(peers: Peers): Promise<OtherProcesses> {
+async function otherProcessesOf(peers: Peers): Promise<OtherProcesses> {
   const reports = await peers.health();
   return {
     interfaces: reports.flatMap(({ sightings }) => sightings.flatMap(({ status }) => status ?? [])),
@@ -229,9 +229,9 @@ function rateOf({ config, clock = realClock, shared }: GatewayOptions): ClientRa
   return clientRate(perMinute, shared?.operationBudget ?? new RateBuckets(perMinute, clock));
 }
 
-function each(told: readonly (OnFinished | undefined)[]): OnFinished {
+function each(observers: readonly (OnFinished | undefined)[]): OnFinished {
   return (operation, finished) => {
-    for (const tell of told) tell?.(operation, finished);
+    for (const observe of observers) observe?.(operation, finished);
   };
 }
 
@@ -241,7 +241,7 @@ function bothEnds(first: OnRequest, second: OnRequest): OnRequest {
   return (request) => {
     const ends = [first(request), second(request)];
     return (end) => {
-      for (const tell of ends) tell(end);
+      for (const observeEnd of ends) observeEnd(end);
     };
   };
 }

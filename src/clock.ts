@@ -1,4 +1,4 @@
-/** Where every part of the gateway and of the sandbox gets its time from, so that tests can drive it. */
+/** The only source of time for the gateway and the sandbox, so that tests can drive it. */
 export interface Clock {
   /** Milliseconds since 1970, possibly with a fraction. */
   now(): number;
@@ -15,7 +15,7 @@ export interface Timer {
 // setTimeout takes at most 2^31 − 1 ms and fires at once above that.
 const longestTimeoutMs = 2 ** 31 - 1;
 
-/** The machine's clock. Its timers do not keep the process alive: sockets and servers do. */
+/** The machine's clock. Its timers are unreferenced: only sockets and servers keep the process alive. */
 export const realClock: Clock = {
   now: () => Date.now(),
   timer(delayMs, run) {
@@ -48,7 +48,7 @@ export class ManualClock implements Clock {
     return this.#nowMs;
   }
 
-  /** Timers that have not fired: what a test looks at to see that polling has stopped. */
+  /** Number of timers that have not fired; tests read it to see that polling has stopped. */
   get pendingTimers(): number {
     return this.#pending.size;
   }
@@ -63,7 +63,7 @@ export class ManualClock implements Clock {
     return sleepOn(this, delayMs, signal);
   }
 
-  /** Moves time on by `ms`, firing what falls due on the way, and lets promises settle after each. */
+  /** Advances time by `ms`, fires the timers that fall due, in order, and lets promises settle after each. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
     await settle();
@@ -93,7 +93,7 @@ export class ManualClock implements Clock {
   }
 }
 
-// One turn of the event loop: promise callbacks chained to any depth run before it.
+// One iteration of the event loop: promise callbacks chained to any depth run before it.
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function sleepOn(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {

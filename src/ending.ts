@@ -2,15 +2,15 @@ import type { Log } from './log.js';
 
 export interface EndingOptions {
   readonly log: Log;
-  /** Finishes what is in flight. */
+  /** Completes the requests in flight. */
   close(): Promise<void>;
-  /** The process ends in any case now. */
+  /** Called immediately before the process exits, also when `close` failed or was cut short. */
   atEnd?(): void;
 }
 
 /**
- * From now on the process ends in order at a signal, or at a fault that nobody foresaw: what is in flight is finished, and
- * something else starts the process afresh. The returned function does the same without a signal.
+ * Installs graceful shutdown on SIGTERM, SIGINT and uncaught faults: requests in flight are completed and the process
+ * exits; restarting it is left to the supervisor. The returned function starts the same shutdown without a signal.
  */
 export function endInOrder({ log, close, atEnd = () => {} }: EndingOptions): (code: number) => void {
   let isLeaving = false;
@@ -26,7 +26,7 @@ export function endInOrder({ log, close, atEnd = () => {} }: EndingOptions): (co
     exit(code);
   }
 
-  /** Asked twice: whoever asks does not want to wait. */
+  /** A second signal or fault exits at once, without waiting for requests in flight. */
   const leaveOrExit = (code: number) => (isLeaving ? exit(code) : void leave(code));
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

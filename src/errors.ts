@@ -1,9 +1,9 @@
-/** Every failure the gateway knows: one class and one stable code per cause (docs/behaviour.md 4). */
+/** Every failure that the gateway reports: one class and one stable code per cause (docs/behaviour.md 4). */
 
 /** One of the two REST interfaces behind the graph. */
 export type Source = 'PROJECT' | 'CATALOGUE';
 
-/** What upstream said when it caused the failure. Never a key, an address or a body. */
+/** The upstream response that caused the failure. It never holds a key, an address or a body. */
 export interface UpstreamAnswer {
   readonly source: Source;
   /** HTTP status; null when there was no answer. */
@@ -15,17 +15,17 @@ export interface UpstreamAnswer {
 }
 
 export interface FailureDetails {
-  /** What upstream answered, where it is the cause. */
+  /** Set where an upstream response is the cause. */
   readonly upstream?: UpstreamAnswer | undefined;
-  /** Seconds after which trying again can help. */
+  /** Seconds after which a retry can succeed. */
   readonly retryAfterS?: number | undefined;
   /** The GraphQL argument that is wrong. */
   readonly argument?: string | undefined;
-  /** For the log alone. */
+  /** Written to the log, never sent to a client. */
   readonly cause?: unknown;
 }
 
-/** A failure whose message a client may read. */
+/** A failure with a message that may be sent to a client. */
 export abstract class GatewayError extends Error {
   /** The stable code of docs/behaviour.md 4. */
   abstract readonly code: string;
@@ -47,7 +47,7 @@ export class BadUserInput extends GatewayError {
   readonly code = 'BAD_USER_INPUT';
 }
 
-/** The client has not proved who it is; in `passthrough`, upstream refused the client's key. */
+/** The client's credentials are missing or invalid; in `passthrough`, upstream refused the client's key. */
 export class Unauthenticated extends GatewayError {
   readonly code = 'UNAUTHENTICATED';
 }
@@ -63,8 +63,8 @@ export class UpstreamUnauthorized extends GatewayError {
 }
 
 /**
- * No budget within the wait, or upstream 429. Only the latter has `upstream`: a budget that is spent is the gateway's
- * own count, and no request of upstream's could be named (docs/behaviour.md 4).
+ * No permit within UPSTREAM_MAX_WAIT_MS, or upstream 429. `upstream` is set only for the latter: an exhausted budget is
+ * the gateway's own count, so there is no upstream response to name (docs/behaviour.md 4).
  */
 export class UpstreamRateLimited extends GatewayError {
   readonly code = 'UPSTREAM_RATE_LIMITED';
@@ -75,37 +75,37 @@ export class UpstreamTimeout extends GatewayError {
   readonly code = 'UPSTREAM_TIMEOUT';
 }
 
-/** Connection refused or broken, 5xx, or a body that is not what the spec says. */
+/** Connection refused or broken, 5xx, or a body that does not match the spec. */
 export class UpstreamUnavailable extends GatewayError {
   readonly code = 'UPSTREAM_UNAVAILABLE';
 }
 
-/** An `after` or `before` that is not ours, or of another list. */
+/** An `after` or `before` cursor that this gateway did not issue, or that belongs to another list. */
 export class CursorInvalid extends GatewayError {
   readonly code = 'CURSOR_INVALID';
 }
 
-/** A cursor that can no longer be resumed without loss. */
+/** A cursor after which the change log is no longer complete, so that a replay would miss changes. */
 export class CursorExpired extends GatewayError {
   readonly code = 'CURSOR_EXPIRED';
 }
 
-/** A subscription whose reader is too slow for what happens (docs/behaviour.md 9.5). */
+/** The buffer of a subscription overflowed because its client reads too slowly (docs/behaviour.md 9.5). */
 export class FellBehind extends GatewayError {
   readonly code = 'FELL_BEHIND';
 }
 
-/** A query limit, or more upstream requests than MAX_COST. */
+/** The operation exceeds a query limit, or could need more upstream requests than MAX_COST. */
 export class QueryTooComplex extends GatewayError {
   readonly code = 'QUERY_TOO_COMPLEX';
 }
 
-/** Over CLIENT_RATE_PER_MINUTE. */
+/** The client sent more operations than CLIENT_RATE_PER_MINUTE. */
 export class ClientRateLimited extends GatewayError {
   readonly code = 'CLIENT_RATE_LIMITED';
 }
 
-/** The client has left, and with it whoever would read this: the reason that its work is aborted with. */
+/** Abort reason of the work for a client that has disconnected; nobody receives it. */
 export class ClientGone extends GatewayError {
   readonly code = 'CLIENT_GONE';
 }
@@ -115,7 +115,7 @@ export class NotConfigured extends GatewayError {
   readonly code = 'NOT_CONFIGURED';
 }
 
-/** For `NOT_CONFIGURED`: what would change it. */
+/** `NotConfigured` with a message that names the settings that would mend it. */
 export function notConfigured(source: Source): NotConfigured {
   const [name, header] =
     source === 'PROJECT' ? ['project', 'Authorization'] : ['catalogue', 'X-Catalogue-Key'];

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-/** One JSON line each. Whatever is logged, no secret can reach the output. */
+/** Writes one JSON line per call. Secrets are removed from every line before it is written. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;
@@ -15,11 +15,11 @@ export type LogLevel = (typeof logLevels)[number];
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Texts that must never be written: keys and tokens of the configuration. */
+  /** Keys and tokens of the configuration, which must never be written. */
   readonly secrets: readonly string[];
-  /** Of several workers, which one: every line says so. */
+  /** Number of this worker, written on every line; left out for a single process. */
   readonly worker?: number;
-  /** Takes each line; standard output when left out. */
+  /** Receives each line; standard output when left out. */
   readonly write?: (line: string) => void;
 }
 
@@ -38,17 +38,18 @@ export function createLog({ level, secrets, worker, write }: LogOptions): Log {
   );
 }
 
-// docs/interfaces.md P5: keys start with `svc_sk_`. Clients' keys and tokens are not known beforehand, but their form is.
+// docs/interfaces.md P5: keys start with `svc_sk_`. Keys and tokens of clients are not known beforehand; they are
+// recognised by their form.
 const secretForms = [/svc_sk_[\w-]+/g, /\b(Bearer)\s+[\w.~+/=-]+/gi];
 
-/** Replaces every secret in a text, known ones and those that have a secret's form. */
+/** Replaces the known secrets in a text, and everything that has the form of a secret. */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
   const known = secrets.filter((secret) => secret.length > 0);
   return (text) => {
     let clean = text;
     for (const secret of known) {
       clean = clean.replaceAll(secret, '[secret]');
-      // As it stands inside a JSON string.
+      // A secret can also appear escaped, inside a JSON string.
       clean = clean.replaceAll(JSON.stringify(secret).slice(1, -1), '[secret]');
     }
     for (const form of secretForms) clean = clean.replace(form, '[secret]');

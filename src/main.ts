@@ -29,7 +29,7 @@ async function run(): Promise<void> {
   let atEnd = () => {};
   endInOrder({ log, close: async () => gateway?.close(), atEnd: () => atEnd() });
   try {
-    // Only now: everything else here is said without waiting for the whole of it.
+    // Imported late, so that --help, --version and configuration errors need not load the whole gateway.
     if (config.workers > 1) {
       const { Primary } = await import('./workers/primary.js');
       const primary = new Primary({ config, log });
@@ -43,7 +43,7 @@ async function run(): Promise<void> {
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
     atEnd();
-    // Whatever had been started before would go on.
+    // Parts that had already started would keep the process alive.
     process.exit();
   }
 }

@@ -2,7 +2,7 @@ import type { Config } from './config/config.js';
 import type { LogFields } from './log.js';
 import { version } from './version.js';
 
-/** What the log says at the start, however many processes there are. */
+/** Fields of the one start line, which is the same for one process and for several. */
 export function startFacts({ sandbox, auth }: Config, url: string): LogFields {
   return { url, version, sandbox, auth: auth.mode };
 }

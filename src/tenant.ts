@@ -23,33 +23,33 @@ import type { RateLimitSettings } from './upstream/rate-limit/limiter.js';
 import { newCostMeter, type ReadScope, type UpstreamStatus } from './upstream/read/read.js';
 import type { RequestEnd, SentRequest, UpstreamOptions } from './upstream/read/request.js';
 
-/** Who may read, and with whose keys (docs/behaviour.md 7). */
+/** Access to the graph and the upstream keys that serve it (docs/behaviour.md 7). */
 export interface Tenancy {
   readonly access: Access;
   /** The configured interfaces, for `/ready`. */
   readonly watched: readonly Watched[];
-  /** How the interfaces are doing with the gateway's own keys; in `passthrough` their keys are the clients' affair. */
+  /** Status of the interfaces with the gateway's own keys; empty in `passthrough`, where clients bring the keys. */
   interfaces(): readonly UpstreamStatus[];
   readonly cache: ResponseCache;
-  /** Pairs of keys that are kept apart. */
+  /** Number of key pairs with a tenant of their own; 0 outside `passthrough`. */
   tenantCount(): number;
-  /** The live feeds with the gateway's own keys; none in `passthrough`, where they are the clients' affair. */
+  /** The live feeds of the gateway's own keys; empty in `passthrough`, where each tenant has its own. */
   feeds(): readonly FeedStatus[];
   close(): Promise<void>;
 }
 
-/** Where a sandbox is, and the keys that it takes. */
+/** Addresses and keys of a running sandbox. */
 export type SandboxAddress = Pick<Sandbox, 'projectUrl' | 'projectKey' | 'catalogueUrl' | 'catalogueKey'>;
 
 export interface TenancyOptions {
   readonly config: Config;
-  /** Used in place of what is configured. */
+  /** Replaces the configured interfaces. */
   readonly sandbox: SandboxAddress | null;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;
-  /** Told of every upstream request. */
+  /** Called at the start of every upstream request; the returned function is called at its end. */
   readonly onRequest: (request: SentRequest) => (end: RequestEnd) => void;
 }
 
@@ -71,7 +71,7 @@ export function openTenancy(options: TenancyOptions): Tenancy {
     createFeeds({
       tenant,
       settings: config.feeds,
-      // A hash: what is shared lies under names that tell no key.
+      // Names in Redis are hashes, so that they do not reveal a key.
       changes: (feed) => options.store.changes(nameOf([feed, tenant.scope, ...keyOwner])),
       connection: options.store.connection,
       random,
@@ -79,8 +79,8 @@ export function openTenancy(options: TenancyOptions): Tenancy {
 
   if (config.auth.mode === 'passthrough') {
     const tenants = createTenants({
-      connectProject: project && ((key) => createProjectClient(heldBy(key, project))),
-      connectCatalogue: catalogue && ((key) => createCatalogueClient(heldBy(key, catalogue))),
+      connectProject: project && ((key) => createProjectClient(withClientKey(key, project))),
+      connectCatalogue: catalogue && ((key) => createCatalogueClient(withClientKey(key, catalogue))),
       feedsOf,
       clock,
       log,
@@ -133,7 +133,7 @@ function accessByOwnKeys(own: Own, { config: { auth }, clock, log }: TenancyOpti
 
 type Interface = Omit<UpstreamOptions, 'keyOwner'> & Pick<TenancyOptions, 'onRequest'>;
 
-/** Where the interfaces are, and how they may be asked; without a key in `passthrough`. */
+/** Address, key, time-outs and rate limit of each interface; the key is empty in `passthrough`. */
 function interfacesOf(
   options: TenancyOptions,
   http: Http,
@@ -164,13 +164,13 @@ function interfacesOf(
       ...common,
       baseUrl: catalogue.url,
       key: catalogue.key ?? '',
-      rateLimit: catalogueAllowances[config.catalogueTier],
+      rateLimit: catalogueRateLimits[config.catalogueTier],
     },
   };
 }
 
-/** The interface with a client's key, which is read anew for each request: it may be gone by then. */
-function heldBy(key: HeldKey, upstream: Interface): UpstreamOptions {
+/** The interface with a client's key. The key is read for each request, because it may have been removed meanwhile. */
+function withClientKey(key: HeldKey, upstream: Interface): UpstreamOptions {
   return {
     ...upstream,
     get key() {
@@ -188,8 +188,8 @@ function heldBy(key: HeldKey, upstream: Interface): UpstreamOptions {
   };
 }
 
-// What /ready may spend while nobody else asks: a tenth of the project's minute, and of the catalogue's day
-// (docs/interfaces.md C8: 10,000) an eighth.
+// Shortest time between two probes of /ready while there is no other traffic. It bounds their share of the rate limit
+// to a tenth of the project's minute and a seventh of the catalogue's day (docs/interfaces.md C8: 10,000 requests).
 const quietForMs = { PROJECT: 10_000, CATALOGUE: 60_000 };
 
 function watchesOf({ project, catalogue }: Tenant): readonly Watched[] {
@@ -220,7 +220,7 @@ function watchesOf({ project, catalogue }: Tenant): readonly Watched[] {
   ];
 }
 
-// Without a key of the gateway's own, any answer but a fault of the server shows that the interface is there.
+// The probe has no key in `passthrough`: any status below 500, 401 included, shows that the interface is reachable.
 function anonymousWatch(source: Source, { http, baseUrl, timeoutMs }: Interface, path: string): Watched {
   const url = new URL(`${baseUrl}${path}`);
   return {
@@ -247,8 +247,8 @@ function nameOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-// docs/interfaces.md C8. Assumed: as with the project's 20 of 60, a third may go at once; no burst is shown.
-const catalogueAllowances: Readonly<Record<Config['catalogueTier'], RateLimitSettings>> = {
+// docs/interfaces.md C8. Assumed: the burst is a third of the minute, as for the project (20 of 60); C8 states none.
+const catalogueRateLimits: Readonly<Record<Config['catalogueTier'], RateLimitSettings>> = {
   free: { perMinute: 60, burst: 20, perDay: 10_000 },
   standard: { perMinute: 300, burst: 100, perDay: 100_000 },
   premium: { perMinute: 1_000, burst: 333, perDay: null },

@@ -6,7 +6,7 @@ import { type Setting, type SettingName, type Settings, settings, tokenList } fr
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Null where the interface is not configured. With the sandbox both are null here: it brings its own. */
+  /** Null where the interface is not configured, and with the sandbox, which has its own addresses and keys. */
   readonly project: InterfaceConfig | null;
   readonly catalogue: InterfaceConfig | null;
   readonly sandbox: boolean;
@@ -24,11 +24,11 @@ export interface Config {
   readonly limits: LimitConfig;
   /** Null: no limit. */
   readonly clientRatePerMinute: number | null;
-  /** Whether whole answers are kept. */
+  /** Cache whole GraphQL answers. */
   readonly answerCache: boolean;
   /** Processes behind the port. */
   readonly workers: number;
-  /** Null: one process by itself. Can hold a password. */
+  /** Null: instances share nothing. Can hold a password. */
   readonly redisUrl: string | null;
   /** Null: no tracing. */
   readonly otlpEndpoint: string | null;
@@ -38,7 +38,7 @@ export interface Config {
 export interface InterfaceConfig {
   /** Without `/v1` and without a slash at the end. */
   readonly url: string;
-  /** Null in `passthrough`, where clients bring theirs. */
+  /** Null in `passthrough`, where clients send their own. */
   readonly key: string | null;
 }
 
@@ -120,12 +120,12 @@ export function parseConfig(env: Environment = process.env): Config {
   };
 }
 
-/** Variables that look like a setting with a slip of the pen: they set nothing. */
+/** Variables that set nothing but look like a misspelt setting. */
 export function misspeltSettings(env: Environment = process.env): readonly Misspelt[] {
   return misspelt(Object.keys(env));
 }
 
-/** Every key and token of the configuration: what the log must never hold. */
+/** Every key, token and password of the configuration, for `createLog` to remove. */
 export function secretsOf(config: Config): readonly string[] {
   const redisPassword =
     config.redisUrl === null ? null : decodeURIComponent(new URL(config.redisUrl).password);
@@ -153,7 +153,7 @@ export function readTokenFile(file: string): readonly string[] {
   return tokenList(contentOf('GATEWAY_TOKENS_FILE', file));
 }
 
-// A variable set to nothing is a variable not set: compose files and CI write `NAME=` for that.
+// An empty variable counts as unset: compose files and CI write `NAME=` for that.
 function rawValue(name: string, { isSecret }: Setting<unknown>, env: Environment) {
   const direct = env[name]?.trim() || undefined;
   const variable = `${name}_FILE`;
@@ -188,7 +188,7 @@ function sandboxWanted(values: Settings): boolean {
   if (values.SANDBOX === false) {
     throw new ConfigError('SANDBOX', 'is false: then PROJECT_API_URL or CATALOGUE_API_URL must be set');
   }
-  // A key alone is a forgotten URL: sandbox data must not be taken for real.
+  // A key without a URL is a mistake: falling back to the sandbox would pass sandbox data off as real.
   for (const source of ['PROJECT', 'CATALOGUE'] as const) {
     if (values[`${source}_API_KEY`] !== null && values.SANDBOX === null) {
       throw new ConfigError(`${source}_API_URL`, `must be set where ${source}_API_KEY is`);
@@ -209,7 +209,7 @@ function interfaceConfig(source: 'PROJECT' | 'CATALOGUE', values: Settings): Int
 function authConfig(values: Settings, env: Environment): AuthConfig {
   const { AUTH_MODE: mode, GATEWAY_TOKENS: tokens } = values;
   const jwt = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
-  // Whoever sets these believes that clients are checked by them.
+  // Ignoring these silently would leave an operator believing that clients are authenticated.
   if (mode !== 'token') refuseIn(mode, 'token', ['GATEWAY_TOKENS'], values);
   if (mode !== 'jwt') refuseIn(mode, 'jwt', jwt, values);
   switch (mode) {

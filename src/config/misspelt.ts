@@ -1,16 +1,16 @@
 import { settings } from './settings.js';
 
-/** A variable that nothing reads, and the setting that it is close to. */
+/** A variable that nothing reads, and the setting that it resembles. */
 export interface Misspelt {
   readonly variable: string;
   readonly setting: string;
 }
 
-// Shorter names are close to ordinary ones: POST, HOME, PORTS.
+// Shorter settings resemble ordinary variables: POST, HOME, PORTS.
 const shortest = 7;
 const farthest = 2;
 
-/** Never the values: one may be a key. */
+/** Takes names only, never values: a value may be a key. */
 export function misspelt(variables: readonly string[]): readonly Misspelt[] {
   const known = Object.entries(settings).flatMap(([name, { isSecret }]) =>
     isSecret ? [name, `${name}_FILE`] : [name],
@@ -28,7 +28,7 @@ export function misspelt(variables: readonly string[]): readonly Misspelt[] {
     });
 }
 
-/** Letters to put in, take out or change (Levenshtein). */
+/** Levenshtein distance. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [above, letter] of [...from].entries()) {

@@ -1,8 +1,8 @@
 import { logLevels } from '../log.js';
 
 /**
- * The one table of everything that the environment can set (docs/behaviour.md 2): parsing, defaults, checks, `--help` and the
- * table of docs/operations.md all come from it. What several settings must satisfy together is checked in `config.ts`.
+ * The one table of settings (docs/behaviour.md 2): parsing, defaults, checks, `--help` and the table of
+ * docs/operations.md all come from it. Rules across several settings are checked in `config.ts`.
  */
 export const settings = {
   HOST: setting('Address to listen on', hostName, '127.0.0.1'),
@@ -115,7 +115,7 @@ export type Settings = { readonly [Name in SettingName]: ReturnType<(typeof sett
 
 export interface Setting<T> {
   readonly meaning: string;
-  /** Throws an Error whose message goes on after the variable's name: "must be …". */
+  /** Throws an Error with a message that follows the variable's name: "must be …". */
   readonly parse: (value: string) => T;
   readonly fallback: T;
   readonly shownDefault: string;
@@ -145,7 +145,8 @@ function hostName(value: string): string {
   return value;
 }
 
-// A secret's value must not be repeated in a message, and what a header cannot carry would fail on every request.
+// Checked at the start, because a value that a header cannot carry would fail on every request. The message does not
+// repeat the value, which is a secret.
 function headerText(value: string): string {
   if (!/^[\x21-\x7e]+$/.test(value)) throw new Error('must be printable ASCII without spaces');
   return value;
@@ -157,7 +158,7 @@ function projectKey(value: string): string {
   return value;
 }
 
-/** Tokens between commas or line ends, as a file of them may have either. */
+/** Tokens are separated by commas or line ends, since a token file may use either. */
 export function tokenList(value: string): readonly string[] {
   const tokens = value
     .split(/[,\r\n]/)
@@ -215,7 +216,7 @@ function upstreamUrl(value: string): string {
   return address;
 }
 
-// It may hold a password: it is never repeated.
+// The messages do not repeat the value, which may hold a password.
 function redisUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return value;

@@ -7,10 +7,10 @@ import { cost } from './limits/cost.js';
 import { decodeNodeId, encodeNodeId } from './node-id.js';
 import { dateTimeScalar, type GraphScalars, jsonScalar, samplesScalar } from './scalars.js';
 
-// The record and, for a sensor or an event, its other half.
+// One read of the record and, for a sensor or an event, one of its record on the other side.
 const mostForNode = 2;
 
-/** The one Pothos builder. Fields are nullable unless they say otherwise: whatever upstream may leave out is. */
+/** The one Pothos builder. Fields are nullable by default, since upstream may omit values. */
 export const builder = new SchemaBuilder<{
   Context: GraphContext;
   Scalars: GraphScalars;

@@ -5,45 +5,45 @@ import type { InterfaceStatus } from '../upstream/read/read.js';
 import type { InGroup } from './resolver-groups.js';
 import type { ResultSink } from './subscriptions/result-sink.js';
 
-/** What a resolver may touch. Made afresh for every operation and for every delivered change. */
+/** Context of resolvers. Created for every operation and for every delivered change. */
 export interface GraphContext {
   readonly unify: UnifyContext;
-  /** What `Query.gateway` tells beyond the interfaces' own status. */
+  /** Facts for `Query.gateway` beyond the status of the interfaces. */
   readonly gateway: GatewayFacts;
-  /** What subscriptions listen to: one set for each tenant. */
+  /** The live feeds of the tenant. */
   readonly feeds: Feeds;
-  /** Where the results of a subscription go straight to, if its transport can take them. */
+  /** Receives the serialised results of a subscription, if its transport supports that. */
   readonly sink?: ResultSink | undefined;
   /** Left out without tracing. */
   readonly inGroup?: InGroup | undefined;
-  /** What it can cost at worst, as was estimated before it runs. */
+  /** Worst-case cost, set before the execution. */
   estimate?: Estimate | undefined;
 }
 
 export interface GatewayFacts {
   readonly version: string;
-  /** True when the interfaces behind are the embedded sandbox. */
+  /** True when the interfaces are the embedded sandbox. */
   readonly sandbox: boolean;
-  /** What other processes of this gateway know; left out where there is one. */
+  /** Status in the other processes of this gateway; left out for a single process. */
   readonly elsewhere?: () => Promise<OtherProcesses>;
 }
 
-/** How the same interfaces and feeds are doing in other processes. Of clients' own keys nothing is told. */
+/** Status of the same interfaces and feeds in other processes. It excludes the keys of clients. */
 export interface OtherProcesses {
   readonly interfaces: readonly InterfaceStatus[];
   readonly feeds: readonly FeedStatus[];
 }
 
-/** What an operation can cost at worst, estimated before it runs: see `cost.ts`. */
+/** Worst-case cost of an operation, estimated before it runs: see `cost.ts`. */
 export interface Estimate {
-  /** Of upstream. */
+  /** Upstream requests. */
   readonly requests: number;
   /** Scalars in the answer. */
   readonly values: number;
-  /** Whether it is the same for whatever variables. */
+  /** True if it does not depend on variables. */
   readonly isConstant: boolean;
-  /** Whether it is the same at any time. */
+  /** True if it does not depend on the time of the request. */
   readonly isTimeless: boolean;
-  /** Whether `values` is a bound: not where a scalar is a list by itself, or where the schema is asked for. */
+  /** True if `values` is an upper bound; false with JSON and Samples scalars, which hold lists, and introspection. */
   readonly isBound: boolean;
 }

@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 
 /**
- * For `loadManyWithoutCache`: each node read by itself, so that one that cannot be read is an error in its own place and
- * does not lose the others. An Error as a value is what the executor reports there, though Pothos has no type for it.
+ * For `loadManyWithoutCache`: reads each node separately, so that a failure is an error at its own path and does not
+ * affect the others. The executor reports an Error in the list at its path, though Pothos has no type for that.
  */
 export function loadEach<T>(
   ids: readonly string[],
@@ -10,7 +10,7 @@ export function loadEach<T>(
 ): Promise<(T | null)[]> {
   return Promise.all(
     ids.map((id) =>
-      // Pothos brands what it is given, and a failure that several reads share can be branded but once.
+      // A new error for each node: Pothos brands the object, and an error shared by several reads can be branded once.
       read(id).catch(
         (error: Error) => new GraphQLError(error.message, { originalError: error }) as unknown as T,
       ),

@@ -2,7 +2,7 @@ import { type GraphQLSchema, isObjectType } from 'graphql';
 import { BadUserInput } from '../errors.js';
 import { type Maybe, whenKnown } from '../maybe.js';
 
-/** Global ids: opaque to clients, the same for a record however it was reached. */
+/** Global id of a record: opaque to clients, and the same on every path to the record. */
 export function encodeNodeId(typename: string, id: string): string {
   return Buffer.from(`${typename}:${id}`).toString('base64url');
 }
@@ -20,15 +20,15 @@ export function decodeNodeId(globalId: string): { typename: string; id: string }
   return { typename, id: text.slice(colon + 1) };
 }
 
-// Pothos takes an id of any other type for a fault of the schema.
+// Checked here, because Pothos reports an id of an unknown type as a fault of the schema.
 const nodeTypes: ReadonlySet<string> = new Set(['Project', 'Sensor', 'Event', 'Trigger', 'Network']);
 
-/** The `id` option of a node: its key, the part of the global id behind the type. */
+/** The `id` option of a node: its key, which is the part of the global id after the type. */
 export function nodeKey<T>(keyOf: (record: T) => Maybe<string>) {
   return { resolve: keyOf, extensions: { nodeKey: keyOf } };
 }
 
-/** The schema with the ids of its nodes given at once where the key is at hand: Pothos makes each of them a promise. */
+/** Resolves ids of nodes synchronously where the key is in memory: Pothos would create a promise for each. */
 export function withGlobalIds(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     const id = isObjectType(type) ? type.getFields().id : undefined;
@@ -38,7 +38,7 @@ export function withGlobalIds(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-/** The part of a global id behind its type, for look-ups that take the id of one type alone. */
+/** The key in a global id, for look-ups that accept ids of one type only. */
 export function idOf(typename: string, globalId: string, argument: string): string {
   const decoded = decodeNodeId(globalId);
   if (decoded.typename !== typename) {

@@ -1,7 +1,7 @@
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { schema } from './schema.js';
 
-/** The graph as SDL, in an order that does not depend on which file is imported first. */
+/** The graph as SDL, sorted, so that it does not depend on the order of imports. */
 export function printedSchema(): string {
   return `${printSchema(lexicographicSortSchema(schema))}\n`;
 }

@@ -1,4 +1,4 @@
-/** Every object ref in one place, so that types can point at each other without import cycles. */
+/** All object refs in one file, so that types can refer to each other without import cycles. */
 
 import type { Event } from '../unify/event/event.js';
 import type { HealthReport, SignalStrength } from '../unify/health/report.js';

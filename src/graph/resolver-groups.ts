@@ -1,13 +1,13 @@
 import { defaultFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 
-/** Runs what a field resolves to, as one of the group of all resolvers of this field in one operation. */
+/** Runs a resolver as part of a group: all resolvers of the same field in one operation. */
 export type InGroup = (group: string, resolve: () => unknown) => unknown;
 
 interface Grouping {
   readonly inGroup?: InGroup | undefined;
 }
 
-/** The schema with every field that can ask upstream run by the context's `inGroup`, where it has one: for traces. */
+/** Runs every field with a cost hint through the context's `inGroup`, if there is one: for traces. */
 export function withResolverGroups(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;

@@ -1,12 +1,12 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql';
 import { Instant } from '../unify/time/instant.js';
 
-/** What the three scalars are to the resolvers. */
+/** Types of the three scalars in resolvers. */
 export type GraphScalars = {
   DateTime: { Input: Instant; Output: Instant };
   /** Verbatim upstream JSON. */
   JSON: { Input: unknown; Output: unknown };
-  /** Finished samples are passed on as one array, which the executor does not walk. */
+  /** One array as a scalar, so that the executor does not complete each sample. */
   Samples: { Input: never; Output: readonly number[] };
 };
 
@@ -54,7 +54,7 @@ function parseDateTime(value: unknown): Instant {
   return instant;
 }
 
-// Not a GraphQLError: graphql would pass that on without saying where in the document it is.
+// Not a GraphQLError: graphql-js would report that without its location in the document.
 function notATime(got: string): TypeError {
   return new TypeError(
     `Expected an RFC 3339 time such as "2026-03-08T10:00:00Z" or a date such as "2026-03-08", got ${got}`,

@@ -18,10 +18,10 @@ import './types/recording.js';
 import './types/waveform.js';
 import './types/trigger-list.js';
 
-/** The graph: importing a type's file adds the type and the root fields that return it. */
+/** The graph. Importing the file of a type adds the type and the root fields that return it. */
 export const schema = withResolverGroups(withSlicedLists(withGlobalIds(builder.toSchema())));
 
-// Pothos has no option for it.
+// Pothos has no option for the description of a schema.
 schema.description =
   'Sensors, state of health, earthquakes, triggers, networks and waveforms of a seismic-sensor service. The service has ' +
   'two REST interfaces, and this graph unites them: the project interface shows one project, the catalogue interface an ' +

@@ -13,9 +13,9 @@ import {
 import type { GraphContext } from './context.js';
 
 /**
- * The schema with its lists of objects answered in slices: graphql completes a list of any length in one go, and while it
- * completes thousands of records nothing else is answered. Of a long list each item is a promise of the turn of the event
- * loop that it is due in.
+ * Completes lists of objects in event-loop slices: graphql-js completes a list of any length at once, and would block
+ * all other clients while it completes thousands of records. In a long list each item is a promise that resolves in its
+ * slice.
  */
 export function withSlicedLists(schema: GraphQLSchema): GraphQLSchema {
   const valuesOf = valueCounter();
@@ -35,7 +35,7 @@ export function withSlicedLists(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-// Of one list in one slice: a slice that is as long as a turn would leave no room for another's.
+// Share of a slice that one list may use, so that each slice has room for other operations.
 const partOfTurn = 1 / 2;
 
 function inSlices(
@@ -43,7 +43,7 @@ function inSlices(
   valuesPerItem: number,
   { slices, scope }: GraphContext['unify'],
 ): readonly unknown[] | Promise<readonly unknown[]> {
-  // An item that fails while it waits has its error in its own place then: until then nobody has asked for it.
+  // A rejected item is reported at its path in its slice; until then it must not count as an unhandled rejection.
   for (const item of list) if (item instanceof Promise) item.catch(() => {});
   const perSlice = Math.max(1, Math.floor((slices.perTurn * partOfTurn) / valuesPerItem));
   if (list.length <= perSlice) {
@@ -64,7 +64,7 @@ function isListOfObjects(type: GraphQLOutputType): boolean {
   return isListType(list) && isCompositeType(getNullableType(list.ofType));
 }
 
-/** How many fields are selected of one item, lists in it counted once: they are sliced by themselves. */
+/** Number of fields selected per item. Nested lists count as one item: they are sliced separately. */
 function valueCounter(): (info: GraphQLResolveInfo) => number {
   const counted = new WeakMap<object, number>();
   return ({ fieldNodes, fragments }) => {

@@ -2,41 +2,41 @@ import { randomUUID } from 'node:crypto';
 import type { SharedTime } from './shared-time.js';
 import type { Entered, Journal, JournalCount, JournalEntry } from './store.js';
 
-/** Where a journal lies: in Redis, or with the primary of several workers. */
+/** Stores a journal: in Redis, or in the primary of several workers. */
 export interface JournalBackend {
   readonly isUp: boolean;
   readonly time: Pick<SharedTime, 'toLocalAtLatest'>;
   /**
-   * Adds the entries that are added in any case, and the others too when the writer has heard of everything before.
+   * Adds the forced entries, and the others too when the writer has read all entries before them.
    * @throws StoreAway
    */
   append(writer: string, heard: Heard, entries: readonly NewEntry[]): Promise<Appended>;
 }
 
-/** How far a writer has read. */
+/** The position up to which a writer has read. */
 export interface Heard {
   /** The last entry; empty for none. */
   readonly offset: string;
-  /** The shared time at which there was no later one. */
+  /** The shared time at which no later entry existed. */
   readonly upToDateAtMs: string;
 }
 
 export interface NewEntry {
   readonly text: string;
-  /** For how many requests that have been sent. */
+  /** Number of sent requests that it stands for. */
   readonly counts: number;
   readonly standsMs: number;
-  /** It is added in any case. */
+  /** It is added even when the writer has not read all entries before. */
   readonly isForced: boolean;
 }
 
 export interface Appended {
-  /** Everything before had been heard, so that all was added. */
+  /** All earlier entries had been read, so every new entry was added. */
   readonly isUpToDate: boolean;
   readonly heard: Heard;
-  /** What others had added, with its shared time. */
+  /** The unread entries of other writers. */
   readonly entries: readonly SharedEntry[];
-  /** For a writer that has heard nothing for longer than entries are told one by one. */
+  /** Only for a writer whose last read is older than single entries are retained. */
   readonly counts: readonly SlotCount[];
   readonly standing: SharedEntry | null;
 }
@@ -46,7 +46,7 @@ export interface SharedEntry {
   readonly text: string;
 }
 
-/** Requests that were sent within the ten minutes of this number since 1970. */
+/** Requests sent within one slot of `slotMs`; slots are numbered from 1970. */
 export interface SlotCount {
   readonly slot: number;
   readonly count: number;
@@ -54,23 +54,23 @@ export interface SlotCount {
 
 export const slotMs = 600_000;
 
-/** One that waits to be written. */
+/** An entry that waits to be written. */
 interface Waiting {
   readonly entry: NewEntry;
-  /** How much had been heard when it was asked for; null where it is added in any case. */
-  readonly heardCount: number | null;
+  /** Number of entries read when it was requested; null for a forced entry. */
+  readonly readCount: number | null;
   readonly resolve: (entered: Entered) => void;
 }
 
-/** What comes while a call is on its way goes with the next: a burst is one call or two. */
+/** Entries requested while a call is in flight go with the next one: a burst takes one or two calls. */
 export class BatchedJournal implements Journal {
   readonly #backend: JournalBackend;
-  // Not that of the instance: a journal that is opened anew has to hear what the one before it wrote.
+  // Not the instance's id: a journal that is opened again must read what the previous one wrote.
   readonly #writer = randomUUID();
   readonly #onEntry: ((entry: JournalEntry) => void)[] = [];
   readonly #onCount: ((counts: readonly JournalCount[]) => void)[] = [];
   #heard: Heard = { offset: '', upToDateAtMs: '0' };
-  #heardCount = 0;
+  #readCount = 0;
   #waiting: Waiting[] = [];
   #isWriting = false;
 
@@ -90,7 +90,7 @@ export class BatchedJournal implements Journal {
     if (!this.#backend.isUp) return 'alone';
     return new Promise((resolve) => {
       const entry = { text, counts: 1, standsMs: 0, isForced: false };
-      this.#add({ entry, heardCount: this.#heardCount, resolve });
+      this.#add({ entry, readCount: this.#readCount, resolve });
     });
   }
 
@@ -101,7 +101,7 @@ export class BatchedJournal implements Journal {
     if (!this.#backend.isUp) return false;
     const entered = await new Promise<Entered>((resolve) => {
       const entry = { text, counts, standsMs: Math.ceil(standsMs), isForced: true };
-      this.#add({ entry, heardCount: null, resolve });
+      this.#add({ entry, readCount: null, resolve });
     });
     return entered !== 'alone';
   }
@@ -113,26 +113,26 @@ export class BatchedJournal implements Journal {
 
   async #write(): Promise<void> {
     this.#isWriting = true;
-    // Those that are asked for in the same turn go together.
+    // Entries requested in the same microtask go together.
     await null;
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
       const done = await this.#append(batch).catch((): Entered => 'alone');
       for (const one of batch) {
-        const isLate = one.heardCount !== null && one.heardCount !== this.#heardCount;
-        // Nothing was new to it after all, as when the journal is empty.
-        if (done === 'unheard' && !isLate && one.heardCount !== null) this.#waiting.push(one);
+        const isLate = one.readCount !== null && one.readCount !== this.#readCount;
+        // Nothing new was read after all, as with an empty journal: try again.
+        if (done === 'unheard' && !isLate && one.readCount !== null) this.#waiting.push(one);
         else one.resolve(done);
       }
     }
     this.#isWriting = false;
   }
 
-  /** All that wait, but for those whose asker does not know yet what has been heard since. */
+  /** The waiting entries, without those that were requested before the latest entries were read. */
   #take(): readonly Waiting[] {
     const batch = this.#waiting;
     this.#waiting = [];
-    return batch.filter(({ heardCount, resolve }) => {
-      const isLate = heardCount !== null && heardCount !== this.#heardCount;
+    return batch.filter(({ readCount, resolve }) => {
+      const isLate = readCount !== null && readCount !== this.#readCount;
       if (isLate) resolve('unheard');
       return !isLate;
     });
@@ -144,24 +144,24 @@ export class BatchedJournal implements Journal {
     const appended = await this.#backend.append(this.#writer, this.#heard, newEntries);
     const { isUpToDate, heard, entries, counts, standing } = appended;
     this.#heard = heard;
-    if (standing) this.#hear(standing);
-    for (const entry of entries) this.#hear(entry);
-    this.#hearCounts(counts);
+    if (standing) this.#deliver(standing);
+    for (const entry of entries) this.#deliver(entry);
+    this.#deliverCounts(counts);
     return isUpToDate ? 'entered' : 'unheard';
   }
 
-  #hear({ atMs, text }: SharedEntry): void {
+  #deliver({ atMs, text }: SharedEntry): void {
     const entry = { atMs: this.#backend.time.toLocalAtLatest(atMs), text };
-    this.#heardCount++;
+    this.#readCount++;
     for (const listener of this.#onEntry) listener(entry);
   }
 
-  #hearCounts(slots: readonly SlotCount[]): void {
+  #deliverCounts(slots: readonly SlotCount[]): void {
     if (slots.length === 0) return;
     const counts = slots.map(({ slot, count }) => {
       return { untilMs: this.#backend.time.toLocalAtLatest((slot + 1) * slotMs), count };
     });
-    this.#heardCount++;
+    this.#readCount++;
     for (const listener of this.#onCount) listener(counts);
   }
 }

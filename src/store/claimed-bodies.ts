@@ -4,49 +4,49 @@ import { mostBodyBytes, packBody, unpackBody } from './packed-body.js';
 import type { SharedTime } from './shared-time.js';
 import type { BodyPlace, SharedBodies, SharedBody, WaitUntil } from './store.js';
 
-// docs/behaviour.md 5.6: for a day an answer is better than none.
+// docs/behaviour.md 5.6: stale-if-error serves a response for up to a day.
 export const keptForMs = 24 * 3_600_000;
-// One that was killed on its way holds up the others for no longer.
+// A killed instance blocks the others no longer than this.
 export const claimMs = 3_000;
 const claimAgainEveryMs = 1_000;
-// A released claim is looked for soon, and then less and less often: most answers are there within a second.
+// Intervals at which a claim is checked for release, growing since most answers arrive within a second.
 const firstLookMs = 30;
 const longestLookMs = 250;
 
 /**
- * Where the bodies of one key lie, and the claims to ask upstream for one: in Redis, or with the primary of several
- * workers. Bodies belong to a generation: with the next one none is seen any more. All methods can throw `StoreAway`.
+ * Stores the bodies of one key and the claims to request them from upstream: in Redis, or in the primary of several
+ * workers. Bodies belong to a generation and are invisible in the next. All methods can throw `StoreAway`.
  */
 export interface BodiesBackend {
   readonly clock: Clock;
   readonly time: Pick<SharedTime, 'toShared' | 'toLocal'>;
-  /** The body that is there. The claim holds for `claimMs`, unless there is one at least as urgent. */
+  /** Reads the stored body, and claims the request for `claimMs` unless a claim at least as urgent exists. */
   open(id: string, claim: Claim): Promise<OpenedBody>;
-  /** Whether there is a claim at least as urgent. */
+  /** True when a claim at least as urgent exists. */
   isClaimed(id: string, rank: number): Promise<boolean>;
-  /** Stores the body for `keptForMs`, or deletes what is there for null; nothing when the generation is over. */
+  /** Stores the body for `keptForMs`, or deletes it for null; does nothing when the generation has ended. */
   put(id: string, generation: string, packed: Buffer | null): Promise<void>;
-  /** Over when the claim that there is has gone; left out where nobody would say so. */
+  /** Resolves when the present claim is released; left out by a backend that does not report that. */
   whenReleased?(id: string): Promise<void>;
-  /** The claim, if it still holds, does so for `claimMs` from now. */
+  /** Extends the claim, if it still exists, to `claimMs` from now. */
   extend(id: string, claim: Claim): Promise<void>;
   release(id: string, claimName: string): Promise<void>;
   /** Ends the generation. */
   clear(): Promise<void>;
-  /** Left out where nobody would say so. */
+  /** Left out by a backend that does not report it. */
   onCleared?(listener: () => void): () => void;
 }
 
-/** That an instance asks for it. */
+/** The claim of an instance to request a body from upstream. */
 export interface Claim {
-  /** How urgently: lower is more. */
+  /** Lower is more urgent. */
   readonly rank: number;
   readonly name: string;
 }
 
 export interface OpenedBody {
   readonly generation: string;
-  /** The claim holds. */
+  /** True when the claim was granted. */
   readonly isOurs: boolean;
   readonly packed: Buffer | null;
 }
@@ -147,7 +147,7 @@ class ClaimedPlace implements BodyPlace {
     this.#extend(this.#claim);
   }
 
-  /** In order, so that who waits for the end finds what was kept. */
+  /** Runs in order, so that an instance that waits for the release finds the stored body. */
   #after(run: () => Promise<unknown>): void {
     this.#done = this.#done.then(run).catch(() => undefined);
   }
@@ -167,5 +167,5 @@ class ClaimedPlace implements BodyPlace {
 
 const mostUrgent = 0;
 
-/** While what instances share is away. */
+/** Used while the store is unreachable. */
 const nowhere: BodyPlace = { kept: null, isOurs: true, sending() {}, keep() {}, forget() {}, leave() {} };

@@ -1,6 +1,6 @@
 import type { Store } from './store.js';
 
-/** Of one process: what it keeps and counts by itself is all there is, and there is nobody to share it with. */
+/** Store of a single process, which shares nothing. */
 export const aloneStore: Store = {
   connection: null,
   settled: Promise.resolve(),

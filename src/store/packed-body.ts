@@ -3,15 +3,15 @@ import { constants, deflateRaw, inflateRaw } from 'node:zlib';
 import type { SharedTime } from './shared-time.js';
 import type { SharedBody } from './store.js';
 
-// What is larger would hold up whoever stores it for all others, and is rare: lists come in pages.
+// A larger body would block the store for all instances, and is rare since lists are paged.
 export const mostBodyBytes = 4 * 1024 * 1024;
-// JSON shrinks to a tenth; what is shorter hardly gains.
+// JSON shrinks to a tenth; a shorter body gains little.
 const compressedFromBytes = 1_024;
 
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-/** What stands before a body. */
+/** Header line before a body. */
 interface Head {
   /** On the shared clock. */
   readonly readAtMs: number;
@@ -21,7 +21,7 @@ interface Head {
   readonly isDeflated: boolean;
 }
 
-/** A body with what is known of it, as instances leave it to each other. */
+/** Encodes a body and its metadata for other instances. */
 export async function packBody(
   { body, readAtMs, askedAtMs, version }: SharedBody,
   time: Pick<SharedTime, 'toShared'>,
@@ -38,7 +38,7 @@ export async function packBody(
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), Buffer.from(rest)]);
 }
 
-/** Rejects for what `packBody` has not made. */
+/** Rejects for anything that `packBody` has not made. */
 export async function unpackBody(packed: Buffer, time: Pick<SharedTime, 'toLocal'>): Promise<SharedBody> {
   const headEnd = packed.indexOf('\n');
   const head: Head = JSON.parse(packed.toString('utf8', 0, headEnd));

@@ -1,34 +1,34 @@
-/** When a question was sent and its answer received, on the clock of this instance, in milliseconds since 1970. */
+/** When a command was sent and its answer received, on this instance's clock, in milliseconds since 1970. */
 export interface Exchanged {
   readonly sentMs: number;
   readonly receivedMs: number;
 }
 
 /**
- * The clock that all instances share is that of Redis: theirs need not agree. Between asking it and hearing from it some
- * time passes, so that a time on one clock is a span on the other; each caller takes the end that errs on its safe side.
+ * The shared clock is that of Redis, since the clocks of instances need not agree. The round trip makes the offset
+ * uncertain, so that a time on one clock is a span on the other; each caller takes the end that errs on its safe side.
  */
 export class SharedTime {
   #earliestOffsetMs = 0;
   #latestOffsetMs = 0;
 
-  /** Redis said that it was `nowMs` then. */
+  /** Redis reported its time as `nowMs` within the exchange. */
   heard(nowMs: number, { sentMs, receivedMs }: Exchanged): void {
     this.#earliestOffsetMs = Math.floor(nowMs - receivedMs);
     this.#latestOffsetMs = Math.ceil(nowMs - sentMs);
   }
 
-  /** A local time on the shared clock, or some milliseconds before it. */
+  /** Converts a local time; up to the last round trip too early. */
   toShared(localMs: number): number {
     return localMs + this.#earliestOffsetMs;
   }
 
-  /** A shared time on the local clock, or some milliseconds before it. */
+  /** Converts a shared time; up to the last round trip too early. */
   toLocal(sharedMs: number): number {
     return sharedMs - this.#latestOffsetMs;
   }
 
-  /** A shared time on the local clock, or some milliseconds after it. */
+  /** Converts a shared time; up to the last round trip too late. */
   toLocalAtLatest(sharedMs: number): number {
     return sharedMs - this.#earliestOffsetMs;
   }

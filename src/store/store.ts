@@ -1,29 +1,29 @@
 import type { SharedTime } from './shared-time.js';
 
 /**
- * What instances of the gateway share (docs/behaviour.md 8), behind one set of interfaces: `memory.ts` for one process, `redis.ts`
- * for many. Nothing of it fails for want of Redis: while that is away each instance goes on by itself.
+ * State shared by instances of the gateway (docs/behaviour.md 8): `memory.ts` for one process, `hub/` for workers of
+ * one machine, `redis/` for several machines. While the store is unreachable each instance continues alone.
  */
 export interface Store {
-  /** Null where nothing is shared, since there is one process. */
+  /** Null with a single process, where nothing is shared. */
   readonly connection: Connection | null;
-  /** Over as soon as it is known whether there is anything to share: what is sent before is not shared. */
+  /** Resolves once the store is known to be up or down. Requests sent before are not counted for other instances. */
   readonly settled: Promise<void>;
-  /** Instances that take part, as last seen, this one among them: 1 or more. */
+  /** Number of live instances including this one, as last known: 1 or more. */
   readonly instances: number;
   /**
-   * Bodies of answers that were read with one key; null where nothing is shared. `name` tells interface, address and key
-   * apart; it is no secret.
+   * Response bodies read with one key; null where nothing is shared. `name` identifies interface, address and key, and
+   * is not secret.
    */
   bodies(name: string): SharedBodies | null;
-  /** What all instances send with one key. */
+  /** The requests that all instances send with one key. */
   journal(name: string): Journal;
-  /** What happened in one feed; null where nothing is shared. */
+  /** The replicated log of one feed; null where nothing is shared. */
   changes(name: string): SharedChanges | null;
   close(): Promise<void>;
 }
 
-/** What is shared cannot be reached, or refuses: the caller goes on by itself. */
+/** The shared store cannot be reached or refuses a command: the caller continues alone. */
 export class StoreAway extends Error {
   constructor(cause?: unknown) {
     super('What instances share is away', { cause });
@@ -31,30 +31,33 @@ export class StoreAway extends Error {
   }
 }
 
-/** To what the instances have in common. */
+/** The connection to the shared store. */
 export interface Connection {
   readonly isUp: boolean;
   /** Calls `listener` whenever `isUp` has changed, until the returned function is called. */
   onChange(listener: () => void): () => void;
 }
 
-/** Bodies of answers, for whichever instance wants them next. They go as a whole when the key is refused. */
+/** A response cache shared by all instances. All bodies of a key are cleared when upstream refuses the key. */
 export interface SharedBodies {
   /**
-   * What is kept of one request, and the place to keep it; `rank` says how urgent it is, lower before higher. Never
-   * fails: while Redis is away nothing is kept.
+   * Reads the cached body of one request and claims the request; a lower `rank` is more urgent. Never fails: while the
+   * store is unreachable nothing is cached.
    */
   open(id: string, rank: number): Promise<BodyPlace>;
-  /** Whether another instance asks upstream for it at this moment, at least as urgently. */
+  /** True while another instance is requesting it from upstream, at least as urgently. */
   isAsked(id: string, rank: number): Promise<boolean>;
   /**
-   * Over as soon as none does, or at `untilMs`. `rank` is looked at again and again: it may become more urgent meanwhile.
-   * Rejects with the signal's reason when that is aborted.
+   * Resolves when no other instance is requesting it, or at `untilMs`. `rank` is read at every check, since the request
+   * can become more urgent meanwhile. Rejects with the signal's reason when that is aborted.
    */
   whenFree(id: string, rank: () => number, until: WaitUntil): Promise<void>;
-  /** Forgets all of them, for all instances: what is on its way is not kept either. */
+  /** Clears all bodies for all instances; responses in flight are not cached either. */
   clear(): void;
-  /** Calls `listener` when another instance has done so, where that can be told; until the returned function is called. */
+  /**
+   * Calls `listener` when another instance has cleared the bodies, until the returned function is called. Not every
+   * store reports that.
+   */
   onCleared(listener: () => void): () => void;
 }
 
@@ -65,99 +68,99 @@ export interface WaitUntil {
 
 export interface BodyPlace {
   readonly kept: SharedBody | null;
-  /** It is for this instance to ask upstream (docs/behaviour.md 5.3). Otherwise another does already, at least as urgently. */
+  /** True when this instance has the claim to ask upstream (docs/behaviour.md 5.3); false when another has it. */
   readonly isOurs: boolean;
-  /** It is on its way now: nobody asks for it besides, however urgently. */
+  /** The request is being sent: from now on no other instance takes over the claim, however urgent its own request. */
   sending(): void;
   keep(body: SharedBody): void;
-  /** It is not there, or not any more. */
+  /** Deletes the cached body: the resource is absent or no longer valid. */
   forget(): void;
-  /** Whatever came of it, it can be another's to ask now. To be called when all is done. */
+  /** Releases the claim. Call after every outcome. */
   leave(): void;
 }
 
 export interface SharedBody {
-  /** As upstream sent it; null where upstream said that the resource is not there. */
+  /** As upstream sent it; null when upstream reported the resource as absent. */
   readonly body: Buffer | null;
-  /** On this instance's clock; if anything, earlier than it was. */
+  /** On this instance's clock; conversion errs on the early side. */
   readonly readAtMs: number;
-  /** When upstream was asked for it, on this instance's clock; if anything, earlier than it was. */
+  /** When the request was sent, on this instance's clock; conversion errs on the early side. */
   readonly askedAtMs: number;
-  /** As a list showed the resource when it was asked for; null where none had. */
+  /** The version that a list had shown when the request was sent; null when no list had shown the resource. */
   readonly version: string | null;
 }
 
 /**
- * An account of what was sent with one key, written by all instances in one order. Each keeps its own reckoning of it, and
- * may add an entry only when that is up to date: so all reckon alike.
+ * A log of the requests sent with one key, totally ordered over all instances. Each instance computes its own limits
+ * from it, and may add an entry only when it has read all before: so all compute the same.
  */
 export interface Journal {
   /**
-   * Hears of what others have entered: in order, each once, never what was entered through this journal itself. What
-   * stands is heard again whenever the count is.
+   * Calls `listener` with the entries of other writers, in order and each once. The standing entry is repeated whenever
+   * counts are reported.
    */
   onEntry(listener: (entry: JournalEntry) => void): void;
-  /** Hears how many requests all instances have sent: at first, and after longer than the entries are told one by one. */
+  /** Reports the requests sent by all instances: at first, and after a gap longer than single entries are retained. */
   onCount(listener: (counts: readonly JournalCount[]) => void): void;
-  /** Adds an entry for one request that is about to be sent, if all is heard. */
+  /** Adds an entry for one request about to be sent, provided that all earlier entries have been read. */
   enter(text: string): Entered | Promise<Entered>;
   /**
-   * Adds an entry in any case. `counts`: for how many requests that have been sent; `standsMs`: for how long one that
-   * comes later must still hear of it. Of several that stand it is the one that does so for longest. False where nobody
-   * can be told.
+   * Adds an entry unconditionally. `counts`: the number of sent requests it stands for; `standsMs`: how long instances
+   * that start later must still receive it. Of several standing entries the one that lasts longest is retained. False
+   * while the store is unreachable.
    */
   tell(text: string, options?: { readonly counts?: number; readonly standsMs?: number }): Promise<boolean>;
 }
 
 /**
- * `entered`: nobody else had added anything that was not heard here when `enter` was called. `unheard`: somebody had; it
- * is heard by now, and nothing was added. `alone`: while Redis is away nothing is shared.
+ * `entered`: all earlier entries had been read here when `enter` was called. `unheard`: some had not; they have been
+ * reported by now, and nothing was added. `alone`: the store is unreachable.
  */
 export type Entered = 'entered' | 'unheard' | 'alone';
 
 export interface JournalEntry {
   readonly text: string;
-  /** On this instance's clock; if anything, later than it was. */
+  /** On this instance's clock; conversion errs on the late side. */
   readonly atMs: number;
 }
 
-/** Requests that were sent within ten minutes. */
+/** The number of requests sent within one slot of ten minutes. */
 export interface JournalCount {
-  /** The end of them, on this instance's clock; if anything, later than it was. */
+  /** End of the slot, on this instance's clock; conversion errs on the late side. */
   readonly untilMs: number;
   readonly count: number;
 }
 
 /**
- * The changes of one feed in one order, and who sees to it that there are any. A run begins with what was there before
- * the first listener, and ends when nobody listens anywhere, or when Redis has lost it. Its changes are numbered from 1.
- * Every method that asks can throw `StoreAway`.
+ * The replicated log of one feed, and the lease of the instance that polls. An epoch begins with the snapshot before
+ * the first listener, and ends when no instance has listeners, or when Redis has lost it. Its changes are numbered from
+ * 1. Every method that returns a promise, except `leave`, can reject with `StoreAway`.
  */
 export interface SharedChanges {
   readonly connection: Connection;
   readonly time: Pick<SharedTime, 'toShared' | 'toLocal'>;
-  /** Takes part from now on. `own`: as far as this instance knows a run already. */
+  /** Takes part from now on. `own`: the last offset applied by this instance. Null when there is no epoch to follow. */
   attach(own: Place | null): Promise<Attached | null>;
-  /** Begins a run from `base`, unless there is one: then the answer is false. */
+  /** Begins an epoch with the snapshot `base`; false when there is one already. */
   begin(run: number, base: string): Promise<boolean>;
-  /** Adds changes to the run, and gives the number of the last; null when the run is over. */
+  /** Appends changes and returns the number of the last; null when the epoch has ended. */
   publish(run: number, changes: readonly string[]): Promise<number | null>;
-  /** What was added after `place`; null when its run is over, or does not reach back to it any more. */
+  /** The changes after `place`; null when its epoch has ended, or no longer reaches back to it. */
   readAfter(place: Place): Promise<readonly SharedChange[] | null>;
-  /** Whoever attaches from now on starts from `base`, the state at `place`. */
+  /** Replaces the snapshot for instances that attach from now on by `base`, the state at `place`. */
   rebase(place: Place, base: string): Promise<void>;
   /**
-   * To be called every `beatMs`: keeps this instance among the listeners, and makes it the one that polls when nobody
-   * else does. `pulse`: from the one that polls, how far upstream has been read.
+   * Call every `heartbeatMs`: keeps this instance among the listeners, and gives it the lease to poll when no other
+   * holds it. `pulse`: the poll progress of the leader.
    */
   beat(pulse: string | null): Promise<Heartbeat>;
-  /** Takes part no longer; another can poll at once. Never fails. */
+  /** Ends taking part and releases the lease, so that another instance can poll at once. Never fails. */
   leave(): Promise<void>;
-  /** Calls `ring` when something was added, until the returned function is called. */
+  /** Calls `ring` when changes were appended, until the returned function is called. */
   onBell(ring: () => void): () => void;
 }
 
-/** A change in a run, by its number; 0 is before the first. */
+/** Offset of a change in an epoch; 0 is before the first. */
 export interface Place {
   readonly run: number;
   readonly seq: number;
@@ -168,25 +171,25 @@ export interface SharedChange {
   readonly text: string;
 }
 
-/** The run that goes on. Without one whoever polls first begins it. */
+/** The current epoch. When there is none, the first instance to poll begins one. */
 export interface Attached {
   readonly run: number;
-  /** The state that `changes` follow upon; null where they follow upon what this instance has already. */
+  /** The snapshot before `changes`; null when they continue from the offset that this instance has applied. */
   readonly base: { readonly seq: number; readonly text: string } | null;
   readonly changes: readonly SharedChange[];
 }
 
 export interface Heartbeat {
   readonly isPolling: boolean;
-  /** The run and its last change; null when there is none. */
+  /** Offset of the last change; null without an epoch. */
   readonly last: Place | null;
-  /** What the instance that polls said last. */
+  /** The last progress reported by the leader. */
   readonly pulse: string | null;
 }
 
-// Kill the instance that polls, and another goes on within 10 s (docs/behaviour.md 8): it is missed after `leaseMs`, and each of
-// the others looks every `beatMs`.
+// When the leader is killed, another instance takes over within 10 s (docs/behaviour.md 8): the lease expires after
+// `leaseMs`, and the others try to take it every `heartbeatMs`.
 export const heartbeatMs = 2_000;
 export const leaseMs = 6_000;
-/** An instance that has not been heard of for so long has gone. */
+/** An instance without a heartbeat for this long counts as gone. */
 export const goneAfterMs = 10_000;

@@ -5,13 +5,13 @@ import type { ProjectClient } from '../upstream/project/client.js';
 import { newCostMeter, type ReadScope } from '../upstream/read/read.js';
 import { Slices } from '../upstream/slices.js';
 
-// Values that one turn of the event loop makes of records, or puts into answers: some ten milliseconds. With 10,000 the delay
-// of the event loop under ten clients with large answers was half as long again, and fewer were answered.
-const valuesPerTurn = 2_000;
+// Values that one event-loop slice converts or serialises, which takes some ten milliseconds. Measured with 10,000
+// under ten clients with large answers: the event-loop delay was half as long again, and fewer requests were answered.
+const valuesPerSlice = 2_000;
 
 /**
- * Everything that is kept apart by key (docs/behaviour.md 7): the clients that hold the keys, and what has been learnt with
- * them. With the gateway's own keys there is one tenant; in `passthrough` one for each pair of keys.
+ * Everything that is separate per key (docs/behaviour.md 7): the clients that hold the keys, and all state derived from
+ * their responses. With the gateway's own keys there is one tenant; in `passthrough` one for each pair of keys.
  */
 export class Tenant {
   /** Null where the interface is not configured, or the client sent no key for it. */
@@ -21,11 +21,11 @@ export class Tenant {
   readonly log: Log;
   /** Aborted when the tenant is dropped or the gateway stops. */
   readonly signal: AbortSignal;
-  /** Sets the cursors of one pair of keys apart from another's, after a restart too. Never a secret. */
+  /** Distinguishes the cursors of one pair of keys from another's, after a restart too. Not a secret. */
   readonly scope: string;
-  /** How long lists are made and answered without holding up the others, counted in values. */
-  readonly slices = new Slices(valuesPerTurn);
-  readonly #kept = new Map<unknown, unknown>();
+  /** Event-loop slices for long lists, so that one operation does not delay the others. Counted in values. */
+  readonly slices = new Slices(valuesPerSlice);
+  readonly #shared = new Map<unknown, unknown>();
 
   constructor(
     parts: Pick<Tenant, 'project' | 'catalogue' | 'clock' | 'log' | 'signal'> & { readonly scope?: string },
@@ -38,9 +38,9 @@ export class Tenant {
     this.scope = parts.scope ?? '';
   }
 
-  /** What all operations of this tenant share, made by `make` on first use: `tenant.kept(createInventory)`. */
+  /** State that all operations of this tenant share, made by `make` on first use: `tenant.kept(createInventory)`. */
   kept<T>(make: (tenant: Tenant) => T): T {
-    return memo(this.#kept, make, this);
+    return memo(this.#shared, make, this);
   }
 
   /** A context for work that no client waits for. */
@@ -54,7 +54,7 @@ export class Tenant {
   }
 }
 
-/** What the reads of one operation (or of one delivered change, or of one poll) share. Never outlives it. */
+/** State that the reads of one operation (or of one delivered change, or of one poll) share. Never outlives it. */
 export class UnifyContext {
   readonly tenant: Tenant;
   readonly scope: ReadScope;
@@ -73,13 +73,13 @@ export class UnifyContext {
     return this.tenant.catalogue;
   }
 
-  /** An answer for which the clock was read is not kept: use `hasPassed` where a comparison will do. */
+  /** An answer for which the clock was read is not cached: use `hasPassed` where a comparison suffices. */
   get clock(): Clock {
     this.scope.dependencies?.refuse('the clock was read');
     return this.tenant.clock;
   }
 
-  /** Whether a moment lies in the past. Until it does, the answer holds; from then on it may be another one. */
+  /** True when the moment lies in the past. A cached answer that depends on it is valid only until that moment. */
   hasPassed(ms: number): boolean {
     if (this.tenant.clock.now() > ms) return true;
     this.scope.dependencies?.endsAfter(ms);
@@ -90,18 +90,18 @@ export class UnifyContext {
     return this.tenant.slices;
   }
 
-  /** What this operation shares, made by `make` on first use: its loaders, say. */
+  /** State of this operation, such as its loaders, made by `make` on first use. */
   once<T>(make: (context: UnifyContext) => T): T {
     return memo(this.#once, make, this);
   }
 
-  /** As of the tenant. What was learnt from earlier reads can change at any time: an answer that uses it is not kept. */
+  /** As `tenant.kept`. Such state can change at any time, so an answer that uses it is not cached. */
   kept<T>(make: (tenant: Tenant) => T): T {
     this.scope.dependencies?.refuse(`${make.name} was used`);
     return this.tenant.kept(make);
   }
 
-  /** As `kept`, for what notes by itself which of it an answer depends on. */
+  /** As `kept`, for state that records by itself which parts of it an answer depends on; the answer can be cached. */
   tracked<T>(make: (tenant: Tenant) => T): T {
     return this.tenant.kept(make);
   }

@@ -1,7 +1,7 @@
 /**
- * A function of a cached record whose result is made once for each record: records are frozen, and every operation that
- * reads one from the cache shares it. The result, which is never undefined, goes with the record, or when `atMost` results
- * of others were used since: what is derived from 100,000 earthquakes takes more memory than their records.
+ * Memoises a function of a cached record: records are frozen, and every operation that reads one from the cache shares
+ * it. The result, which is never undefined, is evicted with the record, or after `atMost` results of other records have
+ * been used since: values derived from 100,000 earthquakes take more memory than the records themselves.
  */
 export function derived<Source extends object, T extends NonNullable<unknown> | null>(
   make: (record: Source) => T,
@@ -20,12 +20,12 @@ export function derived<Source extends object, T extends NonNullable<unknown> | 
 // A page of 500 of each of some forty lists.
 const mostRecords = 20_000;
 
-/** For what is derived from a page rather than from a record. */
+/** The bound for values derived from a page rather than from a record. */
 export const mostPages = 400;
 
 /**
- * Weak keys with values of which those that were not used lately are dropped: two generations, of which the older goes when
- * the younger is full. A WeakMap cannot be walked, as an LRU cache has to be.
+ * A cache with weak keys that evicts values not used recently. It has two generations, and the older one is dropped
+ * when the younger is full: an LRU cache would have to iterate over its keys, which a WeakMap does not allow.
  */
 export class RecentlyUsed<Key extends object, Value extends NonNullable<unknown> | null> {
   readonly #perGeneration: number;

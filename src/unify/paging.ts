@@ -1,10 +1,10 @@
 import { CursorInvalid, type Source } from '../errors.js';
 
-/** One page of a list, as the graph's connections show it. */
+/** One page of a list in the shape of the graph's connections. */
 export interface Slice<T> {
   readonly edges: readonly Edge<T>[];
   readonly pageInfo: PageInfo;
-  /** Interfaces that could not answer, so that the list may lack what only they know. */
+  /** Interfaces that could not answer. Records that only they have are missing from the list. */
   readonly unavailableSources: readonly UnavailableSource[];
 }
 
@@ -28,7 +28,7 @@ export interface UnavailableSource {
   readonly retryAfterS: number | null;
 }
 
-/** The edges and what they say of the page; `more` tells whether the list goes on in either direction. */
+/** A slice of these edges; `more` says in which directions the list continues. */
 export function sliceOf<T>(
   edges: readonly Edge<T>[],
   more: { readonly next: boolean; readonly previous: boolean },
@@ -51,16 +51,16 @@ export function sliceOf<T>(
 }
 
 /**
- * Opaque, self-contained positions: nothing is kept for them, so they survive a restart and are good on any instance.
- * `list` names the list (and, where it matters, its order) that a cursor belongs to.
+ * Opaque, self-contained cursors: the gateway stores nothing for them, so they survive a restart and work on any
+ * instance. `list` names the list (and, where it matters, its order) that a cursor belongs to.
  */
 export function encodeCursor(list: string, position: unknown): string {
   return Buffer.from(JSON.stringify([list, position])).toString('base64url');
 }
 
 /**
- * The position that `decode` makes of a cursor of `list`.
- * @throws CursorInvalid when it is of another list, or not a cursor at all.
+ * The position in a cursor of `list`, as `decode` returns it.
+ * @throws CursorInvalid when the cursor belongs to another list or cannot be parsed.
  */
 export function decodeCursor<T>(
   list: string,

@@ -13,49 +13,49 @@ export interface Project {
   readonly projectId: string;
   readonly name: string;
   readonly networkCode: string;
-  /** As the project says: see `sensorCountOf`. */
+  /** The project's own count, unchecked: use `sensorCountOf`. */
   readonly saidSensorCount: Num;
   readonly locationMasked: boolean;
   readonly apiKeyId: string;
 }
 
-/** At most 30 seconds old; older where it cannot be read now. Null where the project interface is not configured. */
+/** At most 30 seconds old; stale-if-error where upstream fails. Null where the project interface is not configured. */
 export async function readProject(ctx: UnifyContext): Promise<Project | null> {
   if (!ctx.project) return null;
   const latest = ctx.tracked(createLatest);
   try {
-    latest.said = await ctx.tracked(createMaskSetting).ask(ctx, ctx.project);
-    return projectOf(latest.said.value);
+    latest.response = await ctx.tracked(createMaskSetting).ask(ctx, ctx.project);
+    return projectOf(latest.response.value);
   } catch (error) {
     ctx.scope.signal.throwIfAborted();
-    const { said } = latest;
+    const { response } = latest;
     const { maxAgeMs, demand } = ctx.scope;
-    const mayBeOld = maxAgeMs === undefined && (!demand || (said && isRecent(demand, said.readAtMs)));
-    const mayHold = said && mayBeOld && ctx.project.mayShowKept();
-    if (!mayHold || !allowsStaleIfError(error) || ctx.clock.now() - said.readAtMs > staleIfErrorMs)
+    const mayBeOld = maxAgeMs === undefined && (!demand || (response && isRecent(demand, response.readAtMs)));
+    const mayHold = response && mayBeOld && ctx.project.mayShowKept();
+    if (!mayHold || !allowsStaleIfError(error) || ctx.clock.now() - response.readAtMs > staleIfErrorMs)
       throw error;
-    return projectOf(said.value);
+    return projectOf(response.value);
   }
 }
 
 /**
- * Number of the project's sensors. Where its record gives none that can be shown, its list of sensors does, which counts
- * them as well: the rest of the project is not lost with it. @throws UpstreamUnavailable when neither says
+ * Number of the project's sensors. Where the project's record has no valid count, the total of its sensor list is used.
+ * @throws UpstreamUnavailable when neither has a valid count; only this field fails, not the whole project
  */
 export async function sensorCountOf(ctx: UnifyContext, { saidSensorCount }: Project): Promise<number> {
-  const said = known(saidSensorCount);
-  if (said !== null && isCount(said)) return said;
-  // The page that lists begin with too.
+  const count = known(saidSensorCount);
+  if (count !== null && isCount(count)) return count;
+  // The same URL as the first page of the sensor list, so that the two share one cached response.
   const page = await ctx.project?.sensors({ limit: 500, offset: 0 }, ctx.scope);
   const total = page?.value.total ?? null;
   if (total !== null && isCount(total)) return total;
   throw new UpstreamUnavailable('The project did not say how many sensors it has');
 }
 
-// `| 0` keeps just what GraphQL's Int takes.
+// `| 0` leaves exactly the range of GraphQL's Int (signed 32 bits) unchanged.
 const isCount = (value: number) => (value | 0) === value;
 
-const createLatest = (): { said: Read<WireProject> | null } => ({ said: null });
+const createLatest = (): { response: Read<WireProject> | null } => ({ response: null });
 
 function projectOf(wire: WireProject): Project {
   return {
@@ -63,7 +63,7 @@ function projectOf(wire: WireProject): Project {
     name: known(wire.name) ?? '',
     networkCode: known(wire.network_code) ?? '',
     saidSensorCount: wire.sensor_count,
-    // docs/behaviour.md 6.4: as long as it has not said, it is.
+    // docs/behaviour.md 6.4: without a statement from the project, positions count as masked.
     locationMasked: known(wire.location_masked) ?? true,
     apiKeyId: known(wire.api_key_id) ?? '',
   };

@@ -1,49 +1,51 @@
 /**
- * Long work of one process in slices, so that what comes meanwhile (other operations, heartbeats, live changes) is
- * answered between them: so much in one turn of the event loop, and whoever would do more waits for the next. Those who
- * wait take turns, so that a small answer does not stand behind a large one.
+ * Divides the long work of one process into event-loop slices, so that whatever arrives meanwhile (other operations,
+ * heartbeats, live changes) is answered between them. Each slice does a bounded amount, and further work waits for the
+ * next. Waiting owners take turns, so that a small answer does not wait behind a large one.
  */
 export class Slices {
-  /** How much one turn may do, in whatever the callers count. */
+  /** The amount that one slice may do, in the callers' unit. */
   readonly perTurn: number;
   readonly #waiting = new Map<object, Piece[]>();
   #left: number;
-  #nextTurn: NodeJS.Immediate | undefined;
+  #nextSlice: NodeJS.Immediate | undefined;
 
-  /** @param perTurn at least one piece is done in a turn, however much it is */
+  /** @param perTurn at least one piece is done in a slice, however large it is */
   constructor(perTurn: number) {
     this.perTurn = perTurn;
     this.#left = perTurn;
   }
 
-  /** Null when `amount` may be done at once, else a promise of the turn for it. `whose`: those who take turns. */
-  take(amount: number, whose: object): Promise<void> | null {
-    this.#nextTurn ??= setImmediate(() => this.#turn());
+  /**
+   * Null when `amount` may be done at once, else a promise of a slice for it. `owner`: any object; owners take turns.
+   */
+  take(amount: number, owner: object): Promise<void> | null {
+    this.#nextSlice ??= setImmediate(() => this.#runSlice());
     if (this.#waiting.size === 0 && this.#fits(amount)) {
       this.#left -= amount;
       return null;
     }
     return new Promise((begin) => {
-      const mine = this.#waiting.get(whose);
+      const mine = this.#waiting.get(owner);
       if (mine) mine.push({ amount, begin });
-      else this.#waiting.set(whose, [{ amount, begin }]);
+      else this.#waiting.set(owner, [{ amount, begin }]);
     });
   }
 
-  #turn(): void {
+  #runSlice(): void {
     this.#left = this.perTurn;
-    for (const [whose, pieces] of this.#waiting) {
+    for (const [owner, pieces] of this.#waiting) {
       const piece = pieces[0];
       if (!piece || !this.#fits(piece.amount)) break;
       this.#left -= piece.amount;
       pieces.shift();
-      // Behind the others; the loop comes by again as long as there is room.
-      this.#waiting.delete(whose);
-      if (pieces.length > 0) this.#waiting.set(whose, pieces);
+      // The owner goes behind the others; the loop reaches it again as long as there is room.
+      this.#waiting.delete(owner);
+      if (pieces.length > 0) this.#waiting.set(owner, pieces);
       piece.begin();
     }
     const isOver = this.#waiting.size === 0 && this.#left === this.perTurn;
-    this.#nextTurn = isOver ? undefined : setImmediate(() => this.#turn());
+    this.#nextSlice = isOver ? undefined : setImmediate(() => this.#runSlice());
   }
 
   #fits(amount: number): boolean {

@@ -4,16 +4,16 @@ import { type Listener, listen } from '../server/http/listen.js';
 /** A process that serves connections. */
 export interface Target {
   /**
-   * Resolves to true once the connection is the target's; false when it did not take it, because it is leaving or has died.
-   * The connection is then as it was: nothing has been read from it.
+   * Resolves to true once the target has taken the connection, to false when it is shutting down or has died. Nothing
+   * has been read from the connection then.
    */
   hand(socket: Socket): Promise<boolean>;
 }
 
 /**
- * Takes connections from one port and distributes them round-robin. Each target is handed one at a time, so that a busy one
- * gets fewer. node:cluster would do the same, but never closes a connection that it has handed to a worker that dies before
- * taking it: its client would wait forever. Here another target gets it.
+ * Accepts connections on one port and distributes them round-robin, one at a time per target, so that a busy target
+ * gets fewer. node:cluster would do the same, but never closes a connection that it sent to a worker which dies before
+ * taking it: the client would wait forever. Here the connection goes to another target.
  */
 export class Balancer {
   readonly #targets = new Set<Target>();
@@ -21,9 +21,9 @@ export class Balancer {
   /** Connections that no target has taken, oldest first. */
   readonly #waiting: Socket[] = [];
   #isClosed = false;
-  // The options are those that an HTTP server of its own would listen with; nothing is read here.
+  // The same socket options as an HTTP server; paused, since the data is for the target.
   readonly #server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (socket) => {
-    // It may be reset before a target has it, and then whoever gets it finds that out.
+    // A reset before a target has the connection is left to that target.
     socket.on('error', () => {});
     this.#waiting.push(socket);
     this.#distribute();
@@ -39,13 +39,13 @@ export class Balancer {
     this.#distribute();
   }
 
-  /** It is handed no more. */
+  /** The target gets no more connections. */
   remove(target: Target): void {
     this.#targets.delete(target);
     this.#free.delete(target);
   }
 
-  /** Connections that no target has taken are closed. */
+  /** Stops listening and closes the connections that no target has taken. */
   close(): void {
     this.#isClosed = true;
     this.#server.close();
@@ -64,7 +64,7 @@ export class Balancer {
   async #hand(target: Target, socket: Socket): Promise<void> {
     const isTaken = await target.hand(socket);
     if (!isTaken) {
-      // It is leaving or has died, and would not take the next one either.
+      // It is shutting down or has died, and would refuse the next one as well.
       this.remove(target);
       if (this.#isClosed) socket.destroy();
       else this.#waiting.unshift(socket);

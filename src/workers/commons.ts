@@ -13,25 +13,25 @@ import { Hub, type HubNews } from '../store/hub/hub.js';
 import { primaryReport } from './primary-report.js';
 import { withinMs } from './within.js';
 
-/** What a worker asks of the primary, besides what it asks of the hub. */
+/** Calls of a worker to the primary, besides those to the hub. */
 export interface CommonCalls {
   /** See `OperationBudget`. */
   takeOperation(clientId: string): number | null;
-  /** For a socket; false where the client has all of its places. */
+  /** Takes a socket of the client's connection limit; false where none is left. */
   takePlace(clientId: string): boolean;
   leavePlace(clientId: string): void;
-  /** Of the other workers. */
+  /** Reports of the other workers. */
   health(): Promise<readonly HealthReport[]>;
   metrics(own: MetricsReport): Promise<readonly MetricsReport[]>;
 }
 
-/** What the primary asks of a worker. */
+/** Calls of the primary to a worker. */
 export interface WorkerCalls extends HubNews {
   ownHealth(): HealthReport;
   ownMetrics(): Promise<MetricsReport>;
 }
 
-// One that is busy must not hold up the answer of another, to a probe that has a second or so.
+// A busy worker must not delay the response of another: readiness probes time out after about a second.
 const healthWithinMs = 300;
 const metricsWithinMs = 2_000;
 
@@ -41,25 +41,25 @@ export interface CommonsOptions {
   readonly socketsPerClient?: number;
 }
 
-/** All that the workers of one gateway have in common; it stands in the primary. */
+/** The state that the workers of one gateway share; it lives in the primary. */
 export class Commons {
   /** Null where the workers share Redis. */
   readonly #hub: Hub | null;
   readonly #operations: RateBuckets;
-  readonly #places: ConnectionLimit;
+  readonly #connections: ConnectionLimit;
   readonly #members = new Set<Member>();
-  /** What the workers that have ended had counted. */
+  /** Last reports of the workers that have ended, merged. */
   #ended: Promise<readonly MetricsReport[]> = Promise.resolve([]);
 
   constructor({ config, clock, socketsPerClient: most = socketsPerClient }: CommonsOptions) {
     this.#hub = config.redisUrl === null ? new Hub({ clock, maxBytes: cacheShares(config).hubBytes }) : null;
     this.#operations = new RateBuckets(config.clientRatePerMinute ?? Number.POSITIVE_INFINITY, clock);
-    this.#places = new ConnectionLimit(most);
+    this.#connections = new ConnectionLimit(most);
   }
 
   /** Answers one worker for as long as its channel is open. */
   serve(channel: Channel<WorkerCalls>): void {
-    const member: Member = { channel, places: new Map(), counted: null };
+    const member: Member = { channel, connections: new Map(), counted: null };
     this.#members.add(member);
     this.#hub?.serve(channel);
     channel.answer(this.#callsOf(member));
@@ -70,17 +70,17 @@ export class Commons {
     return {
       takeOperation: (clientId) => this.#operations.take(clientId),
       takePlace: (clientId) => {
-        const leave = this.#places.take(clientId);
-        if (!leave) return false;
-        const leaves = member.places.get(clientId);
-        if (leaves) leaves.push(leave);
-        else member.places.set(clientId, [leave]);
+        const release = this.#connections.take(clientId);
+        if (!release) return false;
+        const releases = member.connections.get(clientId);
+        if (releases) releases.push(release);
+        else member.connections.set(clientId, [release]);
         return true;
       },
       leavePlace: (clientId) => {
-        const leaves = member.places.get(clientId) ?? [];
-        leaves.pop()?.();
-        if (leaves.length === 0) member.places.delete(clientId);
+        const releases = member.connections.get(clientId) ?? [];
+        releases.pop()?.();
+        if (releases.length === 0) member.connections.delete(clientId);
       },
       health: async () => {
         const others = this.#others(member).map(({ channel }) =>
@@ -89,7 +89,7 @@ export class Commons {
         return (await Promise.all(others)).filter((report) => report !== null);
       },
       metrics: async (own) => {
-        // A count that has been shown must not go back when the worker that showed it ends.
+        // Stored so that counters do not decrease when this worker ends.
         member.counted = own;
         const others = await Promise.all(this.#others(member).map(countedBy));
         return [
@@ -107,13 +107,13 @@ export class Commons {
 
   #end(member: Member): void {
     this.#members.delete(member);
-    for (const leaves of member.places.values()) for (const leave of leaves) leave();
+    for (const releases of member.connections.values()) for (const release of releases) release();
     const { counted } = member;
     if (counted) this.#ended = this.#ended.then(async (before) => [await countsOf([...before, counted])]);
   }
 }
 
-/** CACHE_MAX_BYTES bounds all processes together. What lies with the primary is compressed: it needs less. */
+/** CACHE_MAX_BYTES bounds all processes together. The primary stores compressed bodies, so it needs only a quarter. */
 export function cacheShares({ cacheMaxBytes, workers, redisUrl }: Config): {
   readonly hubBytes: number;
   readonly workerBytes: number;
@@ -124,9 +124,9 @@ export function cacheShares({ cacheMaxBytes, workers, redisUrl }: Config): {
 
 interface Member {
   readonly channel: Channel<WorkerCalls>;
-  /** By client: they go with the worker. */
-  readonly places: Map<string, ReleaseConnection[]>;
-  /** What it had counted when it was last asked. */
+  /** Releases of open sockets by client; called when the worker ends. */
+  readonly connections: Map<string, ReleaseConnection[]>;
+  /** Its last metrics report. */
   counted: MetricsReport | null;
 }
 
@@ -134,7 +134,7 @@ async function countedBy(member: Member): Promise<MetricsReport | null> {
   try {
     member.counted = await withinMs(metricsWithinMs, member.channel.call('ownMetrics'));
   } catch {
-    // It is busy, or has just ended: as it was the last time.
+    // The worker is busy or has just ended: its last report is used.
   }
   return member.counted;
 }

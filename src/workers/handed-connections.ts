@@ -2,9 +2,9 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Listener } from '../server/http/listen.js';
 
-/** Connections that an HTTP server is handed one by one, instead of listening for them itself. */
+/** Connections that the primary passes to an HTTP server one by one; the server does not listen itself. */
 export interface HandedConnections extends Listener {
-  /** False where it takes no more. */
+  /** False when it is closed and accepts no more. */
   take(socket: Socket): boolean;
 }
 
@@ -12,7 +12,7 @@ export function handedConnections(server: Server, { url, port }: Omit<Listener, 
   const open = new Set<Socket>();
   let isClosed = false;
   let whenEmpty = () => {};
-  // From then on an HTTP server keeps account of its connections: which are idle, and which take too long.
+  // Starts the HTTP server's checks of idle and slow connections.
   server.emit('listening');
   return {
     url,
@@ -29,7 +29,7 @@ export function handedConnections(server: Server, { url, port }: Omit<Listener, 
     },
     close() {
       isClosed = true;
-      // It never listened itself: this only ends its checks of idle connections.
+      // The server never listened: this only stops its checks of idle connections.
       server.close();
       return new Promise((resolve) => {
         whenEmpty = resolve;

@@ -1,29 +1,29 @@
 import type { SandboxAddress } from '../tenant.js';
 
-/** What a worker says of itself to the primary. */
+/** Calls of a worker to the primary about its own state. */
 export interface LifecycleCalls {
-  /** At its start: who it is. */
+  /** The first call: asks for the number and address of this worker. */
   welcome(): Welcome;
-  /** It is ready for connections. */
+  /** The worker is ready for connections. */
   ready(): void;
-  /** The answer to a `HandedConnection`: whether it is the worker's now. */
+  /** The answer to a `HandedConnection`: true if the worker has taken it. */
   took(connection: number, isTaken: boolean): void;
-  /** It cannot start: in one line, why. */
+  /** The worker cannot start; `reason` is one line. */
   failed(reason: string): void;
-  /** It takes no more connections, and ends when what is in flight is finished. */
+  /** The worker takes no more connections, and exits once the requests in flight are completed. */
   leaving(): void;
 }
 
 export interface Welcome {
-  /** From 1. */
+  /** Number of the worker, from 1. */
   readonly number: number;
-  /** Where the primary listens. */
+  /** Address that the primary listens on. */
   readonly url: string;
   readonly port: number;
   readonly sandbox: SandboxAddress | null;
 }
 
-/** What the primary tells a worker. */
+/** Calls of the primary to a worker about its shutdown. */
 export interface LifecycleOrders {
   leave(): void;
 }

@@ -11,14 +11,14 @@ import { withinMs } from './within.js';
 export interface MemberOptions {
   readonly clock: Clock;
   readonly sandbox: SandboxAddress | null;
-  /** Then what instances share lies there, and not with the primary. */
+  /** True if instances share through Redis; otherwise the workers share through the primary. */
   readonly usesRedis: boolean;
 }
 
-// Longer than the primary waits for the others.
+// Longer than the primary waits for the other workers (2 s).
 const answerWithinMs = 2_500;
 
-/** A worker's side of what all workers have in common. */
+/** A worker's side of the state that all workers share: calls to the primary. */
 export function joinCommons(
   channel: Channel<HubCalls & CommonCalls>,
   { clock, sandbox, usesRedis }: MemberOptions,

@@ -2,7 +2,7 @@ import { Gauge, Registry } from 'prom-client';
 import type { MetricsReport } from '../server/ops/merged-metrics.js';
 import type { Hub } from '../store/hub/hub.js';
 
-/** What the primary adds to the metrics of its workers: its memory, and the bodies that lie with it. */
+/** Metrics of the primary, added to those of its workers: its memory and its cached bodies. */
 export async function primaryReport(hub: Pick<Hub, 'cachedBytes'> | null): Promise<MetricsReport> {
   const registry = new Registry();
   const registers = [registry];

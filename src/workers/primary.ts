@@ -13,13 +13,13 @@ import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
 import { processPort } from './process-port.js';
 import { WorkerConnections } from './worker-connections.js';
 
-// One that ends sooner has not been of use: something is wrong with the start.
+// A worker that ends within this time counts as failed at the start, and the next start backs off.
 const earlyWithinMs = 10_000;
 const longestBackOffMs = 10_000;
-// Each worker cuts what is in flight after 10 s (docs/behaviour.md 3); one that hangs is ended then.
+// Workers cut off the requests in flight after 10 s (docs/behaviour.md 3); one that hangs longer is killed.
 const endedWithinMs = 13_000;
 
-/** The process that listens for its workers, replaces those that end, and holds what they have in common. */
+/** The process that listens on the port, starts and replaces the workers, and holds the state that they share. */
 export class Primary {
   readonly #config: Config;
   readonly #log: Log;
@@ -27,7 +27,7 @@ export class Primary {
   readonly #balancer = new Balancer();
   readonly #running = new Set<Running>();
   readonly #backOffs = new Set<NodeJS.Timeout>();
-  /** Numbers of those that could not start with the first. */
+  /** Numbers of workers that failed during `start`. */
   readonly #missing: number[] = [];
   #address: Omit<Listener, 'close'> = { url: '', port: 0 };
   #isStarted = false;
@@ -40,7 +40,7 @@ export class Primary {
     this.#commons = new Commons({ config, clock: realClock });
   }
 
-  /** Over when the workers listen; rejects when none of them can, with the reason. */
+  /** Resolves when every worker has started or failed; rejects with the reason when all have failed. */
   async start(): Promise<void> {
     const config = this.#config;
     if (config.sandbox) this.#sandbox = await startSandbox();
@@ -56,7 +56,7 @@ export class Primary {
     for (const number of this.#missing.splice(0)) this.#replaceSoon(number, 1);
   }
 
-  /** All workers finish what is in flight, and end. */
+  /** All workers complete the requests in flight and exit. */
   async close(): Promise<void> {
     this.#isLeaving = true;
     this.#balancer.close();
@@ -68,13 +68,13 @@ export class Primary {
     await this.#sandbox?.close();
   }
 
-  /** Ends all workers at once. */
+  /** Kills all workers at once. */
   kill(): void {
     this.#isLeaving = true;
     for (const { worker } of this.#running) worker.kill('SIGKILL');
   }
 
-  /** Starts a worker, and others in its place for as long as the gateway runs. Resolves when it is ready. */
+  /** Starts a worker, and replaces it whenever it ends. Resolves when it is ready; rejects when it ends before that. */
   #run(number: number, earlyEnds: number): Promise<void> {
     const startedAtMs = realClock.now();
     const worker = fork(workerProgram, { serialization: 'advanced' });
@@ -85,7 +85,7 @@ export class Primary {
         resolve({ reason: `The worker ended with ${signal ?? code}`, isFault: code !== 0 });
       });
       worker.on('error', ({ message }) => {
-        // It was never started, and will not exit.
+        // The process could not be spawned, so there is no exit event.
         if (worker.pid === undefined) resolve({ reason: message, isFault: true });
       });
     });
@@ -124,7 +124,7 @@ export class Primary {
         },
       };
       channel.answer(lifecycle);
-      // By then everything that it had said has been heard: also which connections it took.
+      // All messages of the worker have been read by now, including the connections that it took.
       channel.onClose(() => {
         this.#balancer.remove(connections);
         connections.ended();
@@ -143,12 +143,12 @@ export class Primary {
 
   #replaceSoon(number: number, earlyEnds: number): void {
     const delayMs = earlyEnds < 2 ? 0 : Math.min(longestBackOffMs, 250 * 2 ** (earlyEnds - 2));
-    // It keeps the process alive, when there is no worker.
+    // Not unreferenced: it keeps the process alive while there is no worker.
     const backOff = setTimeout(() => {
       this.#backOffs.delete(backOff);
       this.#run(number, earlyEnds).then(
         () => this.#log.info({ worker: number }, 'Another worker has taken its place'),
-        // It has been logged, and is replaced in turn.
+        // `#run` has logged the failure and schedules the next replacement.
         () => {},
       );
     }, delayMs);
@@ -171,5 +171,5 @@ function addressOf({ projectUrl, projectKey, catalogueUrl, catalogueKey }: Sandb
   return { projectUrl, projectKey, catalogueUrl, catalogueKey };
 }
 
-// Run from its source, this file ends in `.ts`, and so does that of the worker.
+// The worker has the same extension as this file: `.ts` when run from source, `.js` when built.
 const workerProgram = fileURLToPath(import.meta.url).replace(/primary(\.[jt]s)$/, 'worker$1');

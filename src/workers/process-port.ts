@@ -1,20 +1,20 @@
 import type { EventEmitter } from 'node:events';
 import type { MessagePort } from '../store/hub/channel.js';
 
-/** A process that was forked, or in that process the way to the one that has forked it. */
+/** A forked child process, or `process` within the child. */
 type ProcessEnd = Pick<EventEmitter, 'on'> & Pick<NodeJS.Process, 'connected' | 'send'>;
 
 export function processPort(end: ProcessEnd): MessagePort {
   return {
     post(message) {
-      // What cannot be sent any more is nobody's: its sender hears that the port is closed.
+      // A message that cannot be sent is dropped: the sender is notified of the close.
       if (end.connected) end.send?.(message, undefined, undefined, () => {});
     },
     onMessage: (listener) => void end.on('message', listener),
     onClose(listener) {
       end.on('disconnect', () => listener());
-      // Node leaves out 'disconnect' for a child that dies while it is sent a connection; 'close' comes in any case, when all
-      // that the child had sent has been read.
+      // Node emits no 'disconnect' for a child that dies while a connection is being sent to it; 'close' always
+      // follows, after all messages of the child have been read.
       end.on('close', () => listener());
     },
   };

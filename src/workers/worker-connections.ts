@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Target } from './balancer.js';
 import type { HandedConnections } from './handed-connections.js';
 
-/** The primary's end: hands connections to one worker process. */
+/** The primary's side: sends connections to one worker process. */
 export class WorkerConnections implements Target {
   readonly #worker: ChildProcess;
   readonly #handed = new Map<number, (isTaken: boolean) => void>();
@@ -17,12 +17,12 @@ export class WorkerConnections implements Target {
     const connection = ++this.#count;
     return new Promise((resolve) => {
       this.#handed.set(connection, (isTaken) => {
-        // The worker has a descriptor of its own; closing ours leaves the connection open.
+        // The worker has its own descriptor, so closing ours leaves the connection open.
         if (isTaken) socket.destroy();
         resolve(isTaken);
       });
       const message: HandedConnection = { connection };
-      // Ours is kept until the worker has answered: it may die before that, and then another gets the connection.
+      // Our descriptor stays open until the worker has answered: if it dies first, another worker gets the connection.
       this.#worker.send(message, socket, { keepOpen: true }, (error) => {
         if (error) this.answered(connection, false);
       });
@@ -34,27 +34,27 @@ export class WorkerConnections implements Target {
     this.#handed.delete(connection);
   }
 
-  /** The worker has died. */
+  /** The worker has died: every unanswered connection counts as refused. */
   ended(): void {
     for (const connection of [...this.#handed.keys()]) this.answered(connection, false);
   }
 }
 
-/** The worker's end. `answer` gets to the primary's `answered`. */
+/** The worker's side. `answer` arrives at the primary's `answered`. */
 export function receiveConnections(
   connections: HandedConnections,
   answer: (connection: number, isTaken: boolean) => void,
 ): void {
   process.on('message', (message, socket) => {
     if (!isHandedConnection(message)) return;
-    // The socket is missing when it was closed on the way.
+    // The socket is missing when the client closed it in transit.
     const isTaken = !(socket instanceof Socket) || connections.take(socket);
     answer(message.connection, isTaken);
     if (!isTaken) socket.destroy();
   });
 }
 
-/** A message that comes with a connection, besides those of the channel, which carry none. */
+/** The message that carries a connection; messages of the channel carry none. */
 interface HandedConnection {
   readonly connection: number;
 }

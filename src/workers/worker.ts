@@ -14,12 +14,12 @@ import { processPort } from './process-port.js';
 import { receiveConnections } from './worker-connections.js';
 
 /*
- * The program of a worker process: a gateway that shares with the others what the primary holds. When the primary has gone
- * without a goodbye it ends at once: nobody would hand it connections any more.
+ * The program of a worker process: a gateway that shares the state in the primary with the other workers. When the
+ * primary has died the worker exits at once, since it would get no more connections.
  */
 process.once('disconnect', () => process.exit(1));
 const channel = new Channel<HubCalls & CommonCalls & LifecycleCalls>(processPort(process));
-// Until there is something to finish.
+// Before the gateway has started there are no requests to complete.
 let leave: (code: number) => void = (code) => process.exit(code);
 const orders: LifecycleOrders = { leave: () => leave(0) };
 channel.answer(orders);

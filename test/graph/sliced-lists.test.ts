@@ -39,7 +39,7 @@ function world() {
   return {
     answeredIn,
     ask: (document: string) => {
-      const contextValue = { unify: { slices, scope: { turn: {} } } };
+      const contextValue = { unify: { slices, scope: { operationKey: {} } } };
       return Promise.resolve(execute({ schema, document: parse(document), contextValue }));
     },
     [Symbol.dispose]: () => clearImmediate(counting),

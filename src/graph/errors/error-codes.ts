@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 
 /**
- * The only place that makes an error a client sees (docs/behaviour.md 4). A `GatewayError` is told with its code; any other
+ * Creates every error that is sent to clients (docs/behaviour.md 4). A `GatewayError` is sent with its code; any other
  * fault is masked, and logged under an id that is in the response.
  */
 export function clientError(error: unknown, log: Log): GraphQLError {
@@ -37,7 +37,7 @@ function extensionsOf(error: GatewayError): Record<string, unknown> {
   };
 }
 
-// What Yoga makes of `http` is the response's status and headers; it is not shown in the body.
+// Yoga applies `http` to the response's status and headers; it is not part of the body.
 const statusOf: Record<
   string,
   (error: GatewayError) => { status: number; headers?: Record<string, string> }

@@ -11,8 +11,8 @@ import {
 import type { Plugin } from 'graphql-yoga';
 
 /**
- * A value that graphql itself refuses (a bad date, a number where text belongs, two fields of a `@oneOf`) is wrong input
- * like any other: BAD_USER_INPUT with the argument's name (docs/behaviour.md 4), in a literal as in a variable.
+ * Values that graphql-js itself refuses (a bad date, a number in place of a text, two fields of a `@oneOf`) become
+ * BAD_USER_INPUT with the argument's name (docs/behaviour.md 4), for literals and variables alike.
  */
 export function inputErrors(): Plugin {
   return {
@@ -65,9 +65,7 @@ function argumentOf(at: ASTNode | undefined, document: DocumentNode): string | n
   return pathTo(document, (value) => value === at);
 }
 
-/**
- * Where in a variable's value the fault is, as `.from`. graphql tells it in the message alone.
- */
+/** Path of the fault within a variable's value, such as `.from`. graphql-js gives it only in the message. */
 function pathInVariable(message: string): string {
   const inside = /^Variable "\$\w+" got invalid value .* at "\w+((?:\.\w+|\[\d+\])+)"; /s.exec(message)?.[1];
   return inside?.replace(/\[\d+\]/g, '') ?? '';

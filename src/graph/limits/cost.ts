@@ -23,31 +23,31 @@ import { QueryTooComplex } from '../../errors.js';
 import type { Estimate, GraphContext } from '../context.js';
 
 /**
- * What an operation can cost at worst, estimated before it runs: upstream (docs/behaviour.md 5.8), and in values to answer. A field that makes requests
- * says so where it is defined:
+ * Worst-case cost of an operation, estimated before it runs: upstream requests (docs/behaviour.md 5.8) and values in
+ * the answer. A field that causes requests declares them in its definition:
  *
  *     t.field({ …, extensions: cost({ requests: (args, parents) => parents, items: (args) => args.first ?? 50 }) })
  *
- * A field without a hint costs nothing and has one item for each parent.
+ * A field without a hint costs no request and has one item per parent.
  */
 export interface CostHint<Args = Record<string, unknown>> {
   /**
-   * Upstream requests at worst for `parents` parents together: `() => 1` where a loader answers all with one list
-   * page, `(args, parents) => parents` where each parent needs its own. `nowMs` for a range that ends now.
+   * Worst-case upstream requests for all `parents` together: `() => 1` where a loader reads one list page for all,
+   * `(args, parents) => parents` where each parent needs its own. `nowMs` is for a range that ends now.
    */
   readonly requests?: (args: Args, parents: number, nowMs: number) => number;
-  /** How many items a list (or a connection) gives at most for each parent. */
+  /** Most items of a list or connection per parent. */
   readonly items?: (args: Args) => number;
 }
 
-// Hints of fields with different arguments stand in one schema: what reads them back knows only "some arguments".
+// The argument type is erased: hints of all fields are in one schema, and the estimate reads them as `CostHint`.
 export function cost<Args>(hint: CostHint<Args>): { upstreamCost: CostHint<Args> } {
   return { upstreamCost: hint };
 }
 
-// Values of one answer at worst: eleven full pages of 5,000 health reports with all of their fields. Some hundred megabytes
-// while it is made, which a heap of 512 MB bears, and some seconds of work that everyone else's is done between. A million,
-// and room for what stands around a million.
+// Most values of one answer: eleven full pages of 5,000 health reports with all fields. Such an answer needs several
+// hundred megabytes, which a heap of 512 MB can hold, and several seconds of work, done in slices. A million, plus 10 %
+// for the values around the records.
 const mostValues = 1_100_000;
 
 /** Refuses, before it runs, an operation that at worst needs more than `maxCost` upstream requests, or is too large. */
@@ -80,10 +80,10 @@ export function costLimit(maxCost: number): Plugin<GraphContext> {
   };
 }
 
-// A millisecond or two of work.
+// One to two milliseconds of work.
 const valuesOfShort = 1_000;
 
-/** Whether an answer is made in so little time that nobody has to give way in the middle of it. */
+/** True if the answer takes so little time that it needs no event-loop slices. */
 export function isShort(estimate: Estimate | undefined): boolean {
   return estimate?.isBound === true && estimate.values <= valuesOfShort;
 }
@@ -94,11 +94,11 @@ interface OperationArgs {
   readonly operationName?: string | null | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: graphql's own type of raw variables
   readonly variableValues?: any;
-  /** The operation's context, whose clock says when now is; it is told the estimate. */
+  /** The operation's context: gives the current time, and receives the estimate. */
   readonly contextValue?: Pick<GraphContext, 'unify' | 'estimate'> | undefined;
 }
 
-/** Estimates of operations for which one holds every time, by document and name. */
+/** Cached estimates that depend on neither variables nor time, by document and operation name. */
 class ConstantEstimates {
   readonly #known = new WeakMap<DocumentNode, Map<string | null, Estimate>>();
 
@@ -113,7 +113,7 @@ class ConstantEstimates {
   }
 }
 
-/** The cost at worst; nothing for what graphql itself will refuse (wrong variables, no such operation). */
+/** The worst-case cost; zero for operations that graphql-js will refuse (wrong variables, unknown operation). */
 export function estimateCost({
   schema,
   document,
@@ -126,13 +126,13 @@ export function estimateCost({
   if (!operation || !root) return unknown;
   const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
   if (variables.errors) return unknown;
-  // A range up to a time that nobody knows is as long as can be.
+  // Without a clock a range that ends now is taken to be of the greatest length.
   const nowMs = contextValue?.unify.tenant.clock.now() ?? Number.POSITIVE_INFINITY;
   return new Walk(schema, document, variables.coerced, nowMs).selection(operation.selectionSet, root, 1);
 }
 
 const nothing: Estimate = { requests: 0, values: 0, isConstant: true, isTimeless: true, isBound: true };
-// The operation is refused by graphql, this time at least.
+// graphql-js refuses the operation; with other variables it may not, so this is not constant.
 const unknown: Estimate = { ...nothing, isConstant: false };
 
 function sum(one: Estimate, other: Estimate): Estimate {
@@ -167,7 +167,7 @@ class Walk {
     }
   }
 
-  /** Fragments on different types are added up: which of them will match is not known before. */
+  /** Fragments on different types are added up, since it is not known in advance which of them will match. */
   selection(selectionSet: SelectionSetNode, type: GraphQLObjectType | null, parents: number): Estimate {
     return selectionSet.selections
       .map((node) => {
@@ -200,7 +200,7 @@ class Walk {
       requests,
       values: node.selectionSet ? 0 : parents,
       isConstant: !(usesArguments && node.arguments?.some(usesVariable)),
-      // Time only ever adds to a range that ends now.
+      // A range that ends now only grows with time: an estimate equal to that at infinity is constant.
       isTimeless:
         !takes(hint?.requests, 3) || requests === hint?.requests?.(args, parents, Number.POSITIVE_INFINITY),
       isBound: named.name !== 'Samples' && named.name !== 'JSON',
@@ -222,10 +222,10 @@ class Walk {
   }
 }
 
-// Introspection: as much as the schema has.
+// Introspection fields: the number of values depends on the schema.
 const ofSchema: Estimate = { ...nothing, isBound: false };
 
-/** Whether a hint looks at so many of its parameters. */
+/** True if the hint function declares at least `count` parameters. */
 function takes(hint: { readonly length: number } | undefined, count: number): boolean {
   return hint !== undefined && hint.length >= count;
 }

@@ -9,14 +9,14 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
-/** How large a document may be (docs/behaviour.md 2). Each is checked before anything runs, and named when it is passed. */
+/** Limits of a document (docs/behaviour.md 2), checked before execution. The error names the exceeded limit. */
 export interface QueryLimits {
   readonly maxDepth: number;
   readonly maxAliases: number;
   readonly maxTokens: number;
 }
 
-// Each directive is looked up and coerced for every field it stands on; real documents have a handful.
+// Each directive is looked up and coerced for every field that has it; real documents have a handful.
 const mostDirectives = 50;
 
 /** Tokens while parsing, depth, aliases and directives while validating. Introspection is exempt from depth. */
@@ -85,7 +85,7 @@ class Depth {
   #fragment(name: string): number {
     const known = this.#fragments.get(name);
     if (known !== undefined) return known;
-    // A fragment that contains itself is refused by another rule; here it ends.
+    // Ends the recursion: another rule refuses a fragment that contains itself.
     this.#fragments.set(name, 0);
     const depth = this.of(this.#context.getFragment(name)?.selectionSet);
     this.#fragments.set(name, depth);
@@ -94,8 +94,9 @@ class Depth {
 }
 
 /**
- * A document of fragments that spread others twice is short, and unfolds to any number of fields: whatever walks it
- * unfolded, the estimate of its cost first of all, would never end. Unfolded, it may have as many fields as tokens.
+ * A short document of fragments that each spread another twice expands to exponentially many fields, and the cost
+ * estimate, which traverses the expanded document, would not finish. The expanded document may have as many fields as
+ * a document may have tokens.
  */
 function sizeRule(maxFields: number) {
   return function SizeLimit(context: ValidationContext): ASTVisitor {
@@ -112,7 +113,7 @@ function sizeRule(maxFields: number) {
   };
 }
 
-/** Selections with all fragments unfolded; each fragment is counted once and multiplied. */
+/** Number of selections with all fragments expanded; each fragment is counted once. */
 class Size {
   readonly #context: ValidationContext;
   readonly #fragments = new Map<string, number>();
@@ -134,7 +135,7 @@ class Size {
   #fragment(name: string): number {
     const known = this.#fragments.get(name);
     if (known !== undefined) return known;
-    // As in `Depth`: a fragment that contains itself is refused by another rule.
+    // Ends the recursion, as in `Depth`.
     this.#fragments.set(name, 0);
     const size = this.of(this.#context.getFragment(name)?.selectionSet);
     this.#fragments.set(name, size);

@@ -10,27 +10,28 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 
-/** A subscription, taken apart into which changes it gets and what it is told of each. */
+/** A subscription split into its filter (which changes it gets) and its payload (the selection for each change). */
 export interface LiveOperation {
-  /** Equal for subscriptions that get the same changes with the same payloads, wherever they begin. */
+  /** Equal for subscriptions with the same filter and payload, whatever their `after`. */
   readonly key: string;
   readonly payload: PayloadOperation;
 }
 
-/** What is executed for a change. It has no filter, so that those who filter differently share its result. */
+/** The operation executed for each change. It has no filter, so that subscribers with different filters share it. */
 export interface PayloadOperation {
   /** Equal for equal payloads. */
   readonly key: string;
   readonly document: DocumentNode;
   readonly operationName: string | null;
   readonly variableValues: Readonly<Record<string, unknown>>;
-  /** Fields that it selects, about. */
+  /** Approximate number of selected fields, for the event-loop slice. */
   readonly values: number;
 }
 
 /**
- * Arguments of a subscription's own field say where it begins (`after`) and which changes it gets (`filter`): its resolver
- * passes each change on as it comes. They are taken out of what is executed, with the variables that only they use.
+ * Removes the arguments of the subscription's root field (`after`: where the replay starts; `filter`: which changes it
+ * gets) from the operation executed for each change, with the variables that only they use. The root resolver does not
+ * need them: it passes each change through.
  */
 export function liveOperation(args: ExecutionArgs): LiveOperation {
   const { schema, document, operationName = null } = args;
@@ -71,7 +72,7 @@ interface Stripped {
   readonly values: number;
 }
 
-// Thousands of sockets send the same text, of which the engine keeps one parsed document.
+// Cached, since thousands of sockets send the same text and the engine caches one parsed document for it.
 const made = new WeakMap<DocumentNode, Map<string | null, Parts>>();
 
 function partsOf(schema: GraphQLSchema, document: DocumentNode, operationName: string | null): Parts {
@@ -87,7 +88,7 @@ function partsOf(schema: GraphQLSchema, document: DocumentNode, operationName: s
   return parts;
 }
 
-/** The document without these arguments of its subscription's own field. */
+/** The document without these arguments of the subscription's root field. */
 function without(
   isLeftOut: (argument: string) => boolean,
   schema: GraphQLSchema,
@@ -99,7 +100,7 @@ function without(
   const stripped: DocumentNode = visit(
     document,
     visitWithTypeInfo(types, {
-      // A directive's arguments stay: they say what is selected.
+      // Arguments of directives stay, since they decide the selection.
       Argument: ({ name }) =>
         !types.getDirective() && types.getParentType() === subscription && isLeftOut(name.value)
           ? null

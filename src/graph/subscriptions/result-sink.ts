@@ -4,19 +4,19 @@ import type { Sink } from '../../live/delivery/sink.js';
 import type { SharedResult } from './shared-result.js';
 
 /**
- * A way around the executor's stream for a transport that can take finished results: a result that ten thousand sockets
- * get is then written once, and each socket is handed its bytes.
+ * Bypasses the executor's stream for a transport that accepts serialised results: a result for ten thousand sockets is
+ * serialised once, and each socket gets the same bytes.
  */
 export interface ResultSink {
-  /** Whether a result would be on its way at once rather than wait in memory. */
+  /** False while the transport has backpressure, so that a result would wait in memory. */
   readonly isReady: boolean;
   /** @param result an execution result as JSON, in UTF-8 */
   send(result: Uint8Array): void;
-  /** Calls `run` once, when it is ready again. */
+  /** Calls `run` once, when the sink is ready again. */
   whenReady(run: () => void): void;
 }
 
-/** Results go straight to the transport; the end, and what it is for, comes by the stream as usual. */
+/** Sends results directly to the transport; the end and its error go through the executor's stream. */
 export class DirectSink implements Sink<SharedResult> {
   readonly #results: ResultSink;
   readonly #stream: PullSink<SharedResult>;

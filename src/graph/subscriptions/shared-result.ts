@@ -1,6 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 
-/** One result for many subscribers, written as JSON once. */
+/** One result for many subscribers, serialised to JSON once. */
 export class SharedResult {
   readonly #result: ExecutionResult;
   #json: string | undefined;
@@ -13,7 +13,7 @@ export class SharedResult {
     };
   }
 
-  /** Whoever writes results by themselves, as the server for server-sent events does, takes the text that is there. */
+  /** For transports that serialise results themselves: Yoga's server-sent events use `stringify`, the cached text. */
   get result(): ExecutionResult {
     return Object.defineProperty({ ...this.#result }, 'stringify', {
       value: () => this.#text,
@@ -32,7 +32,7 @@ export class SharedResult {
   }
 }
 
-// Status and headers are for a response of HTTP, which a stream has long begun.
+// HTTP status and headers do not apply: the response of a stream has already begun.
 function withoutHttp(error: GraphQLError): GraphQLError {
   delete error.extensions.http;
   return error;

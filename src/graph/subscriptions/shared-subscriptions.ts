@@ -23,13 +23,13 @@ import { liveOperation, type PayloadOperation } from './live-operation.js';
 import { DirectSink } from './result-sink.js';
 import { SharedResult } from './shared-result.js';
 
-// Sockets written to in one turn of the event loop: some three milliseconds. Ten thousand take a while.
+// Sockets written to per event-loop slice, about 3 ms: writing to ten thousand at once would block other clients.
 const deliveriesPerTurn = 250;
 
 /**
- * Runs subscriptions of the live feeds: one execution for each change and each distinct selection with its variables,
- * however many have subscribed to it and however they filter (docs/behaviour.md 9.8); each change with loaders of its own, so that
- * what it says of its sensor is as fresh as a query would give it (docs/behaviour.md 9.9).
+ * Runs subscriptions of the live feeds: one execution per change and distinct selection with variables, for any number
+ * of subscribers and filters (docs/behaviour.md 9.8). Each change has its own loaders, so that its sensor is as fresh
+ * as in a query (docs/behaviour.md 9.9).
  */
 export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
   const groupsByFeed = new WeakMap<object, FeedGroups>();
@@ -45,7 +45,7 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
     );
     const { sink, unify } = args.contextValue as GraphContext;
     const leave = groupOf(stream, args).join(stream.after, sink ? new DirectSink(sink, results) : results);
-    // Who reads the results as a stream may be told that nobody wants them only after the next one.
+    // A transport may call `return` only after the next result, so the client's disconnect ends the stream as well.
     onAbort(unify.scope.signal, () => void results.return());
     return resultsOf(results);
   }
@@ -124,7 +124,7 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
   return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn((args) => subscribe(args as ExecutionArgs)) };
 }
 
-/** Who listens to one feed: groups that get the same changes, and the payloads that groups share. */
+/** Subscribers of one feed: groups with the same filter and payload, and the payload caches that groups share. */
 class FeedGroups {
   readonly groups = new Map<string, FanOut<LoggedChange, SharedResult>>();
   readonly payloads = new Map<string, PayloadCache<LoggedChange, SharedResult>>();
@@ -132,8 +132,8 @@ class FeedGroups {
   readonly #contexts = new Map<LoggedChange, GraphContext>();
 
   /**
-   * Executions of one change that are begun in one turn of the event loop share their loaders. Later ones have their own: what
-   * has been read by then may be outdated, or have failed.
+   * Executions of one change that start in the same iteration of the event loop share their loaders. Later ones get new
+   * loaders: the earlier reads may be outdated by then, or have failed.
    */
   contextOf(change: LoggedChange, { unify, gateway, feeds }: GraphContext): GraphContext {
     if (this.#contexts.size === 0) setImmediate(() => this.#contexts.clear());
@@ -151,7 +151,7 @@ class FeedGroups {
     return context;
   }
 
-  /** Nobody is left for whom anything would be read. */
+  /** The last subscriber has left: aborts the reads in flight. */
   close(): void {
     this.#left.abort();
   }
@@ -161,7 +161,7 @@ function failed(error: unknown, log: Log): SharedResult {
   return new SharedResult({ errors: [clientError(error, log)] });
 }
 
-/** The results one by one; not an async generator, whose `return` would wait for the next change. */
+/** The results as an iterator. Not an async generator: its `return` would wait for the next change. */
 function resultsOf(sink: PullSink<SharedResult>): AsyncIterableIterator<ExecutionResult> {
   const done = { done: true, value: undefined } as const;
   return {

@@ -3,14 +3,14 @@ import type { Source } from '../../errors.js';
 import type { UnavailableSource } from '../../unify/paging.js';
 import { builder } from '../builder.js';
 
-/** What every list has in common: `first` with `after`, `last` with `before`, and who could not answer. */
+/** Parts of every list: `first` with `after`, `last` with `before`, and the failures of interfaces. */
 
 export const defaultFirst = 50;
 const mostFirst = 500;
 
 /**
- * `first` and `after` of a list that is walked forwards.
- * @param most how many a page may hold; more or less than 1 is BAD_USER_INPUT
+ * `first` and `after`, for forward paging.
+ * @param most largest page; a `first` above it or below 1 is BAD_USER_INPUT
  */
 export function forwardArgs(most = mostFirst, byDefault = defaultFirst) {
   return {
@@ -33,7 +33,7 @@ export function forwardArgs(most = mostFirst, byDefault = defaultFirst) {
   };
 }
 
-/** Also `last` and `before`, for a list that can be walked backwards. */
+/** Also `last` and `before`, for paging in both directions. */
 export function bothWaysArgs(most = mostFirst, byDefault = defaultFirst) {
   return {
     ...forwardArgs(most, byDefault),

@@ -3,7 +3,7 @@ import type { Change, Delivery } from '../../live/tracking/change.js';
 import { Instant } from '../../unify/time/instant.js';
 import type { builder } from '../builder.js';
 
-/** What every change of a feed that can be resumed tells of its delivery (docs/behaviour.md 9.4). */
+/** Delivery fields of every change of a resumable feed (docs/behaviour.md 9.4). */
 export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C>>): FieldMap {
   return {
     cursor: t.string({

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { deviceIdOf } from '../../unify/sensor/identity.js';
 
 /**
- * A Device ID as an argument. What cannot be one, a station code say, is wrong input rather than a sensor that is not
- * there: the graph promises 12 hexadecimal characters, though the project interface only shows them (docs/interfaces.md P2). A
- * sensor whose Device ID should be of another shape is reached by its station, its catalogue id or its global id.
+ * A Device ID as an argument. Any other text, such as a station code, is BAD_USER_INPUT and not an unknown sensor: the
+ * graph defines 12 hexadecimal characters, which the project interface shows only in examples (docs/interfaces.md P2).
+ * A sensor with a Device ID of another form can be read by its station, its catalogue id or its global id.
  */
 export const deviceIdArg = z.string().refine(isDeviceId, expected('')).nullish();
 
-/** Several of them. */
+/** Several Device IDs. */
 export const deviceIdsArg = z
   .array(z.string())
   .refine((texts) => texts.every(isDeviceId), expected(' each'))

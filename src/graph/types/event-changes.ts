@@ -34,7 +34,7 @@ const EventChangeRef = builder.objectRef<Delivery<EventChange>>('EventChange').i
         'catalogue.',
       resolve: async ({ change: { record } }, _args, { unify }) => {
         if (!record.project) return record.event;
-        // What was known when the change was observed is better than no event.
+        // When the read fails, the event as it was observed is better than none.
         return eventOfProjectRecord(unify, record.project).catch(() => record.event);
       },
     }),

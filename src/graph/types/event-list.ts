@@ -142,8 +142,8 @@ const eventListCost = cost<EventListInput>({
 });
 
 /**
- * A page that both lists hold in their order takes a few requests. What the gateway has to sort out by itself (a filter
- * that upstream does not know, the oldest first) takes at worst as many as one page may.
+ * A page in the order of both upstream lists takes a few requests. A filter without pushdown, or the oldest first,
+ * needs a scan: at worst as many requests as one page may use.
  */
 function requestsOf({ filter, orderBy, first }: EventListInput): number {
   const { from: _, boundingBox: __, within: ___, ...others } = filter ?? {};
@@ -178,7 +178,7 @@ builder.objectFields(NetworkRef, (t) => ({
     args: eventListArgs(),
     extensions: eventListCost,
     resolve: ({ networkId }, { first, filter, ...args }, { unify }) => {
-      // A filter by another network leaves nothing of this one.
+      // A filter for another network matches no event of this one.
       const isOther = filter?.networkId != null && filter.networkId !== networkId;
       if (isOther) return sliceOf<LocatedEvent>([], { next: false, previous: args.after != null });
       return listEvents(unify, { ...args, filter: { ...filter, networkId }, first: first ?? defaultFirst });

@@ -7,7 +7,7 @@ import { builder } from '../builder.js';
 import { shown, shownCount } from '../errors/malformed.js';
 import { SensorRef } from '../refs.js';
 
-/** What an event consists of beside its own values. */
+/** Object types nested in an event. */
 
 export interface ProjectOrigin {
   readonly solution: Solution;

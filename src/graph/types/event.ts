@@ -260,7 +260,7 @@ function located(event: Event): Solution {
   );
 }
 
-/** A value that the project alone has: where it was asked and could not answer, its failure. */
+/** A value that only the project has; throws the failure of the project, if its read failed. */
 function ofProject<T>(event: Event, value: T): T {
   if (event.failures.project) throw event.failures.project;
   return value;
@@ -271,7 +271,7 @@ function ofCatalogue<T>(event: Event, value: T): T {
   return value;
 }
 
-/** A value that either can have: only where there is none, the failure of who might have had one. */
+/** A value that both sides can have; if it is null, throws the failure of a side that might have had it. */
 function ofEither<T>(event: Event, value: T | null): T | null {
   return value ?? ofCatalogue(event, ofProject(event, null));
 }

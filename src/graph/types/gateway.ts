@@ -8,7 +8,7 @@ import { builder } from '../builder.js';
 import type { GraphContext, OtherProcesses } from '../context.js';
 import { SourceEnum } from './connection.js';
 
-/** The gateway about itself: what it knows already, so that asking costs upstream nothing. */
+/** State of the gateway itself, from memory: these fields cause no upstream requests. */
 
 const RateLimitRef = builder.objectRef<RateLimitStatus>('RateLimit').implement({
   description: 'Rate limit that an interface sets for the key in use, and the budget that is left of it.',
@@ -45,7 +45,7 @@ const RateLimitRef = builder.objectRef<RateLimitStatus>('RateLimit').implement({
 
 interface InterfaceRow {
   readonly source: Source;
-  /** Null where it is not configured. */
+  /** Null where the interface is not configured. */
   readonly status: InterfaceStatus | null;
 }
 

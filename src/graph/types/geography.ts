@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { builder } from '../builder.js';
 
-/** The three ways a client names a place. Degrees are WGS 84; longitudes beyond ±180 are the same place again. */
+/** Geographic inputs: three forms. Degrees are WGS 84; longitudes beyond ±180 wrap around. */
 
 const latitude = z.number().min(-90, 'must be from -90 to 90').max(90, 'must be from -90 to 90');
 const longitude = z.number().min(-540, 'must be from -540 to 540').max(540, 'must be from -540 to 540');

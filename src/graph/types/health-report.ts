@@ -211,7 +211,7 @@ builder.objectFields(SensorRef, (t) => ({
   }),
 }));
 
-// One for each 7 days: a page holds all that was asked for, or all of its window.
+// One request per 7 days: a page covers the whole requested range, or its whole window.
 function requestsOf({ from, to }: HealthInput, nowMs: number): number {
   const rangeMs = from ? (to?.ms ?? nowMs) - from.ms : longestRangeMs;
   return Math.min(mostHealthRequests, Math.max(1, Math.ceil(rangeMs / longestRangeMs)));

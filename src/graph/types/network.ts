@@ -40,7 +40,7 @@ const NetworkStatisticsRef = builder.objectRef<WireNetworkStatistics>('NetworkSt
   }),
 });
 
-// Assumed: a list of sensors spans no more networks than this, for the estimate alone.
+// Assumed: a list of sensors spans at most this many networks; used only for the cost estimate.
 const networksOfList = 20;
 
 builder.node(NetworkRef, {
@@ -98,7 +98,7 @@ builder.node(NetworkRef, {
       args: sensorListArgs(),
       extensions: sensorListCost,
       resolve: (network: Network, { filter, ...page }, { unify }) => {
-        // A filter by another network leaves nothing of this one.
+        // A filter for another network matches no sensor of this one.
         const none = filter?.networkId != null && filter.networkId !== network.networkId;
         const within = inNetwork(filter, network.networkId);
         return listSensors(unify, { ...page, filter: none ? { ...within, stationCodes: [] } : within });

@@ -96,7 +96,7 @@ export function sensorListArgs() {
   };
 }
 
-/** One list page of each interface; more where there are more sensors than a page holds, then kept. */
+/** One list page of each interface. With more sensors than a page holds it takes more, which are then cached. */
 export const sensorListCost = cost<SensorListArgs>({
   requests: () => 2,
   items: ({ first, last }) => first ?? last ?? defaultFirst,
@@ -115,7 +115,7 @@ builder.queryField('sensors', (t) =>
   }),
 );
 
-/** A list of sensors within a network: the network of the filter is that one. */
+/** The filter restricted to one network. */
 export function inNetwork(filter: SensorFilter | null | undefined, networkId: string): SensorFilter {
   return { ...filter, networkId };
 }

@@ -115,7 +115,7 @@ const ConnectivityRef = builder.objectRef<NonNullable<WireSensor['connectivity']
   }),
 });
 
-// What is said of one sensor of the catalogue is read by itself.
+// Details of a catalogue sensor need one request per sensor.
 const oneEach = cost({ requests: (_, parents) => parents });
 const oneForAll = cost({ requests: () => 1 });
 

@@ -68,7 +68,7 @@ const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSli
           'this list: the two together have every trigger once, however much time passes between them. ' +
           'It is meant for a list that reaches up to the newest trigger. While the feed has no ' +
           'subscribers it costs one request to the service.',
-        // One read of what is there, for all lists of an operation.
+        // One read of the current triggers, shared by all lists of an operation.
         extensions: cost({ requests: () => 1 }),
         resolve: (slice, _, { unify, feeds }) => {
           unify.scope.dependencies?.refuse('a feed was asked for its cursor');
@@ -103,7 +103,7 @@ interface TriggerListInput {
   readonly first?: number | null | undefined;
 }
 
-/** Beyond the page itself, one for the total and one where the page ends within a moment. */
+/** Besides the page, one request for the total and one where the page ends between triggers of the same time. */
 function triggerListCost({ filter }: TriggerListInput): number {
   return filter?.status != null || filter?.minPgaMg != null ? mostListRequests : 2;
 }

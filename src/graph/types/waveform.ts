@@ -5,7 +5,7 @@ import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef } from '../refs.js';
 
-/** More than any screen is wide. */
+/** More points than any screen has columns. */
 const mostPoints = 100_000;
 const pointsRule = `must be a whole number from 1 to ${mostPoints}`;
 

@@ -7,11 +7,11 @@ import { parseText, textOf } from './record-text.js';
 export interface ObservedRecord<Rec> {
   readonly record: Rec;
   readonly observedAtMs: number;
-  /** It was told by an instance that was alone. */
+  /** An instance appended it while partitioned, so it may be older than what others know. */
   readonly isLate: boolean;
 }
 
-/** What instances write to each other about one feed. Only they do: it is read as it was written. */
+/** Encodes the entries of one feed's replicated log. Only instances write them, so decoding trusts their shape. */
 export class LogEntries<Rec> {
   readonly #subject: Pick<Subject<Rec, string>, 'pack' | 'unpack'>;
   readonly #time: SharedChanges['time'];

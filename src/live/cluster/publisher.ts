@@ -1,28 +1,28 @@
 import type { Place } from '../../store/store.js';
 import type { ChangeDetector } from '../tracking/change-detector.js';
 
-/** How far upstream has been read, by whichever instance does that. */
+/** Progress of the instance that polls. */
 export interface PollProgress {
-  /** When it was last read to the end, on this instance's clock. */
+  /** When upstream was last read to the end, on this instance's clock. */
   readonly readAtMs: number;
   readonly upstreamMs: number;
 }
 
-/** How what is news reaches the listeners of this instance: through what several instances share, or at once. */
+/** Publishes changes to the listeners of this instance, directly or through the replicated log. */
 export interface ChangePublisher<Rec> {
-  /** Whether it is this instance that polls. */
+  /** True when this instance polls. */
   readonly isPolling: boolean;
-  /** Of another instance that polls; null where there is none. */
+  /** Progress of another instance that polls; null when there is none. */
   readonly progress: PollProgress | null;
-  /** Somebody listens; until `stop`. */
+  /** Takes part in the cluster from the first listener until `stop`. */
   start(): void;
   stop(): void;
-  /** Over when a listener who was last told of `logged` can begin; null when that is at once. */
+  /** Resolves when a listener whose last change was `logged` can begin; null when it can begin at once. */
   upTo(logged: Place | null): Promise<void> | null;
-  publish(news: readonly Rec[]): void | Promise<void>;
+  publish(changed: readonly Rec[]): void | Promise<void>;
 }
 
-/** Of one process. */
+/** Appends directly: for a single process. */
 export function localPublisher<Rec>(
   detector: Pick<ChangeDetector<Rec, string>, 'append'>,
 ): ChangePublisher<Rec> {
@@ -32,6 +32,6 @@ export function localPublisher<Rec>(
     start() {},
     stop() {},
     upTo: () => null,
-    publish: (news) => detector.append(news),
+    publish: (changed) => detector.append(changed),
   };
 }

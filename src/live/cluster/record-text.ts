@@ -2,12 +2,12 @@ import { Instant } from '../../unify/time/instant.js';
 import { MalformedValue } from '../../upstream/decode/fields.js';
 
 /**
- * Records as text, for other instances of the gateway, and back. Times of upstream keep all their digits, and a value that
- * was not what the interface describes stays an error at its field.
+ * Encodes records as text for other instances. Upstream times keep all their digits, and a malformed value remains an
+ * error at its field.
  */
 export function textOf(value: unknown): string {
   return JSON.stringify(value, function (key, plain) {
-    // JSON.stringify has turned neither into something else: both are objects without a form of their own.
+    // `plain` has already passed through `toJSON`; the original value is on `this`.
     const own: unknown = Reflect.get(this, key);
     if (own instanceof Instant) return { [time]: own.toString() };
     if (own instanceof MalformedValue) return { [malformed]: own.message };
@@ -24,6 +24,6 @@ export function parseText(text: string): unknown {
   });
 }
 
-// No field of upstream's is called so: these names are not text of the wire.
+// Upstream has no field names that begin with a NUL character.
 const time = '\u0000time';
 const malformed = '\u0000malformed';

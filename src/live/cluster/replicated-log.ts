@@ -11,109 +11,112 @@ export interface ReplicatedLogOptions<Rec, Kind extends string> {
   readonly detector: ChangeDetector<Rec, Kind>;
   readonly clock: Clock;
   readonly text: LogEntries<Rec>;
-  /** What was there before is known now, from others. */
+  /** Called when the baseline has been taken from another instance. */
   readonly onBaseline: () => void;
 }
 
-/** For how long what is shared is of use here. */
+/** The time from the first listener to the last; work that finishes after it is discarded. */
 export interface Stay {
   readonly isOver: boolean;
 }
 
-// Enough for a day of most networks. Older ones count as known from before.
-const mostInBase = 5_000;
-// Whoever attaches has so much to read besides the base.
+// Records in a snapshot: enough for a day of most networks. Older ones count as known from before.
+const mostInSnapshot = 5_000;
+// Upper bound of the changes that an attaching instance reads besides the snapshot.
 const rebaseAfter = 2_000;
-// One script's worth.
+// Changes appended with one Redis script.
 const publishedAtOnce = 500;
 
 /**
- * The run of changes that all instances tell from, as far as this one is in it. One call at a time: each finds the detector
- * as the one before has left it. Every method can throw `StoreAway`, and does nothing more once the stay is over.
+ * This instance's part in the replicated log, from which all instances deliver. Calls must not overlap, since each
+ * relies on the detector as the previous one left it. Every method can throw `StoreAway`, and stops once the stay is
+ * over.
  */
 export class ReplicatedLog<Rec, Kind extends string> {
   readonly #options: ReplicatedLogOptions<Rec, Kind>;
-  /** Told while this instance was alone: the others may not know of it. */
-  readonly #unshared = new Set<string>();
-  #place: Place | null = null;
-  #basedAt = 0;
+  /** Ids of records appended while this instance was partitioned: other instances may not know their states. */
+  readonly #unpublished = new Set<string>();
+  #applied: Place | null = null;
+  #snapshotSeq = 0;
 
   constructor(options: ReplicatedLogOptions<Rec, Kind>) {
     this.#options = options;
   }
 
-  /** How far this instance has told; null when it knows of no run. */
+  /** Offset of the last change applied here; null without an epoch. */
   get place(): Place | null {
-    return this.#place;
+    return this.#applied;
   }
 
   forget(): void {
-    this.#place = null;
-    this.#unshared.clear();
+    this.#applied = null;
+    this.#unpublished.clear();
   }
 
-  /** To be told to the others when they can be reached again. */
+  /** Marks a record for publication on the next attach. */
   toldAlone(record: Rec): void {
-    this.#unshared.add(this.#options.subject.idOf(record));
+    this.#unpublished.add(this.#options.subject.idOf(record));
   }
 
-  /** Takes in what the others know, and lets them know what was told here alone. */
+  /** Resyncs with the other instances, and publishes the records that were appended while partitioned. */
   async attach(stay: Stay): Promise<void> {
     const { changes, detector, text, onBaseline } = this.#options;
-    const attached = await changes.attach(this.#place);
+    const attached = await changes.attach(this.#applied);
     if (stay.isOver) return;
     if (!attached) {
-      this.#place = null;
+      this.#applied = null;
       return;
     }
     const { run, base } = attached;
     if (base) {
-      const knewNothing = !detector.hasBaseline;
-      this.#place = { run, seq: base.seq };
-      this.#basedAt = base.seq;
-      detector.adopt(text.stateOf(base.text), this.#place);
-      if (knewNothing) onBaseline();
+      const hadNoBaseline = !detector.hasBaseline;
+      this.#applied = { run, seq: base.seq };
+      this.#snapshotSeq = base.seq;
+      detector.adopt(text.stateOf(base.text), this.#applied);
+      if (hadNoBaseline) onBaseline();
     }
-    this.#hear(attached);
-    const records = [...this.#unshared].flatMap((id) => detector.snapshot.get(id)?.state.record ?? []);
-    if (records.length > 0 && (await this.#add(stay, run, records, true))) this.#unshared.clear();
+    this.#apply(attached);
+    const records = [...this.#unpublished].flatMap((id) => detector.snapshot.get(id)?.state.record ?? []);
+    if (records.length > 0 && (await this.#add(stay, run, records, true))) this.#unpublished.clear();
   }
 
-  /** Begins one from what is known here, or attaches to that of who was faster. */
+  /** Begins an epoch from this instance's snapshot, or attaches to one that another instance began first. */
   async begin(stay: Stay): Promise<void> {
     const { changes, detector, text } = this.#options;
     const run = newEpoch();
-    const isBegun = await changes.begin(run, text.ofState(detector.state(mostInBase)));
+    const isBegun = await changes.begin(run, text.ofState(detector.state(mostInSnapshot)));
     if (stay.isOver) return;
     if (!isBegun) return this.attach(stay);
-    this.#place = { run, seq: 0 };
-    this.#basedAt = 0;
-    // All that is known is in the base.
-    this.#unshared.clear();
-    detector.offsets.restart(this.#place, detector.log.next);
+    this.#applied = { run, seq: 0 };
+    this.#snapshotSeq = 0;
+    // The snapshot of the new epoch contains all states.
+    this.#unpublished.clear();
+    detector.offsets.restart(this.#applied, detector.log.next);
   }
 
-  /** Adds what is news and tells it, with what others have added before; false when the run is over. */
-  async add(stay: Stay, news: readonly Rec[]): Promise<boolean> {
-    if (!this.#place) await this.begin(stay);
-    return stay.isOver || (this.#place !== null && (await this.#add(stay, this.#place.run, news, false)));
+  /** Appends changes, and applies them here after those that others appended before; false when the epoch has ended. */
+  async add(stay: Stay, changed: readonly Rec[]): Promise<boolean> {
+    if (!this.#applied) await this.begin(stay);
+    return (
+      stay.isOver || (this.#applied !== null && (await this.#add(stay, this.#applied.run, changed, false)))
+    );
   }
 
-  /** Tells what others have added. */
+  /** Applies the changes that others have appended. */
   async read(stay: Stay, own: (seq: number) => Rec | undefined = () => undefined): Promise<void> {
-    if (!this.#place) return;
-    const found = await this.#options.changes.readAfter(this.#place);
+    if (!this.#applied) return;
+    const found = await this.#options.changes.readAfter(this.#applied);
     if (stay.isOver) return;
     if (found === null) return this.attach(stay);
-    this.#hear({ run: this.#place.run, changes: found }, own);
+    this.#apply({ run: this.#applied.run, changes: found }, own);
   }
 
-  /** Spares those who attach from now on the reading of thousands of changes. For the instance that polls. */
+  /** Stores a newer snapshot, so that attaching instances need not read thousands of changes. Called by the leader. */
   async rebase(): Promise<void> {
     const { changes, detector, text } = this.#options;
-    if (!this.#place || this.#place.seq - this.#basedAt < rebaseAfter) return;
-    this.#basedAt = this.#place.seq;
-    await changes.rebase(this.#place, text.ofState(detector.state(mostInBase)));
+    if (!this.#applied || this.#applied.seq - this.#snapshotSeq < rebaseAfter) return;
+    this.#snapshotSeq = this.#applied.seq;
+    await changes.rebase(this.#applied, text.ofState(detector.state(mostInSnapshot)));
   }
 
   async #add(stay: Stay, run: number, records: readonly Rec[], isLate: boolean): Promise<boolean> {
@@ -124,24 +127,24 @@ export class ReplicatedLog<Rec, Kind extends string> {
       const texts = part.map((record) => text.ofChange({ record, observedAtMs, isLate }));
       const last = await changes.publish(run, texts);
       if (stay.isOver || last === null) return stay.isOver;
-      // Read back, so that all instances tell in the same order; but told from the records themselves.
+      // Read back, so that all instances deliver in the same order; own changes use the records without decoding them.
       const first = last - part.length + 1;
       await this.read(stay, (seq) => part[seq - first]);
     }
     return true;
   }
 
-  #hear(
+  #apply(
     { run, changes }: Pick<Attached, 'run' | 'changes'>,
     own: (seq: number) => Rec | undefined = () => undefined,
   ): void {
     const { detector, text } = this.#options;
     for (const change of changes) {
       const place = { run, seq: change.seq };
-      const told = text.changeOf(change.text);
-      if (told) detector.appendReplicated(own(change.seq) ?? told.record, { ...told, place });
+      const observed = text.changeOf(change.text);
+      if (observed) detector.appendReplicated(own(change.seq) ?? observed.record, { ...observed, place });
       else detector.offsets.restart(place, detector.log.next);
-      this.#place = place;
+      this.#applied = place;
     }
   }
 }

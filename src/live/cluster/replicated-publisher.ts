@@ -8,37 +8,37 @@ import { ReplicatedLog, type ReplicatedLogOptions, type Stay } from './replicate
 export interface ReplicatedPublisherOptions<Rec, Kind extends string>
   extends Omit<ReplicatedLogOptions<Rec, Kind>, 'text'> {
   readonly log: Log;
-  /** When upstream was last read to the end by this instance; null when it was not. */
+  /** When this instance last read upstream to the end; null when it has not. */
   readonly readAtMs: () => number | null;
-  /** It is this instance's turn to poll. */
+  /** Called when this instance becomes the one that polls. */
   readonly onTurn: () => void;
 }
 
-// A run can be over each time that something is to be added; then the others have trouble enough.
+// The epoch can end before each append. After so many attempts the changes are appended here alone.
 const mostAttempts = 3;
 
 /**
- * Of several instances (docs/behaviour.md 8): one polls, and what it finds goes into a run that all of them read and tell from, in
- * one order. Whatever goes wrong with that, this instance goes on by itself, from what it knows; and since its detector
- * tells nothing twice, it can join the others again at any time, and hear what they have told meanwhile.
+ * Several instances (docs/behaviour.md 8): the leader polls and appends its changes to the replicated log, from which
+ * all instances deliver in one order. After any failure this instance continues alone from its snapshot. Since its
+ * detector appends no change twice, it can attach again at any time and apply the changes made meanwhile.
  */
 export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePublisher<Rec> {
   readonly #options: ReplicatedPublisherOptions<Rec, Kind>;
   readonly #text: LogEntries<Rec>;
-  readonly #run: ReplicatedLog<Rec, Kind>;
+  readonly #log: ReplicatedLog<Rec, Kind>;
   #session: Session | null = null;
   #isShared = false;
-  #hasTurn = false;
+  #isLeader = false;
   #progress: PollProgress | null = null;
 
   constructor(options: ReplicatedPublisherOptions<Rec, Kind>) {
     this.#options = options;
     this.#text = new LogEntries(options.subject, options.changes.time);
-    this.#run = new ReplicatedLog({ ...options, text: this.#text });
+    this.#log = new ReplicatedLog({ ...options, text: this.#text });
   }
 
   get isPolling(): boolean {
-    return !this.#isShared || this.#hasTurn;
+    return !this.#isShared || this.#isLeader;
   }
 
   get progress(): PollProgress | null {
@@ -55,15 +55,15 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
       changes.onBell(() => this.#inOrder(session, () => this.#read(session))),
       connection.onChange(() => {
         if (connection.isUp) void this.#join(session);
-        else this.#goAlone();
+        else this.#detach();
       }),
     );
-    const beat = () => {
-      void this.#beat(session);
-      session.timer = clock.timer(heartbeatMs, beat);
+    const heartbeat = () => {
+      void this.#heartbeat(session);
+      session.timer = clock.timer(heartbeatMs, heartbeat);
     };
-    session.timer = clock.timer(heartbeatMs, beat);
-    // Until the first answer nobody knows whose turn it is.
+    session.timer = clock.timer(heartbeatMs, heartbeat);
+    // The leader is unknown until the first answer, so this instance does not poll before it.
     this.#isShared = connection.isUp;
     if (connection.isUp) void this.#join(session);
   }
@@ -72,9 +72,9 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     this.#session?.end();
     this.#session = null;
     this.#isShared = false;
-    this.#hasTurn = false;
+    this.#isLeader = false;
     this.#progress = null;
-    this.#run.forget();
+    this.#log.forget();
     void this.#options.changes.leave();
   }
 
@@ -82,23 +82,23 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     const session = this.#session;
     if (!session || !this.#isShared) return null;
     if (session.joining) return session.joining;
-    // Another instance was faster.
-    const { place } = this.#run;
+    // The client resumes from another instance that was ahead of this one.
+    const { place } = this.#log;
     const isAhead = logged !== null && logged.run === place?.run && logged.seq > place.seq;
     return isAhead ? this.#inOrder(session, () => this.#read(session)) : null;
   }
 
-  publish(news: readonly Rec[]): Promise<void> {
+  publish(changed: readonly Rec[]): Promise<void> {
     const session = this.#session;
-    return session ? this.#inOrder(session, () => this.#publish(session, news)) : Promise.resolve();
+    return session ? this.#inOrder(session, () => this.#publish(session, changed)) : Promise.resolve();
   }
 
-  /** One after the other. Never fails. */
-  #inOrder(session: Session, run: () => Promise<void>): Promise<void> {
+  /** Runs one operation after the other. Never rejects. */
+  #inOrder(session: Session, operation: () => Promise<void>): Promise<void> {
     session.last = session.last.then(async () => {
       if (session.isOver) return;
       try {
-        await run();
+        await operation();
       } catch (error) {
         if (!session.isOver) this.#fail(error);
       }
@@ -110,41 +110,41 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     session.joining = this.#inOrder(session, () => this.#attach(session));
     await session.joining;
     session.joining = null;
-    await this.#beat(session);
+    await this.#heartbeat(session);
   }
 
   async #attach(session: Session): Promise<void> {
-    await this.#run.attach(session);
+    await this.#log.attach(session);
     if (session.isOver) return;
-    // It can have been lost since the answer, and then nobody says so again.
+    // The connection can have dropped since the answer; its change event has then already passed.
     if (!this.#options.changes.connection.isUp) throw new StoreAway();
     this.#isShared = true;
   }
 
   async #read(session: Session): Promise<void> {
     if (!this.#isShared) return;
-    await this.#run.read(session);
-    if (this.#hasTurn && !session.isOver) await this.#run.rebase();
+    await this.#log.read(session);
+    if (this.#isLeader && !session.isOver) await this.#log.rebase();
   }
 
-  async #publish(session: Session, news: readonly Rec[]): Promise<void> {
-    const run = this.#run;
+  async #publish(session: Session, changed: readonly Rec[]): Promise<void> {
+    const log = this.#log;
     try {
       for (let attempt = 0; attempt < mostAttempts && this.#isShared; attempt++) {
-        const isAdded = await run.add(session, news);
+        const isAdded = await log.add(session, changed);
         if (session.isOver) return;
-        if (isAdded) return await run.rebase();
+        if (isAdded) return await log.rebase();
         await this.#attach(session);
       }
     } catch (error) {
       this.#fail(error);
     }
     if (session.isOver) return;
-    for (const record of news) run.toldAlone(record);
-    this.#options.detector.append(news);
+    for (const record of changed) log.toldAlone(record);
+    this.#options.detector.append(changed);
   }
 
-  async #beat(session: Session): Promise<void> {
+  async #heartbeat(session: Session): Promise<void> {
     const { changes, detector, onTurn } = this.#options;
     if (session.isOver || !changes.connection.isUp) return;
     if (!this.#isShared && !session.joining) return this.#join(session);
@@ -154,57 +154,57 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
         isPolling,
         last,
         pulse: progress,
-      } = await changes.beat(this.#hasTurn ? this.#ownPulse() : null);
+      } = await changes.beat(this.#isLeader ? this.#ownProgress() : null);
       if (session.isOver || !this.#isShared) return;
-      this.#hasTurn = isPolling;
+      this.#isLeader = isPolling;
       if (progress !== null) {
         this.#progress = this.#text.pulseOf(progress);
         detector.watermark.reached(this.#progress.upstreamMs);
       }
-      const { place } = this.#run;
+      const { place } = this.#log;
       if (last?.run !== place?.run) await this.#inOrder(session, () => this.#attach(session));
       else if (last && place && last.seq > place.seq) await this.#inOrder(session, () => this.#read(session));
       if (session.isOver) return;
-      // Redis has lost the run, or there never was one while Redis was away.
-      if (this.#hasTurn && !this.#run.place && detector.hasBaseline)
-        await this.#inOrder(session, () => this.#run.begin(session));
+      // Redis has lost the epoch, or was unreachable when it should have begun.
+      if (this.#isLeader && !this.#log.place && detector.hasBaseline)
+        await this.#inOrder(session, () => this.#log.begin(session));
       if (!wasPolling && this.isPolling) onTurn();
     } catch (error) {
       if (!session.isOver) this.#fail(error);
     }
   }
 
-  /** What is shared cannot be had, or cannot be read: at one of the next beats it is tried again. */
+  /** The replicated log cannot be reached or read: continues alone, and attaches again with a later heartbeat. */
   #fail(error: unknown): void {
     const { log, subject } = this.#options;
     if (!(error instanceof StoreAway))
       log.error({ feed: subject.name, error }, 'What instances share cannot be read');
-    this.#goAlone();
+    this.#detach();
   }
 
-  #goAlone(): void {
+  #detach(): void {
     if (!this.#isShared) return;
     this.#isShared = false;
-    this.#hasTurn = false;
+    this.#isLeader = false;
     const { detector, onTurn } = this.#options;
     detector.detach();
-    // Who knows something goes on at its next poll, so that not all ask at once.
+    // With a baseline, wait for the next poll as usual, so that not all instances read upstream at once.
     if (!detector.hasBaseline) onTurn();
   }
 
-  #ownPulse(): string | null {
+  #ownProgress(): string | null {
     const { readAtMs: lastRead, detector } = this.#options;
     const readAtMs = lastRead();
     return readAtMs === null ? null : this.#text.ofPulse({ readAtMs, upstreamMs: detector.watermark.ms });
   }
 }
 
-/** From the first listener to the last. */
+/** The time from the first listener to the last. */
 class Session implements Stay {
   isOver = false;
-  /** What is being done, or was done last. */
+  /** Settles with the last operation in order. */
   last: Promise<void> = Promise.resolve();
-  /** Until this instance knows what the others know. */
+  /** Pending while this instance resyncs; null otherwise. */
   joining: Promise<void> | null = null;
   timer: Timer | null = null;
   readonly stops: (() => void)[] = [];

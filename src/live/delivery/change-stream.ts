@@ -5,8 +5,8 @@ import { FanOut } from './fan-out.js';
 import { PullSink } from './pull-sink.js';
 
 /**
- * What one subscription asked for. It is an async iterable of its own, which ends when it is returned from; whoever
- * shares work between subscriptions takes `feed` and `filter` and makes a `Group` of those that are alike.
+ * The changes that one subscription asked for, as an async iterable that ends on `return`. To share work between equal
+ * subscriptions, pass `feed` and `filter` to one `FanOut` instead.
  */
 export class ChangeStream<C extends LoggedChange> implements AsyncIterable<Delivery<C>> {
   readonly feed: Feed<C>;
@@ -14,7 +14,7 @@ export class ChangeStream<C extends LoggedChange> implements AsyncIterable<Deliv
   readonly filter: (change: C) => boolean;
   readonly after: string | null;
 
-  /** @throws CursorInvalid when `after` is no cursor of this feed */
+  /** @throws CursorInvalid when `after` is not a cursor of this feed */
   constructor(parts: Pick<ChangeStream<C>, 'feed' | 'clock' | 'filter' | 'after'>) {
     this.feed = parts.feed;
     this.clock = parts.clock;
@@ -25,9 +25,9 @@ export class ChangeStream<C extends LoggedChange> implements AsyncIterable<Deliv
 
   [Symbol.asyncIterator](): PullSink<Delivery<C>> {
     const { feed, clock, filter, after } = this;
-    const group = new FanOut<C, Delivery<C>>({ feed, clock, filter, render: (delivery) => delivery });
+    const fanOut = new FanOut<C, Delivery<C>>({ feed, clock, filter, render: (delivery) => delivery });
     const sink = new PullSink<Delivery<C>>(() => leave(), null);
-    const leave = group.join(after, sink);
+    const leave = fanOut.join(after, sink);
     return sink;
   }
 }

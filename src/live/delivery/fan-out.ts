@@ -8,30 +8,31 @@ import { PayloadCache } from './payload-cache.js';
 import type { Sink } from './sink.js';
 import { Subscriber } from './subscriber.js';
 
-/** What subscriptions of one kind have in common: a group makes each payload once, for all its members. */
+/** The properties common to equal subscriptions: each payload is made once for all of them. */
 export interface FanOutOptions<C extends LoggedChange, P> {
   readonly feed: Feed<C>;
   readonly clock: Clock;
   readonly filter: (change: C) => boolean;
-  /** Makes a payload, and never fails; or where groups that differ in their filters alone have theirs from. */
+  /** Makes a payload and never fails; or a cache shared by fan-outs that differ in their filters alone. */
   readonly render: ((delivery: Delivery<C>) => P | Promise<P>) | PayloadCache<C, P>;
-  /** What one turn of the event loop may deliver, counted in payloads; all there is, unless given. */
+  /** Limits the payloads delivered in one event-loop slice; unlimited when left out. */
   readonly slices?: Slices;
-  /** The last member has left. */
+  /** Called when the last subscriber has left. */
   readonly onEmpty?: () => void;
 }
 
 /**
- * Delivers a feed to its members, each change once and in order (docs/behaviour.md 9.5, 9.8). Members that can take payloads as
- * they come go in step; one that cannot, or that begins in the past, walks the log by itself until it has caught up.
- * Nothing is queued: whoever is behind is a number, and what it has missed is in the feed's log.
+ * Delivers a feed to its subscribers, each change once and in order (docs/behaviour.md 9.5, 9.8). Subscribers with
+ * ready sinks advance together, in step; one that is not ready, or that resumes from the past, reads the log by itself
+ * until it has caught up. Nothing is queued per subscriber: each is a number, and the changes it still needs are in the
+ * feed's log.
  */
 export class FanOut<C extends LoggedChange, P> {
   readonly #options: FanOutOptions<C, P>;
   readonly #payloads: PayloadCache<C, P>;
   readonly #inStep = new Set<Subscriber<C, P>>();
   readonly #behind = new Set<Subscriber<C, P>>();
-  /** Number of the next change for those in step. */
+  /** Number of the next change for the subscribers in step. */
   #next: number;
   #isRunning = false;
   #stopListening: (() => void) | null = null;
@@ -47,7 +48,7 @@ export class FanOut<C extends LoggedChange, P> {
     return this.#inStep.size + this.#behind.size;
   }
 
-  /** Subscribes `sink`; the returned function ends that. */
+  /** Subscribes `sink` until the returned function is called. */
   join(after: string | null, sink: Sink<P>): () => void {
     const { feed, clock } = this.#options;
     const subscriber: Subscriber<C, P> = new Subscriber(sink, clock, {
@@ -64,7 +65,7 @@ export class FanOut<C extends LoggedChange, P> {
       begin: (start) => this.#begin(subscriber, start),
       end: (error) => this.#drop(subscriber, error),
     });
-    // It may have been ended while it was joining.
+    // `listen` may have ended it at once.
     if (subscriber.isOver) subscriber.listening.leave();
     return () => this.#remove(subscriber);
   }
@@ -79,7 +80,7 @@ export class FanOut<C extends LoggedChange, P> {
   #wake(): void {
     if (this.#isRunning || this.#inStep.size === 0) return;
     this.#isRunning = true;
-    // A poll's changes come one after the other in one go: once all are there, their payloads can be made side by side.
+    // A poll appends its changes in one go; starting after the last lets their payloads be made concurrently.
     queueMicrotask(() => void this.#runInStep());
   }
 
@@ -95,18 +96,18 @@ export class FanOut<C extends LoggedChange, P> {
         this.#next = entry.seq + 1;
         for (const subscriber of this.#inStep) {
           if (entry.seq < subscriber.at) continue;
-          const turn = this.#options.slices?.take(1, this);
-          if (turn) {
-            await turn;
+          const pause = this.#options.slices?.take(1, this);
+          if (pause) {
+            await pause;
             if (subscriber.isOver) continue;
           }
           const change = subscriber.start?.adapt ? this.#adapted(subscriber, entry.change) : entry.change;
           if (change === entry.change) {
-            this.#hand(subscriber, payload, entry.seq);
+            this.#deliver(subscriber, payload, entry.seq);
           } else if (change) {
             const own = this.#payloads.of(change, false);
             const ownPayload = own instanceof Promise ? await own : own;
-            if (!subscriber.isOver) this.#hand(subscriber, ownPayload, entry.seq);
+            if (!subscriber.isOver) this.#deliver(subscriber, ownPayload, entry.seq);
           }
         }
         if (this.#behind.size === 0) this.#payloads.forget(entry.change);
@@ -117,7 +118,7 @@ export class FanOut<C extends LoggedChange, P> {
     this.#isRunning = false;
   }
 
-  /** The log has given up what lies before `first`: nobody is left with a hole without being told. */
+  /** The log has discarded the changes before `first`: end the subscribers that would otherwise miss some silently. */
   #skipTo(first: number): void {
     this.#next = first;
     for (const subscriber of this.#inStep) {
@@ -125,7 +126,7 @@ export class FanOut<C extends LoggedChange, P> {
     }
   }
 
-  /** Changes that will be wanted next: they are made side by side, and delivered in order. */
+  /** The changes needed next: their payloads are made concurrently, and delivered in order. */
   *#ahead(seq: number): Generator<C> {
     const { log } = this.#options.feed;
     for (let at = seq + 1; at < Math.min(log.next, seq + madeAhead); at++) {
@@ -134,7 +135,7 @@ export class FanOut<C extends LoggedChange, P> {
     }
   }
 
-  #hand(subscriber: Subscriber<C, P>, payload: P, seq: number): void {
+  #deliver(subscriber: Subscriber<C, P>, payload: P, seq: number): void {
     subscriber.at = seq;
     subscriber.advance();
     subscriber.sink.send(payload);
@@ -152,7 +153,7 @@ export class FanOut<C extends LoggedChange, P> {
     });
   }
 
-  /** Brings one subscriber up to those in step: what is replayed first, then the log from where it stands. */
+  /** Brings one subscriber up to those in step: delivers its replay first, then the log from its position. */
   async #catchUp(subscriber: Subscriber<C, P>): Promise<void> {
     while (!subscriber.isOver) {
       if (!subscriber.sink.isReady) {
@@ -176,7 +177,7 @@ export class FanOut<C extends LoggedChange, P> {
     this.#wake();
   }
 
-  /** What comes next for a subscriber on its own; null when it can go in step with the others. */
+  /** The next delivery for a subscriber that catches up; null when it has caught up. */
   #nextFor(subscriber: Subscriber<C, P>): Delivery<C> | null {
     const { feed, filter } = this.#options;
     for (let delivery = subscriber.replay; delivery; delivery = subscriber.replay) {
@@ -209,7 +210,7 @@ export class FanOut<C extends LoggedChange, P> {
     return feed.isFolded(change) && next !== null && feed.isFolded(next.change) && filter(next.change);
   }
 
-  /** Changes of the log that it will still have to be given, as far as `most`; what is replayed does not count. */
+  /** Number of live changes still to be delivered, counted up to `most`; replayed changes are excluded. */
   #countBehind(subscriber: Subscriber<C, P>, most: number): number {
     const { log } = this.#options.feed;
     let count = 0;

@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock.js';
 import type { Delivery } from '../tracking/change.js';
 
-// docs/behaviour.md 5.6, 9.9: what a payload says beside the change itself is as fresh as a query would give it.
+// docs/behaviour.md 5.6, 9.9: fields beside the change itself are as fresh as in the answer to a query.
 const freshForMs = 2_000;
 const mostCached = 64;
 
-/** Payloads of one kind: each is made once for all who are given it at about the same time. */
+/** Makes each payload once for all subscribers that receive it at about the same time. */
 export class PayloadCache<C, P> {
   readonly #clock: Clock;
   readonly #make: (delivery: Delivery<C>) => P | Promise<P>;
@@ -20,7 +20,7 @@ export class PayloadCache<C, P> {
     this.#make = make;
   }
 
-  /** How many groups take their payloads from here. */
+  /** Number of fan-outs that use this cache. */
   get users(): number {
     return this.#users;
   }
@@ -37,24 +37,24 @@ export class PayloadCache<C, P> {
   /** @param ahead changes whose payloads will be wanted next */
   of(change: C, isReplayed: boolean, ahead?: () => Iterable<C>): P | Promise<P> {
     const payload = this.#payload(change, isReplayed);
-    // Only a payload that has to be waited for leaves time to make others.
+    // Only a payload that is awaited leaves time to make others.
     if (payload instanceof Promise && ahead) for (const next of ahead()) this.#payload(next, isReplayed);
     return payload;
   }
 
-  /** All of one group have it. */
+  /** All subscribers of one fan-out have received it. */
   forget(change: C): void {
     if (this.#users < 2) this.#live.delete(change);
     else this.#clearWhenStale();
   }
 
-  /** Nobody of one group will want what is cached. */
+  /** No subscriber of one fan-out needs the cached payloads any more. */
   clear(): void {
     if (this.#users < 2) this.#clear();
     else this.#clearWhenStale();
   }
 
-  /** Other groups are about to be given the same. */
+  /** Other fan-outs are about to need the same payloads. */
   #clearWhenStale(): void {
     if (this.#isClearDue) return;
     this.#isClearDue = true;
@@ -78,7 +78,7 @@ export class PayloadCache<C, P> {
     const made: Made<P> = { payload: this.#make({ change, isReplayed }), atMs: nowMs };
     cached.set(change, made);
     if (made.payload instanceof Promise) {
-      // Whoever comes later takes it without waiting.
+      // Later subscribers receive it synchronously.
       void made.payload.then((payload) => {
         made.payload = payload;
       });

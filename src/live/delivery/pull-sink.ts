@@ -1,25 +1,24 @@
 import type { GatewayError } from '../../errors.js';
 import type { Sink } from './sink.js';
 
-// What is taken before anyone asks for it: enough that a reader who keeps up is never waited for.
-const mostTaken = 16;
+// Payloads buffered ahead of the reader: enough that a reader that keeps up never causes a wait.
+const mostBuffered = 16;
 
 /**
- * A sink that is read as an async iterator: by server-sent events, which ask for the next payload when there is room
- * for it on the wire. `return` ends it even while somebody waits for the next payload, which an async generator's would
- * not.
+ * A sink that is read as an async iterator by server-sent events, which pull the next payload when the socket has room.
+ * `return` ends it even while a `next` is pending; an async generator's `return` would wait for that.
  */
 export class PullSink<P> implements Sink<P>, AsyncGenerator<P, void, void> {
   readonly #onReturn: () => void;
   readonly #failure: ((error: GatewayError) => P) | null;
-  readonly #taken: P[] = [];
+  readonly #buffer: P[] = [];
   readonly #waiting: Waiting<P>[] = [];
   #whenReady: (() => void) | null = null;
   #end: { readonly error: GatewayError | null } | null = null;
 
   /**
-   * @param onReturn the reader has left
-   * @param failure the payload that tells the reader of an error; without it, `next` rejects
+   * @param onReturn called when the reader has left
+   * @param failure makes the payload that reports an error to the reader; without it, `next` rejects
    */
   constructor(onReturn: () => void, failure: ((error: GatewayError) => P) | null) {
     this.#onReturn = onReturn;
@@ -27,13 +26,13 @@ export class PullSink<P> implements Sink<P>, AsyncGenerator<P, void, void> {
   }
 
   get isReady(): boolean {
-    return this.#taken.length < mostTaken;
+    return this.#buffer.length < mostBuffered;
   }
 
   send(payload: P): void {
     const waiting = this.#waiting.shift();
     if (waiting) waiting.resolve({ done: false, value: payload });
-    else this.#taken.push(payload);
+    else this.#buffer.push(payload);
   }
 
   whenReady(run: () => void): void {
@@ -52,9 +51,9 @@ export class PullSink<P> implements Sink<P>, AsyncGenerator<P, void, void> {
   }
 
   next(): Promise<IteratorResult<P, void>> {
-    const payload = this.#taken.shift();
+    const payload = this.#buffer.shift();
     if (payload !== undefined) {
-      if (this.isReady) this.#tellReady();
+      if (this.isReady) this.#notifyReady();
       return Promise.resolve({ done: false, value: payload });
     }
     if (this.#end?.error) {
@@ -67,7 +66,7 @@ export class PullSink<P> implements Sink<P>, AsyncGenerator<P, void, void> {
   }
 
   return(): Promise<IteratorResult<P, void>> {
-    this.#taken.length = 0;
+    this.#buffer.length = 0;
     if (!this.#end) {
       this.end(null);
       this.#onReturn();
@@ -87,7 +86,7 @@ export class PullSink<P> implements Sink<P>, AsyncGenerator<P, void, void> {
     await this.return();
   }
 
-  #tellReady(): void {
+  #notifyReady(): void {
     const run = this.#whenReady;
     this.#whenReady = null;
     if (run) queueMicrotask(run);

@@ -1,13 +1,13 @@
 import type { GatewayError } from '../../errors.js';
 
-/** Where one subscription's payloads go. */
+/** Receives the payloads of one subscription. */
 export interface Sink<P> {
-  /** Whether the next payload can be taken now, without piling up. */
+  /** False while payloads would pile up: backpressure. */
   readonly isReady: boolean;
-  /** Takes a payload. Called only when ready. */
+  /** Call only when ready. */
   send(payload: P): void;
   /** Calls `run` once, as soon as it is ready again. */
   whenReady(run: () => void): void;
-  /** Nothing more will come: because of the error, or because the feed is over. */
+  /** Ends the subscription with the error, or as complete. */
   end(error: GatewayError | null): void;
 }

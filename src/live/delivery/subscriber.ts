@@ -3,26 +3,27 @@ import type { Listening, LoggedChange, Start } from '../feeds/feed.js';
 import type { Delivery } from '../tracking/change.js';
 import type { Sink } from './sink.js';
 
-// docs/behaviour.md 9.5. A burst is no sign of slowness, and neither is a gateway that is busy itself: only who takes nothing at all
-// for this long is given up at once, and who takes less than that in each of several such spans.
+// docs/behaviour.md 9.5. Neither a burst nor a busy gateway makes a subscriber slow. One that is `mostBehind` changes
+// behind is ended when it has taken nothing for `patienceMs`, or fewer than `mostBehind` in each of `spans` consecutive
+// spans.
 const mostBehind = 1_000;
 const patienceMs = 5_000;
 const spans = 6;
 
 export interface Supervision {
-  /** How many changes it is behind, counted no further than `most`. */
+  /** Number of changes it is behind, counted up to `most`. */
   readonly countBehind: (most: number) => number;
   readonly giveUp: () => void;
 }
 
-/** One subscription's place in a feed. */
+/** One subscription's position in a feed. */
 export class Subscriber<C extends LoggedChange, P> {
   readonly sink: Sink<P>;
   readonly #clock: Clock;
   readonly #supervision: Supervision;
   listening: Listening | null = null;
   start: Start<C> | null = null;
-  /** Number of the next change of the log for it. */
+  /** Number of the next change in the log for it. */
   at = 0;
   #replayed = 0;
   #isOver = false;
@@ -42,31 +43,31 @@ export class Subscriber<C extends LoggedChange, P> {
     return this.#isOver;
   }
 
-  /** True from a stall until it has caught up: what only mattered meanwhile is left out. */
+  /** True from a stall until it has caught up: superseded changes are then left out. */
   get isFolding(): boolean {
     return this.#isFolding;
   }
 
-  /** What is replayed next, before the log. */
+  /** The next replayed change; undefined once the replay is over and the log follows. */
   get replay(): Delivery<C> | undefined {
     return this.start?.replay[this.#replayed];
   }
 
-  /** Past what was next for it. */
+  /** Counts the next change as delivered. */
   advance(): void {
     this.#delivered++;
     if (this.replay) this.#replayed++;
     else this.at++;
   }
 
-  /** Its sink takes nothing more for now. */
+  /** Its sink has stopped taking payloads. */
   stalled(): void {
     this.#isFolding = true;
     this.#stalledAtMs ??= this.#clock.now();
     if (!this.#patience) this.#supervise();
   }
 
-  /** Its sink takes more again. */
+  /** Its sink is ready again. */
   moving(): void {
     this.#stalledAtMs = null;
   }

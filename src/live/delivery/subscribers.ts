@@ -4,17 +4,17 @@ import type { FeedListener, Listening } from '../feeds/feed.js';
 
 export interface SubscribersOptions {
   readonly clock: Clock;
-  /** How long the feed goes on without listeners. */
+  /** The feed continues for this long without listeners. */
   readonly lingerMs: () => number;
   readonly onFirst: () => void;
   readonly onLeft: (listener: object) => void;
-  /** Nobody has listened for `lingerMs`, or the feed was ended. */
+  /** Called when there was no listener for `lingerMs`, or when the feed was ended. */
   readonly onEmpty: () => void;
 }
 
 /**
- * Who listens to a feed. It starts with the first listener; when the last has left it goes on for a moment, since whoever
- * reloads a page is back before the next poll and finds the log as it was.
+ * The listeners of a feed. It starts with the first, and lingers after the last has left: a client that reloads its
+ * page is back before the next poll and can resume from the log.
  */
 export class Subscribers<C> {
   readonly #options: SubscribersOptions;

@@ -9,7 +9,7 @@ import { instantAt, type ListReader, listReader, type Range } from '../polling/l
 import { dayMs } from '../polling/sweep-and-backfill.js';
 import { type EventRecord, ofCatalogue, ofProject } from './event-subject.js';
 
-/** Events of the project by the time of their latest solution (docs/interfaces.md P4). */
+/** Reads events of the project by the time of their latest solution (docs/interfaces.md P4). */
 export function projectEventReader(project: ProjectClient): ListReader<EventRecord> {
   return listReader<WireEvent, EventRecord>({
     read: (query, scope) => project.events(query, scope),
@@ -21,13 +21,13 @@ export function projectEventReader(project: ProjectClient): ListReader<EventReco
   });
 }
 
-/** With what the catalogue knows of the same earthquakes; without it, where it cannot say. */
+/** Merges the catalogue's records of the same earthquakes; events stay as they are where that read fails. */
 export function withCatalogue(tenant: Tenant) {
   return async (
     records: readonly EventRecord[],
-    { signal, operationKey: turn, meter }: ReadScope,
+    { signal, operationKey, meter }: ReadScope,
   ): Promise<EventRecord[]> => {
-    const ctx = new UnifyContext(tenant, { signal, priority: 'feed', operationKey: turn, meter });
+    const ctx = new UnifyContext(tenant, { signal, priority: 'feed', operationKey, meter });
     return Promise.all(
       records.map(async (record) => {
         if (!record.project) return record;
@@ -38,7 +38,7 @@ export function withCatalogue(tenant: Tenant) {
   };
 }
 
-/** Events of the catalogue by origin time: its list has no issue time, and no order (docs/interfaces.md C4). */
+/** Reads catalogue events by origin time, since its list has no issue time and no order (docs/interfaces.md C4). */
 export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient): ListReader<EventRecord> {
   const read = async ({ from, to }: Range, scope: ReadScope): Promise<EventRecord[]> => {
     const reader = new CatalogueReader(new UnifyContext(tenant, scope), catalogue, {

@@ -18,10 +18,10 @@ export type EventChange = Change<EventRecord, EventChangeKind>;
 export interface EventRecord {
   readonly id: string;
   readonly time: Instant;
-  /** Of the project, from which its feed is; null in the feed of the catalogue. */
+  /** Null in the catalogue's feed. */
   readonly project: Read<WireProjectEvent> | null;
   readonly catalogue: Read<WireCatalogueEvent> | null;
-  /** With what the other interface knew when the change was observed: what filters are asked about. */
+  /** Merged with the other side's record as of the observed change; filters test it. */
   readonly event: Event;
 }
 
@@ -36,8 +36,8 @@ export function ofCatalogue(read: Read<WireCatalogueEvent>): EventRecord | null 
   return time ? { id: read.value.id, time, project: null, catalogue: read, event } : null;
 }
 
-// Assumed: an event is issued for the first time within a day of its origin. What is listed for the first time later
-// than that was issued before, and has been forgotten here.
+// Assumed: an event is first issued within a day of its origin. One that first appears later had been issued before,
+// and has since left the snapshot.
 const firstIssuedWithinMs = 86_400_000;
 
 export function eventSubject(source: Source): Subject<EventRecord, EventChangeKind> {
@@ -79,7 +79,7 @@ export function eventSubject(source: Source): Subject<EventRecord, EventChangeKi
 }
 
 interface PackedEvent extends Pick<EventRecord, 'id' | 'time' | 'project' | 'catalogue'> {
-  /** What the catalogue knew of an event of the project. */
+  /** The catalogue's record of an event in the project's feed. */
   readonly partner: EventRecord['catalogue'];
 }
 
@@ -91,14 +91,14 @@ function unpacked<W>(read: Read<W> | null, time: SharedChanges['time']): Read<W>
   return read && { value: read.value, readAtMs: time.toLocal(read.readAtMs) };
 }
 
-/** On the merged event (docs/behaviour.md 6.3). An event that nobody has located cannot be shown. */
+/** Tests the merged event (docs/behaviour.md 6.3). An event without a location cannot be shown. */
 export function eventFilter(filter: EventChangeFilter | null): (change: EventChange) => boolean {
   return ({ record: { event } }) => isLocated(event) && matchesFilter(filter ?? {}, event);
 }
 
 export type EventChangeFilter = Pick<EventFilter, 'minMagnitude' | 'within' | 'boundingBox'>;
 
-// A new solution has another issue time, origin or magnitude; counts of stations grow without one.
+// A new solution has another issue time, origin or magnitude. Station counts are left out: they grow without one.
 function projectSolution({ issued_at, magnitude, origin }: WireProjectEvent): unknown[] {
   const { id, latitude, longitude, depth, origin_time, issued_at: at } = origin ?? {};
   return [

@@ -5,7 +5,7 @@ import type { FeedStatus } from './feed.js';
 export interface FeedFacts {
   readonly name: string;
   readonly poller: Poller;
-  /** When another instance has last read upstream to the end; null where it is this one that polls. */
+  /** When another instance last read upstream to the end; null when this one polls. */
   readonly readElsewhereAtMs: number | null;
   readonly subscriberCount: number;
   readonly intervalMs: number;
@@ -18,9 +18,9 @@ export function feedStatus(facts: FeedFacts): FeedStatus {
   const lastPollAtMs = readElsewhereAtMs ?? here.lastPollAtMs;
   const lastSuccessAtMs = readElsewhereAtMs ?? here.lastSuccessAtMs;
   const { isActive } = poller;
-  // What another instance has read is heard of at its next beat.
-  const heardLateMs = readElsewhereAtMs === null ? 0 : 2 * heartbeatMs;
-  const withoutSuccessMs = nowMs - (lastSuccessAtMs ?? startedAtMs) - heardLateMs;
+  // Another instance reports its reads with its next heartbeat.
+  const reportDelayMs = readElsewhereAtMs === null ? 0 : 2 * heartbeatMs;
+  const withoutSuccessMs = nowMs - (lastSuccessAtMs ?? startedAtMs) - reportDelayMs;
   return {
     name,
     isActive,

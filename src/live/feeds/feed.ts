@@ -2,17 +2,17 @@ import type { GatewayError } from '../../errors.js';
 import type { Delivery } from '../tracking/change.js';
 import type { ChangeLog } from '../tracking/change-log.js';
 
-/** Something that can be listened to: one source, however many listeners. */
+/** A source of changes with any number of subscribers, polled once for all of them. */
 export interface Feed<C extends LoggedChange> {
   readonly log: ChangeLog<C>;
-  /** Whether a later change of the same record makes this one needless. */
+  /** True when a later change of the same record supersedes this one. */
   isFolded(change: C): boolean;
   /** @throws CursorInvalid when `after` is no cursor of this feed */
   check(after: string): void;
-  /** One more listener; polling starts with the first. `after` has been checked. */
+  /** Adds a listener; polling starts with the first. `after` must have passed `check`. */
   listen(after: string | null, listener: FeedListener<C>): Listening;
   status(): FeedStatus;
-  /** Ends every subscription: with the error, or as complete. */
+  /** Ends every subscription with the error, or as complete. */
   close(error: GatewayError | null): void;
 }
 
@@ -21,9 +21,9 @@ export interface LoggedChange {
 }
 
 export interface FeedListener<C> {
-  /** Where to begin. At once where that is known, else as soon as upstream has been asked. */
+  /** Delivery begins: at once when the cursor is in the log, otherwise after upstream has been read. */
   begin(start: Start<C>): void;
-  /** The feed is over for this listener: with an error, or complete. */
+  /** The subscription ends with the error, or as complete. */
   end(error: GatewayError | null): void;
 }
 
@@ -32,9 +32,9 @@ export interface Start<C> {
   readonly replay: readonly Delivery<C>[];
   /** Number of the first change of the log to deliver. */
   readonly from: number;
-  /** Those of the log before this number are replayed, from it on they are live. */
+  /** Changes of the log before this number are marked as replayed, later ones are live. */
   readonly liveFrom: number;
-  /** What a change of the log is to this listener, who knows of records that the feed does not; null: no news. */
+  /** Adapts changes for a listener that knows records which the feed does not know yet; null: nothing new to it. */
   readonly adapt?: ((change: C) => C | null) | undefined;
 }
 
@@ -43,14 +43,14 @@ export interface Listening {
   leave(): void;
 }
 
-/** How a feed is doing, for `gateway.feeds`, `/ready` and the metrics. */
+/** State of a feed for `gateway.feeds`, `/ready` and the metrics. */
 export interface FeedStatus {
   readonly name: string;
   readonly isActive: boolean;
   readonly subscriberCount: number;
   readonly intervalMs: number;
   readonly lastPollAtMs: number | null;
-  /** Since upstream was last read to the end; null while nobody listens, and before the first time. */
+  /** Time since upstream was last read to the end; null without subscribers and before the first complete read. */
   readonly lagMs: number | null;
   /** Active, and without a success for three intervals. */
   readonly isFailing: boolean;

@@ -13,17 +13,17 @@ import { eventFeed, type FeedsOptions, sensorFeed, triggerFeed } from './sources
 import { type TriggerChangeFilter, triggerFilter } from './trigger-filter.js';
 import type { TriggerChange } from './trigger-subject.js';
 
-/** What happens without a query (docs/behaviour.md 9): one set for each tenant. */
+/** The feeds of one tenant (docs/behaviour.md 9). */
 export interface Feeds {
   /** @throws NotConfigured without the project interface; CursorInvalid */
   triggerChanges(request: StreamRequest<TriggerChangeFilter>): ChangeStream<TriggerChange>;
   /** @throws CursorInvalid */
   eventChanges(request: StreamRequest<EventChangeFilter>): ChangeStream<EventChange>;
   sensorStatusChanges(filter: SensorStatusChangeFilter | null): ChangeStream<SensorStatusChange>;
-  /** Pass it as `after` to go on from the list without a gap. @throws NotConfigured without the project interface */
+  /** A cursor that resumes after the list without a gap. @throws NotConfigured without the project interface */
   changesCursor(ctx: UnifyContext, list: TriggerSlice): Promise<string>;
   status(): readonly FeedStatus[];
-  /** Ends all subscriptions: with the error, or as complete. */
+  /** Ends all subscriptions with the error, or as complete. */
   close(error?: GatewayError | null): void;
 }
 

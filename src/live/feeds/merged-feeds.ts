@@ -1,6 +1,6 @@
 import type { FeedStatus } from './feed.js';
 
-/** A feed of several processes as one: whoever listens and whoever polls. */
+/** Merges the states of each feed from several processes: subscribers and polls are added up. */
 export function mergeFeeds(feeds: readonly FeedStatus[]): readonly FeedStatus[] {
   const merged = new Map<string, FeedStatus>();
   for (const feed of feeds) {
@@ -17,7 +17,7 @@ function merge(one: FeedStatus, other: FeedStatus): FeedStatus {
     subscriberCount: one.subscriberCount + other.subscriberCount,
     intervalMs: Math.min(one.intervalMs, other.intervalMs),
     lastPollAtMs: oneOf(Math.max, one.lastPollAtMs, other.lastPollAtMs),
-    // Upstream was read to the end when any of them did.
+    // The most recent complete read of any process counts.
     lagMs: oneOf(Math.min, one.lagMs, other.lagMs),
     isFailing: one.isFailing || other.isFailing,
     polls: one.polls + other.polls,

@@ -26,16 +26,16 @@ export interface RecordFeedOptions<Rec, Kind extends string> {
   readonly log: Log;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Cursors of another scope are not taken: another key's, for example. */
+  /** Cursors of another scope, such as another key's, are rejected. */
   readonly scope: string;
-  /** What instances of the gateway tell each other of this feed; null where there is one. */
+  /** The replicated log that instances share; null with one process. */
   readonly changes: SharedChanges | null;
   readonly lookbackMs: number;
-  /** A window is extended as long as it has no more rows than this: they cost nothing on a page that is read anyway. */
+  /** The window extends over at least this many rows: they cost nothing on a page that is read anyway. */
   readonly spareRows: number;
-  /** Adds what a change should have besides, before it is told. Never fails. */
+  /** Completes changed records before they are published. Never fails. */
   readonly complete?: (records: readonly Rec[], scope: ReadScope) => Promise<readonly Rec[]>;
-  /** Sees to it that no answer from now on lacks a record that is about to be delivered. */
+  /** Called before a record is delivered: every later answer must show it. */
   readonly onDelivering: (record: Rec) => void;
   /** From the start of one poll to the start of the next. */
   readonly intervalMs: (state: PollState<Rec, Kind>) => number;
@@ -43,15 +43,15 @@ export interface RecordFeedOptions<Rec, Kind extends string> {
 
 export interface PollState<Rec, Kind extends string> {
   readonly snapshot: Snapshot<Rec, Kind>;
-  /** How late it is upstream. */
+  /** The watermark: present time on upstream's clock. */
   readonly upstreamMs: number;
-  /** That the last poll took. */
+  /** Requests of the last poll. */
   readonly requests: number;
 }
 
 /**
- * Turns a list that can only be polled into changes, each once: a look-back window at every poll, a day at every sweep,
- * and a memory of all that either can show again (docs/behaviour.md 9.1–9.4).
+ * Turns a list that can only be polled into changes, each once: every poll reads the look-back window, every sweep the
+ * last day, and the snapshot holds all records that either can show again (docs/behaviour.md 9.1–9.4).
  */
 export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Kind>> {
   readonly #options: RecordFeedOptions<Rec, Kind>;
@@ -68,7 +68,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const { subject, reader, changes, clock, random, lookbackMs, onDelivering } = options;
     this.#options = options;
     this.#scope = `${subject.name} ${subject.source} ${options.scope}`;
-    const publish = (news: readonly Rec[]) => this.#publisher.publish(news);
+    const publish = (changed: readonly Rec[]) => this.#publisher.publish(changed);
     this.#detector = new ChangeDetector({ subject, clock, scope: this.#scope, publish, onDelivering });
     const isItsTurn = () => this.#publisher.isPolling;
     this.#sweepAndBackfill = new SweepAndBackfill({
@@ -128,12 +128,12 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const listening = this.#subscribers.enter(listener);
     const resume = after === null ? null : { cursor: after, position: decodePosition(this.#scope, after) };
     const waiting = this.#publisher.upTo(resume?.position.logged ?? null);
-    if (!waiting) this.#place(listener, resume);
-    else void waiting.then(() => this.#subscribers.has(listener) && this.#place(listener, resume));
+    if (!waiting) this.#begin(listener, resume);
+    else void waiting.then(() => this.#subscribers.has(listener) && this.#begin(listener, resume));
     return listening;
   }
 
-  #place(listener: FeedListener<Change<Rec, Kind>>, resume: Resume | null): void {
+  #begin(listener: FeedListener<Change<Rec, Kind>>, resume: Resume | null): void {
     const { first, next } = this.log;
     const logged = resume?.position.logged;
     const following = logged ? this.#detector.offsets.following(logged) : null;
@@ -149,8 +149,8 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   }
 
   /**
-   * The cursor at which `list` leaves off, for a subscription that goes on from it. While nobody listens, that takes one
-   * read of what is there.
+   * The cursor after `list`, for a subscription that continues from it. Without subscribers there is no snapshot, and
+   * the newest records are read once.
    */
   async cursorBeside(list: RecordList<Rec>, scope: ReadScope): Promise<string> {
     const { subject, reader, clock } = this.#options;
@@ -166,7 +166,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     if (this.#detector.hasBaseline || !newest) {
       const { snapshot, coveredFromMs } = this.#detector;
       await this.#detector.observe(this.#detector.fresherOf(list.records));
-      // What was read is as of some time before it had arrived.
+      // Upstream composed the list some time before it arrived.
       const isLater = ({ announced, seenAtMs }: Known<Rec, Kind>) =>
         announced > 0 && seenAtMs > list.readAtMs - longestReadMs;
       return encodePosition(
@@ -217,13 +217,13 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const { subject, log } = this.#options;
     const name = error instanceof Error ? error.name : String(error);
     log.warn({ feed: subject.name, failures, error: name }, 'A poll failed; it is tried again');
-    // What was never allowed will not be; what was, may have been refused by something on the way.
+    // A feed that was forbidden from the start stays so; after a success, a proxy on the way may have refused the poll.
     if (error instanceof Forbidden && !this.#detector.hasBaseline) this.close(error);
   }
 
   #intervalMs(): number {
-    const { snapshot, watermark: time } = this.#detector;
-    return this.#options.intervalMs({ snapshot, upstreamMs: time.ms, requests: this.#requests });
+    const { snapshot, watermark } = this.#detector;
+    return this.#options.intervalMs({ snapshot, upstreamMs: watermark.ms, requests: this.#requests });
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
@@ -277,10 +277,10 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
 
   async #completed(page: readonly Rec[], scope: ReadScope): Promise<readonly Rec[]> {
     const { complete } = this.#options;
-    const news = complete ? this.#detector.newsAmong(page) : [];
-    if (!complete || news.length === 0) return page;
-    const others = page.filter((record) => !news.includes(record));
-    return [...others, ...(await complete(news, scope))];
+    const changed = complete ? this.#detector.newsAmong(page) : [];
+    if (!complete || changed.length === 0) return page;
+    const others = page.filter((record) => !changed.includes(record));
+    return [...others, ...(await complete(changed, scope))];
   }
 
   #answerResumes(isTooMuch: boolean): void {
@@ -291,11 +291,12 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   }
 }
 
-// docs/behaviour.md 5.6, and how long an answer can have been on its way.
+// docs/behaviour.md 5.6.
 const freshForMs = 2_000;
+// The longest time between upstream composing an answer and its arrival.
 const longestReadMs = 10_000;
 
-// A poll asks upstream, whatever is in the cache (docs/behaviour.md 9.1).
+// A poll always reads upstream, never the cache (docs/behaviour.md 9.1).
 function readsOf(signal: AbortSignal, priority: Priority): ReadScope {
   return { signal, priority, operationKey: {}, meter: newCostMeter(), maxAgeMs: 0 };
 }

@@ -13,9 +13,9 @@ import { type SensorStatusChange, SensorStatuses } from './sensor-status.js';
 export interface SensorStatusFeedOptions {
   /** All sensors, by a key for each. */
   readonly readAll: (scope: ReadScope) => Promise<ReadonlyMap<string, Pair>>;
-  /** Whether what other instances have read can be had from the cache. */
+  /** True while instances share a cache. */
   readonly isShared: () => boolean;
-  /** Sees to it that no answer from now on lacks a change that is about to be delivered. */
+  /** Called before changes are delivered: every later answer must show them. */
   readonly onDelivering: () => void;
   /** @param requests that the last poll took */
   readonly intervalMs: (requests: number) => number;
@@ -25,13 +25,14 @@ export interface SensorStatusFeedOptions {
   readonly random: () => number;
 }
 
-// docs/behaviour.md 5.6: what is older is not taken for now.
+// docs/behaviour.md 5.6: an older read does not count as the present state.
 const freshForMs = 10_000;
+// Time for the poll that checks an expired sensor, before its status changes without it.
 const graceMs = 2_000;
 
 /**
- * Tells when a sensor's status changes: when a poll says so, and when time does, for a sensor that has not been heard of
- * for 150 seconds. It has no cursors: a status that was missed has passed.
+ * Reports changes of sensor status: those that a poll shows, and sensors that go offline because their last contact was
+ * 150 seconds ago. It has no cursors, since a missed status is no longer current.
  */
 export class SensorStatusFeed implements Feed<SensorStatusChange> {
   readonly log: ChangeLog<SensorStatusChange>;
@@ -40,7 +41,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   readonly #subscribers: Subscribers<SensorStatusChange>;
   readonly #poller: Poller;
   #requests = 1;
-  #isRinging = false;
+  #isAlarmDue = false;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #alarm: Timer | null = null;
 
@@ -108,25 +109,25 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   async #poll(signal: AbortSignal): Promise<void> {
     const { readAll, clock } = this.#options;
     const meter = newCostMeter();
-    const maxAgeMs = this.#mayBeOldMs();
+    const maxAgeMs = this.#maxAgeMs();
     const pairs = await readAll({ signal, priority: 'feed', operationKey: {}, meter, maxAgeMs });
     if (signal.aborted) return;
-    this.#isRinging = false;
+    this.#isAlarmDue = false;
     this.#requests = Math.max(1, meter.requests + meter.cacheHits + meter.staleHits);
     this.#readAtMs = clock.now() - meter.oldestAgeS * 1000;
     this.#statuses.learn(pairs, this.#readAtMs);
-    this.#look();
+    this.#detect();
   }
 
-  /** Of several instances each polls, and the one whose turn it is reads for all of them: the others find it in the cache. */
-  #mayBeOldMs(): number {
+  /** Every instance polls; the first reads upstream, and the others find its answer in the shared cache. */
+  #maxAgeMs(): number {
     const { isShared, intervalMs } = this.#options;
     if (!isShared()) return 0;
     const usualMs = intervalMs(this.#requests) * (9 / 10);
-    return this.#isRinging ? Math.min(usualMs, freshForMs) : usualMs;
+    return this.#isAlarmDue ? Math.min(usualMs, freshForMs) : usualMs;
   }
 
-  #look(): void {
+  #detect(): void {
     const { clock, onDelivering } = this.#options;
     const changes = this.#statuses.look(clock.now());
     if (changes.length > 0) onDelivering();
@@ -139,18 +140,18 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     this.#alarm?.cancel();
     const { nextOfflineMs } = this.#statuses;
     if (!Number.isFinite(nextOfflineMs)) return;
-    this.#alarm = clock.timer(Math.max(0, nextOfflineMs - clock.now()) + 1, () => this.#ring());
+    this.#alarm = clock.timer(Math.max(0, nextOfflineMs - clock.now()) + 1, () => this.#checkOffline());
   }
 
-  /** Time is up for a sensor, unless it has been heard of since the last poll: that is looked up first. */
-  #ring(): void {
+  /** A sensor's 150 seconds are over. It may have reported since the last poll, so an old read is repeated first. */
+  #checkOffline(): void {
     const { clock } = this.#options;
     if (clock.now() - this.#readAtMs <= freshForMs) {
-      this.#look();
+      this.#detect();
     } else {
-      this.#isRinging = true;
+      this.#isAlarmDue = true;
       this.#poller.wake();
-      this.#alarm = clock.timer(graceMs, () => this.#look());
+      this.#alarm = clock.timer(graceMs, () => this.#detect());
     }
   }
 }

@@ -2,9 +2,9 @@ import { type Pair, serialKey } from '../../unify/sensor/identity.js';
 import { offlineFromMs, type SensorStatus, statusOf } from '../../unify/sensor/status.js';
 import { known } from '../../upstream/decode/fields.js';
 
-/** A sensor's status became another (docs/behaviour.md 5.6: by the 150-second rule, as of the moment of the change). */
+/** A change of a sensor's status, by the 150-second rule as of the moment of the change (docs/behaviour.md 5.6). */
 export interface SensorStatusChange {
-  /** The record that was last read of it. */
+  /** The sensor's records as last read. */
   readonly pair: Pair;
   readonly previousStatus: SensorStatus;
   readonly status: SensorStatus;
@@ -16,7 +16,7 @@ export interface SensorStatusChangeFilter {
   readonly stationCodes?: readonly string[] | null | undefined;
 }
 
-/** All that is given must hold; an empty list matches nothing. */
+/** Every given condition must hold; an empty list matches nothing. */
 export function sensorStatusFilter(
   filter: SensorStatusChangeFilter | null,
 ): (change: SensorStatusChange) => boolean {
@@ -31,11 +31,11 @@ export function sensorStatusFilter(
   };
 }
 
-/** What every sensor's status was when it was last looked at. */
+/** The last known status of every sensor. */
 export class SensorStatuses {
   readonly #sensors = new Map<string, { pair: Pair; status: SensorStatus }>();
 
-  /** Takes in what has been read, by a key for each sensor. Those that are not among it are forgotten. */
+  /** Replaces the records, by a key for each sensor; sensors that are missing from `pairs` are removed. */
   learn(pairs: ReadonlyMap<string, Pair>, nowMs: number): void {
     for (const key of this.#sensors.keys()) if (!pairs.has(key)) this.#sensors.delete(key);
     for (const [key, pair] of pairs) {
@@ -45,7 +45,7 @@ export class SensorStatuses {
     }
   }
 
-  /** The changes since it was last looked. */
+  /** The changes since the last call. */
   look(nowMs: number): SensorStatusChange[] {
     const time = timeAt(nowMs);
     const changes: SensorStatusChange[] = [];
@@ -58,7 +58,7 @@ export class SensorStatuses {
     return changes;
   }
 
-  /** When the next sensor goes offline unless it is heard of; Infinity when none can. */
+  /** When the next sensor goes offline unless it reports; Infinity when none can. */
   get nextOfflineMs(): number {
     let nextMs = Number.POSITIVE_INFINITY;
     for (const { pair, status } of this.#sensors.values()) {

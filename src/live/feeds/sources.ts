@@ -15,10 +15,10 @@ import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
 export interface FeedsOptions {
   readonly tenant: Tenant;
   readonly settings: FeedSettings;
-  /** What instances of the gateway tell each other, by feed; null where there is one. */
+  /** The replicated log of each feed; null with one process. */
   readonly changes: (feed: string) => SharedChanges | null;
   readonly connection: Connection | null;
-  /** From 0 to 1. */
+  /** From 0 to 1, for jitter. */
   readonly random: () => number;
 }
 
@@ -30,7 +30,7 @@ export interface FeedSettings {
   readonly sensorPollIntervalMs: number;
 }
 
-/** Which feed reads what, and how often (docs/behaviour.md 2, 9.7). Null where nothing that is configured can feed it. */
+// Lists and intervals of the feeds: docs/behaviour.md 2, 9.7. A feed is null when no configured interface serves it.
 
 export function triggerFeed({
   tenant,
@@ -55,9 +55,9 @@ export function triggerFeed({
   });
 }
 
-// docs/behaviour.md 9.7: once a minute, since its free tier has 10,000 requests a day.
+// docs/behaviour.md 9.7: once a minute, since the catalogue's free tier has 10,000 requests a day.
 const catalogueIntervalMs = 60_000;
-// A catalogue of many pages is asked less often: a feed takes at most some 4,000 requests a day.
+// A catalogue of many pages is polled less often, so that a feed takes at most some 4,000 requests a day.
 const perCatalogueRequestMs = 20_000;
 
 export function eventFeed({
@@ -76,7 +76,7 @@ export function eventFeed({
     random,
     scope,
     changes: changes(`${subject.name} ${source}`),
-    // An event of the project is delivered with what the catalogue knows of it.
+    // A project event is delivered merged with the catalogue's record, so both caches must show the change.
     onDelivering({ event: { projectEventId, catalogueEventId } }: EventRecord) {
       if (projectEventId !== null) project?.delivering({ kind: 'event', id: projectEventId });
       if (catalogueEventId !== null) catalogue?.delivering({ kind: 'event', id: catalogueEventId });
@@ -88,7 +88,7 @@ export function eventFeed({
       reader: projectEventReader(project),
       complete: withCatalogue(tenant),
       lookbackMs: settings.triggerLookbackS * 1000,
-      // A solution is issued anew for an earthquake of hours ago. Assumed: its place in the list can be that of the first.
+      // Solutions are reissued hours after the earthquake. Assumed: they can keep the list position of the first one.
       spareRows: 100,
       intervalMs: ({ requests }) =>
         pollIntervalMs(settings.eventPollIntervalMs, requests, project.status().rateLimit),
@@ -98,7 +98,7 @@ export function eventFeed({
   return new RecordFeed({
     ...shared,
     reader: catalogueEventReader(tenant, catalogue),
-    // An earthquake is in the catalogue minutes to hours after its origin, which is the time that it is listed by.
+    // The catalogue lists an earthquake by its origin time, minutes to hours after it.
     lookbackMs: dayMs,
     spareRows: 0,
     intervalMs: ({ requests }) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),

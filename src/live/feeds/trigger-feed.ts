@@ -9,7 +9,7 @@ import { isAwaited } from '../tracking/change-detector.js';
 import type { PollState } from './record-feed.js';
 import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
 
-/** Triggers by start time (docs/interfaces.md P4). */
+/** Reads triggers by start time (docs/interfaces.md P4). */
 export function triggerReader(project: ProjectClient): ListReader<Trigger> {
   return listReader<WireTrigger, Trigger>({
     read: (query, scope) => project.triggers(query, scope),
@@ -30,7 +30,8 @@ export function triggerReader(project: ProjectClient): ListReader<Trigger> {
       try {
         return await read(trigger.deviceId);
       } catch (error) {
-        // Assumed: a sensor that has moved away may not be known any more, though its triggers are still listed.
+        // Assumed: upstream may answer 404 for a sensor that has left the project, though its triggers are still
+        // listed.
         if (error instanceof Forbidden && error.upstream?.status === 404) return read(undefined);
         throw error;
       }

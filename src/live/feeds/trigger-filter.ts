@@ -9,8 +9,8 @@ export interface TriggerChangeFilter {
 }
 
 /**
- * Which changes a subscription gets. A trigger that has passed `minPgaMg`, or was at one of the stations, stays in until
- * it is closed: nobody who was told of it is left without its end. All that is given must hold.
+ * Selects the changes of a subscription; every given condition must hold. A trigger that has once exceeded `minPgaMg`,
+ * or was at one of the stations, keeps matching until it closes, so that no subscriber misses the end of a trigger.
  */
 export function triggerFilter(filter: TriggerChangeFilter | null): (change: TriggerChange) => boolean {
   const { kinds, deviceIds, stationCodes, minPgaMg } = filter ?? {};

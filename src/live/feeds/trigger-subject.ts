@@ -8,16 +8,16 @@ import type { Change, Subject } from '../tracking/change.js';
 export type TriggerChangeKind = 'OPENED' | 'UPDATED' | 'CLOSED';
 export type TriggerChange = Change<Trigger, TriggerChangeKind>;
 
-/** What filters ask about, over all that has been seen of a trigger. */
+/** The values that filters test, gathered over all observed states of a trigger. */
 export interface TriggerTraits {
   readonly device: string;
-  /** Its station code and those it had before: who was told that a trigger opened is told that it closed. */
+  /** Its present and earlier station codes: a trigger reported under a station code stays under it until it closes. */
   readonly stations: readonly string[];
   /** The largest so far; null without any. */
   readonly pgaMg: number | null;
 }
 
-/** docs/behaviour.md 9.1. A status that is neither open nor closed is not final, and not waited for either. */
+/** docs/behaviour.md 9.1. A status other than open or closed is not final, and does not extend the look-back window. */
 export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
   name: 'triggerChanges',
   source: 'PROJECT',
@@ -70,7 +70,7 @@ function fingerprintOf(trigger: Trigger): string {
   ]);
 }
 
-// The same instant with more or fewer zeros behind it is no change.
+// The same instant with more or fewer trailing zeros is not a change.
 function timeText(time: MaybeInstant): string | null {
   return time instanceof Instant
     ? `${time.unixS}${time.leap ? '+' : '.'}${time.digits.replace(/0+$/, '')}`

@@ -1,15 +1,15 @@
 import type { RateLimitStatus } from '../../upstream/read/read.js';
 
 /**
- * The interval as long as there is plenty of budget. Below that more, where polls of `requests` each would otherwise
- * take over half of it, and once it is short over what a feed is sure of.
+ * The configured interval while at least half of the budget is left. Below that the interval grows as needed for polls
+ * of `requests` each to take at most half of the rate limit; below a quarter, at most the feed's reservation.
  */
 export function pollIntervalMs(intervalMs: number, requests: number, limit: RateLimitStatus): number {
   const left = limit.remaining / (limit.burst ?? limit.perMinute);
   if (left >= 1 / 2) return intervalMs;
-  const share = limit.perMinute * (left < 1 / 4 ? sureShare : 1 / 2);
+  const share = limit.perMinute * (left < 1 / 4 ? reservedShare : 1 / 2);
   return Math.max(intervalMs, (requests * 60_000) / share);
 }
 
-// docs/behaviour.md 5.2: a fifth; a little more is asked for, since each poll also waits for its turn.
-const sureShare = (1 / 5) * (13 / 12);
+// docs/behaviour.md 5.2: the reservation is a fifth. Slightly more is assumed, since each poll also waits in the queue.
+const reservedShare = (1 / 5) * (13 / 12);

@@ -2,24 +2,24 @@ import { Instant } from '../../unify/time/instant.js';
 import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { isLastPage, type Page, type Read, type ReadScope } from '../../upstream/read/read.js';
 
-/** How a feed reads its records, whichever interface they come from. */
+/** Reads the records of a feed from either interface. */
 export interface ListReader<Rec> {
-  /** The newest, as many as come cheaply. */
+  /** The newest records, as many as one cheap read gives. */
   newest(scope: ReadScope): Promise<Newest<Rec>>;
   /**
-   * All from `from` (null: from the first) up to `to` (null: to the newest), both inclusive, page by page. What arrives
-   * meanwhile neither hides nor loses another; a record can come twice.
+   * All records from `from` (null: from the first) up to `to` (null: to the newest), both inclusive, page by page.
+   * Records that arrive meanwhile never cause another to be skipped; a record can appear twice.
    */
   pages(range: Range, scope: ReadScope): AsyncGenerator<readonly Rec[]>;
   /** One record as it is now; null when it is gone. */
   again(record: Rec, scope: ReadScope): Promise<Rec | null>;
-  /** Most records that one request gives. */
+  /** Maximum number of records per request. */
   readonly pageSize: number;
 }
 
 export interface Newest<Rec> {
   readonly records: readonly Rec[];
-  /** All of this time or later are among them; −Infinity when there are no others at all. */
+  /** `records` contains all of this time or later; −Infinity when it contains all there are. */
   readonly coversFromMs: number;
 }
 
@@ -31,7 +31,7 @@ export interface Range {
 /** A list of the project interface: ordered by a time, paged by offset (docs/interfaces.md P4). */
 export interface TimedList<Wire, Rec> {
   read(query: ListQuery, scope: ReadScope): Promise<Read<Page<Wire>>>;
-  /** Those of a page that can be read. */
+  /** The decodable records of a page. */
   recordsOf(page: Read<Page<Wire>>): readonly Rec[];
   timeOf(record: Rec): Instant;
   idOf(record: Rec): string;
@@ -58,18 +58,18 @@ export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): ListReader<Re
       const page = await list.read(query, scope);
       const records = list.recordsOf(page);
       if (isLastPage(page.value, query)) return { records, coversFromMs: Number.NEGATIVE_INFINITY };
-      // The last of a full page may have companions of the same moment behind it.
+      // The next page may contain records with the same time as the last of a full page.
       return { records, coversFromMs: Math.min(...records.map((record) => list.timeOf(record).ms)) + 0.001 };
     },
-    pages: (range, scope) => walk(list, range, scope),
+    pages: (range, scope) => readPages(list, range, scope),
   };
 }
 
 /**
- * Oldest first. An offset counts rows that come and go; so each page but the first begins at the time where the last
- * one ended, and an offset is used only to get through one moment in which more rows lie than a page holds.
+ * Oldest first. Offsets shift when rows are added or removed, so each page begins at the time where the previous one
+ * ended, and an offset is used only within one instant that has more rows than a page.
  */
-async function* walk<Wire, Rec>(
+async function* readPages<Wire, Rec>(
   list: TimedList<Wire, Rec>,
   { from, to }: Range,
   scope: ReadScope,
@@ -104,7 +104,7 @@ function latest(times: readonly Instant[]): Instant | null {
   return times.reduce<Instant | null>((a, b) => (a && a.compare(b) >= 0 ? a : b), null);
 }
 
-/** An instant no later than `ms`; null for one before everything. */
+/** An instant no later than `ms`; null when that is not finite. */
 export function instantAt(ms: number): Instant | null {
   return Number.isFinite(ms) ? Instant.fromMs(Math.floor(ms)) : null;
 }

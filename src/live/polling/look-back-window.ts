@@ -2,24 +2,25 @@ import { isAwaited } from '../tracking/change-detector.js';
 import type { Known, Snapshot } from '../tracking/snapshot.js';
 
 export interface WindowPlan<Rec, Kind extends string> {
-  /** Where the poll reads from, to the newest. */
+  /** The poll reads from this time to the newest record. */
   readonly fromMs: number;
-  /** Open records before it that are cheaper to read one by one. */
+  /** Open records before `fromMs` that are cheaper to read one by one. */
   readonly apart: readonly Known<Rec, Kind>[];
 }
 
 export interface WindowBounds {
   readonly upstreamMs: number;
   readonly lookbackMs: number;
-  /** What is older is left to the sweep. */
+  /** Older records are left to the sweep. */
   readonly longestMs: number;
   readonly pageSize: number;
   readonly spareRows: number;
 }
 
 /**
- * docs/behaviour.md 9.1: the look-back window, stretched to the oldest record still open, at most `longestMs`. When a single one
- * has been open for hours on a busy network, that window has many pages; then those still open are read apart.
+ * docs/behaviour.md 9.1: the look-back window, stretched to the oldest open record, at most `longestMs`. When a record
+ * has been open for hours on a busy network, that window would have many pages; then the open records are read one by
+ * one.
  */
 export function planLookBackWindow<Rec, Kind extends string>(
   snapshot: Snapshot<Rec, Kind>,

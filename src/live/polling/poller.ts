@@ -5,27 +5,27 @@ export interface PollerOptions {
   readonly clock: Clock;
   /** From 0 to 1, for jitter. */
   readonly random: () => number;
-  /** Reads upstream once. What it throws is told to `onFailure`, and it is called again later. */
+  /** Reads upstream once. Errors go to `onFailure`, and it is called again after a back-off. */
   readonly poll: (signal: AbortSignal) => Promise<void>;
-  /** Whether it is for this instance to poll; false when another does. */
+  /** False while another instance polls. */
   readonly isItsTurn: () => boolean;
-  /** One small step of work that can wait, between two polls; false when there is none. */
+  /** One small step of deferrable work between two polls; false when there is none. */
   readonly idle: (signal: AbortSignal) => Promise<boolean>;
   /** From the start of one poll to the start of the next. Asked before each wait. */
   readonly intervalMs: () => number;
   readonly onFailure: (error: unknown, failures: number) => void;
 }
 
-/** A loop with at most one poll in flight, which never ends by itself (docs/behaviour.md 9.6). */
+/** Polls with at most one poll in flight, until stopped; failures only lengthen the wait (docs/behaviour.md 9.6). */
 export class Poller {
   readonly #options: PollerOptions;
-  #run: AbortController | null = null;
+  #loopAbort: AbortController | null = null;
   #wakeUp: (() => void) | null = null;
   #startedAtMs = 0;
   #polls = 0;
   #failuresInARow = 0;
   #failures = 0;
-  #waitS = 0;
+  #retryAfterS = 0;
   #lastPollAtMs: number | null = null;
   #lastSuccessAtMs: number | null = null;
 
@@ -34,10 +34,10 @@ export class Poller {
   }
 
   get isActive(): boolean {
-    return this.#run !== null;
+    return this.#loopAbort !== null;
   }
 
-  /** Since the start, and of the last start for the times. */
+  /** Counts since the poller was made; times since the last start. */
   get history(): PollHistory {
     return {
       startedAtMs: this.#startedAtMs,
@@ -49,19 +49,19 @@ export class Poller {
   }
 
   start(): void {
-    if (this.#run) return;
-    const run = new AbortController();
-    this.#run = run;
+    if (this.#loopAbort) return;
+    const abort = new AbortController();
+    this.#loopAbort = abort;
     this.#startedAtMs = this.#options.clock.now();
     this.#lastSuccessAtMs = null;
     this.#failuresInARow = 0;
-    void this.#loop(run.signal);
+    void this.#loop(abort.signal);
   }
 
-  /** What is in flight is aborted. */
+  /** Aborts the poll in flight. */
   stop(): void {
-    this.#run?.abort();
-    this.#run = null;
+    this.#loopAbort?.abort();
+    this.#loopAbort = null;
     this.#wakeUp?.();
   }
 
@@ -74,12 +74,12 @@ export class Poller {
     const { clock, intervalMs, isItsTurn } = this.#options;
     while (!signal.aborted) {
       const startedAtMs = clock.now();
-      const isHeard = isItsTurn() ? await this.#poll(signal) : true;
+      const hasSucceeded = isItsTurn() ? await this.#poll(signal) : true;
       if (signal.aborted) return;
       const intervalNowMs = intervalMs();
-      const dueMs = startedAtMs + (isHeard ? intervalNowMs : this.#backOffMs(intervalNowMs));
-      if (isHeard) await this.#useTheGap(dueMs, signal);
-      // An upstream slower than the interval is not asked again the moment it has answered.
+      const dueMs = startedAtMs + (hasSucceeded ? intervalNowMs : this.#backOffMs(intervalNowMs));
+      if (hasSucceeded) await this.#runIdleSteps(dueMs, signal);
+      // An upstream slower than the interval gets a pause after each answer.
       if (!signal.aborted) await this.#sleep(Math.max(dueMs - clock.now(), intervalNowMs / 4));
     }
   }
@@ -91,13 +91,13 @@ export class Poller {
       await poll(signal);
       this.#lastSuccessAtMs = clock.now();
       this.#failuresInARow = 0;
-      this.#waitS = 0;
+      this.#retryAfterS = 0;
       return true;
     } catch (error) {
       if (signal.aborted) return false;
       this.#failures++;
       this.#failuresInARow++;
-      this.#waitS = error instanceof GatewayError ? (error.retryAfterS ?? 0) : 0;
+      this.#retryAfterS = error instanceof GatewayError ? (error.retryAfterS ?? 0) : 0;
       onFailure(error, this.#failuresInARow);
       return false;
     } finally {
@@ -105,8 +105,8 @@ export class Poller {
     }
   }
 
-  // One step at least, so that an upstream slower than the interval does not starve it.
-  async #useTheGap(dueMs: number, signal: AbortSignal): Promise<void> {
+  // At least one step, or an upstream slower than the interval would starve this work.
+  async #runIdleSteps(dueMs: number, signal: AbortSignal): Promise<void> {
     const { clock, idle } = this.#options;
     try {
       while ((await idle(signal)) && !signal.aborted && clock.now() < dueMs);
@@ -118,9 +118,9 @@ export class Poller {
   #backOffMs(intervalNowMs: number): number {
     const longestMs = Math.max(intervalNowMs, Math.min(longestBackOffMs, 8 * intervalNowMs));
     const growingMs = Math.min(longestMs, intervalNowMs * 1.5 ** (this.#failuresInARow - 1));
-    // Instances that failed together must not come back together.
+    // Jitter: instances that failed together must not retry together.
     const jitteredMs = growingMs * (0.75 + 0.5 * this.#options.random());
-    return Math.max(jitteredMs, Math.min(this.#waitS * 1000, longestRetryAfterMs));
+    return Math.max(jitteredMs, Math.min(this.#retryAfterS * 1000, longestRetryAfterMs));
   }
 
   #sleep(delayMs: number): Promise<void> {
@@ -144,5 +144,5 @@ export interface PollHistory {
 }
 
 const longestBackOffMs = 30_000;
-// An upstream that asks for more is asked again all the same: `Retry-After` can be absurd.
+// Upper bound for `Retry-After`, which can be absurdly long.
 const longestRetryAfterMs = 60_000;

@@ -8,8 +8,8 @@ import type { Read, ReadScope } from '../../upstream/read/read.js';
 type ReadAll = (scope: ReadScope) => Promise<ReadonlyMap<string, Pair>>;
 
 /**
- * All sensors of the project, by a key for each. The feed reads the very list that queries are answered from: what a poll
- * has found is in their answers too (docs/behaviour.md 5.7).
+ * All sensors of the project, by a key for each. The feed reads the list from which queries are answered, so that their
+ * answers include what a poll has found (docs/behaviour.md 5.7).
  */
 export function projectSensors(tenant: Tenant): ReadAll {
   return async (scope) => {

@@ -12,10 +12,10 @@ export interface SweepAndBackfillOptions<Rec, Kind extends string> {
   readonly resumes: PendingResumes<Rec, Kind>;
   readonly clock: Clock;
   readonly lookbackMs: number;
-  /** Whether it is for this instance to sweep; false when another does. */
+  /** False while another instance sweeps. */
   readonly isItsTurn: () => boolean;
   readonly reads: (signal: AbortSignal, priority: 'feed' | 'background') => ReadScope;
-  /** More is known now, or no more will be. */
+  /** A backfill has ended; `isTooMuch` when it was given up, and no more will be read. */
   readonly onRead: (isTooMuch: boolean) => void;
 }
 
@@ -23,12 +23,12 @@ export const dayMs = 86_400_000;
 // docs/behaviour.md 9.2.
 const sweepEveryMs = 5 * 60_000;
 const sweepRetryMs = 60_000;
-// What is read for those who resume from long ago is kept for others who come with them.
+// A backfill stays in the snapshot for further subscribers that resume from as long ago.
 const keepBackfillMs = 10 * 60_000;
-// Some 100 MB. A resume that would need more has expired.
+// Records, some 100 MB. A resume that would need more has expired.
 const mostKnown = 100_000;
 
-/** What a feed reads between its polls, one request at a time: for those who resume, and for what comes late. */
+/** Reads between polls, one request at a time: backfills for resuming subscribers, and sweeps for late records. */
 export class SweepAndBackfill<Rec, Kind extends string> {
   readonly #options: SweepAndBackfillOptions<Rec, Kind>;
   #steps: AsyncGenerator<void> | null = null;
@@ -40,7 +40,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
     this.#options = options;
   }
 
-  /** After the first read: the sweep follows at once where that one did not reach back a day. */
+  /** Call after the baseline read. The first sweep follows at once when that did not reach back a day. */
   begin(): void {
     const { detector, clock } = this.#options;
     const isShort = detector.coveredFromMs > detector.watermark.ms - dayMs;
@@ -52,10 +52,10 @@ export class SweepAndBackfill<Rec, Kind extends string> {
     this.#backfilledAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** One request's worth; false when there is nothing to do. */
+  /** Reads at most one page; false when there is nothing to do. */
   async step(signal: AbortSignal): Promise<boolean> {
     const isWanted = this.#options.resumes.size > 0;
-    // A sweep gives way to those who wait, and nothing is read for those who have left.
+    // A sweep gives way to waiting subscribers, and a backfill stops when all of them have left.
     if (this.#steps && this.#isBackfill !== isWanted) this.#drop();
     this.#steps ??= this.#next(signal);
     if (!this.#steps) return false;
@@ -82,7 +82,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
     return clock.now() >= this.#sweepAtMs ? this.#sweep(signal) : null;
   }
 
-  /** What lies between where resuming subscribers left off and what is known. */
+  /** Reads the range between the oldest waiting cursor and the records that are known. */
   async *#backfill(fromMs: number, signal: AbortSignal): AsyncGenerator<void> {
     const { reader, reads, detector, clock, onRead } = this.#options;
     const range = { from: instantAt(fromMs), to: instantAt(detector.coveredFromMs) };
@@ -98,20 +98,20 @@ export class SweepAndBackfill<Rec, Kind extends string> {
     onRead(isTooMuch);
   }
 
-  /** docs/behaviour.md 9.2: the last day again, for what came late, and what has been open for longer, each by itself. */
+  /** docs/behaviour.md 9.2: reads the last day again for late arrivals, and records open for longer one by one. */
   async *#sweep(signal: AbortSignal): AsyncGenerator<void> {
     const { subject, reader, reads, detector, clock, lookbackMs, isItsTurn } = this.#options;
-    const { snapshot, watermark: time, coveredFromMs } = detector;
+    const { snapshot, watermark, coveredFromMs } = detector;
     const scope = reads(signal, 'background');
-    const fromMs = time.ms - dayMs;
+    const fromMs = watermark.ms - dayMs;
     if (!isItsTurn()) {
       this.#sweepAtMs = clock.now() + sweepEveryMs;
       this.#forget(fromMs);
       return;
     }
-    // At least up to what is known already, or what lies between would later pass for news.
+    // At least up to the covered range: records in a gap between the two would later look new.
     const knownFromMs = Number.isFinite(coveredFromMs) ? coveredFromMs : Number.NEGATIVE_INFINITY;
-    const toMs = Math.max(time.ms - lookbackMs, knownFromMs);
+    const toMs = Math.max(watermark.ms - lookbackMs, knownFromMs);
     this.#sweepAtMs = clock.now() + sweepEveryMs;
     if (Number.isFinite(fromMs) && toMs > fromMs) {
       const range = { from: instantAt(fromMs), to: instantAt(toMs) };

@@ -2,15 +2,17 @@ import type { Change, Subject } from './change.js';
 import { decodePosition, encodePosition, idNumber, type Position, stateNumber } from './cursor.js';
 import type { Snapshot } from './snapshot.js';
 
-/** By `idNumber`, what a subscriber was told of: null when it was final, else the number of its state. */
+/**
+ * Records already delivered to a subscriber, by `idNumber`: null when final, else the number of the delivered state.
+ */
 export type Ahead = ReadonlyMap<number, number | null>;
 
 /**
- * What somebody at `position` knows of and this instance does not: another one can be ahead of it. Null when there is
- * nothing of that kind, as nearly always.
+ * Records that a subscriber at `position` received from another instance and this one has not read yet, since instances
+ * can be ahead of each other. Null when there are none, as nearly always.
  */
 export function aheadOf<Rec>(position: Position, snapshot: Snapshot<Rec, string>): Ahead | null {
-  const ahead = [...position.known].filter((told) => isBehind(snapshot, told));
+  const ahead = [...position.known].filter((delivered) => isBehind(snapshot, delivered));
   return ahead.length === 0 ? null : new Map(ahead);
 }
 
@@ -23,8 +25,9 @@ function isBehind<Rec>(
 }
 
 /**
- * A change as it is to a subscriber who was told of those records already: null when it is no news, and no first news
- * when it is. Until they are known here too, its cursor must hold them besides.
+ * The change as seen by a subscriber that already received the records in `ahead`: null when it repeats what was
+ * delivered, and never a first report of such a record. Until this instance has read them too, the cursor must also
+ * contain them.
  */
 export function adapted<Rec, Kind extends string>(
   change: Change<Rec, Kind>,
@@ -41,7 +44,7 @@ export function adapted<Rec, Kind extends string>(
   if (before === null) return null;
   const isFirst = before !== undefined && kind === subject.kindOf(record, false) && !subject.isFinal(record);
   if (isFirst && before === stateNumber(subject.fingerprintOf(record))) return null;
-  const unknown = [...ahead].filter((told) => isBehind(snapshot, told));
+  const unknown = [...ahead].filter((delivered) => isBehind(snapshot, delivered));
   if (!isFirst && unknown.length === 0) return change;
   return {
     ...change,

@@ -2,30 +2,30 @@ import type { Position } from './cursor.js';
 import { positionOf } from './known-set.js';
 import type { Known, Snapshot, State } from './snapshot.js';
 
-/** A list that a client has, or is about to have. */
+/** A list that a client has received, or is about to receive. */
 export interface RecordList<Rec> {
   readonly records: readonly Rec[];
-  /** When the oldest of what it is made of was read. */
+  /** Time of the oldest read that the list is made of. */
   readonly readAtMs: number;
-  /** All that match and are later than this are in it; null when it does not reach up to the newest. */
+  /** The list contains every matching record later than this; null when it does not reach up to the newest. */
   readonly afterMs: number | null;
   matches(record: Rec): boolean;
 }
 
 export interface Surroundings<Rec, Kind extends string> {
-  /** Everything that can be read, the list's records among it, read no earlier than the list. */
+  /** Every record that can be read, including those of the list; read no earlier than the list. */
   readonly snapshot: Snapshot<Rec, Kind>;
   readonly coveredFromMs: number;
   readonly nowMs: number;
-  /** Whether a record that the list has no word of came only after it was read. */
+  /** True for a record that is missing from the list because it appeared after the list was read. */
   readonly isLater: (known: Known<Rec, Kind>) => boolean;
   readonly idOf: (record: Rec) => string;
   readonly stateOf: (record: Rec) => State<Rec>;
 }
 
 /**
- * The position at which a list leaves off: behind what it shows, in the state in which it shows it, and before what it
- * would show had that been there. List and subscription together then tell everything once.
+ * The position at which a list ends: after every record it shows, in the state shown, and before matching records that
+ * appeared later. List and subscription together then deliver every change exactly once.
  */
 export function positionBeside<Rec, Kind extends string>(
   list: RecordList<Rec>,

@@ -11,27 +11,27 @@ export interface ChangeDetectorOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
   readonly clock: Clock;
   readonly scope: string;
-  /** Sees to it that records that are news are told: by `tell` or `hear`. */
-  readonly publish: (news: readonly Rec[]) => void | Promise<void>;
-  /** Told of each state of a record before a subscriber is. */
+  /** Has changed records appended, by `append` or `appendReplicated`. */
+  readonly publish: (changed: readonly Rec[]) => void | Promise<void>;
+  /** Called with each state of a record before a subscriber receives it. */
   readonly onDelivering: (record: Rec) => void;
 }
 
-/** How a change came from the others. */
+/** Where and when another instance appended a change. */
 export interface ReplicatedChange {
   readonly observedAtMs: number;
   readonly isLate: boolean;
   readonly place: Place;
 }
 
-/** What a change detector knows, without its log. */
+/** The snapshot of a change detector as instances exchange it, without the change log. */
 export interface DetectorState<Rec> {
   readonly records: readonly { readonly record: Rec; readonly traits: unknown }[];
   readonly coveredFromMs: number;
   readonly upstreamMs: number;
 }
 
-/** What has been seen of upstream's records, and what was told of them: each change once (docs/behaviour.md 9.1). */
+/** Compares each poll with what is known and appends every change to the log once (docs/behaviour.md 9.1). */
 export class ChangeDetector<Rec, Kind extends string> {
   readonly log: ChangeLog<Change<Rec, Kind>>;
   readonly snapshot: Snapshot<Rec, Kind>;
@@ -52,8 +52,8 @@ export class ChangeDetector<Rec, Kind extends string> {
   }
 
   /**
-   * Every record from this time on that was there before the feed is known. So one that appears there is news, and is
-   * told; an older one that appears was there before, and is learnt in silence.
+   * Every record from this time on that existed before the feed is known, so one that appears there is new and is
+   * appended. An older record that appears existed before the feed, and enters the snapshot without a change.
    */
   get coveredFromMs(): number {
     return this.#coveredFromMs;
@@ -64,59 +64,59 @@ export class ChangeDetector<Rec, Kind extends string> {
   }
 
   /**
-   * Learns what was there before the feed.
-   * @param startedAtMs when the first listener came
-   * @param coversFromMs records of this time or later are all among `records`
+   * Takes the baseline: the records that existed before the feed.
+   * @param startedAtMs when the first subscriber joined
+   * @param coversFromMs `records` contains every record of this time or later
    */
   begin(records: readonly Rec[], startedAtMs: number, coversFromMs: number): void | Promise<void> {
     const nowMs = this.#options.clock.now();
-    // What started after the first listener came, and before this answer, is news to it. By whose clock? Only when no
-    // record claims to be from the future do the two clocks agree well enough to say.
+    // Records that started after the first subscriber joined, and before this answer, are new to it. That compares
+    // upstream's times with the gateway's clock, which agree well enough only when no record lies in the future.
     const clocksAgree = records.every((record) => this.#options.subject.timeOf(record).ms <= nowMs);
     this.#coveredFromMs = clocksAgree ? startedAtMs : Number.POSITIVE_INFINITY;
-    const news = this.#takeIn(records);
+    const changed = this.#takeIn(records);
     this.#coveredFromMs = coversFromMs;
     this.watermark.confirm(nowMs, 0);
     this.#hasBaseline = true;
-    return this.#options.publish(news);
+    return this.#options.publish(changed);
   }
 
-  /** All from `fromMs` up to what was covered has been read. */
+  /** Everything from `fromMs` up to the range covered so far has been read. */
   cover(fromMs: number): void {
     this.#coveredFromMs = Math.min(this.#coveredFromMs, fromMs);
   }
 
-  /** Takes in records as they are now, in any order: nothing happens if nothing has. Over when all that is news is told. */
+  /** Compares records, in any order, with the snapshot. A promise resolves when every change has been appended. */
   observe(records: readonly Rec[]): void | Promise<void> {
-    const news = this.#takeIn(records);
-    if (news.length > 0) return this.#options.publish(news);
+    const changed = this.#takeIn(records);
+    if (changed.length > 0) return this.#options.publish(changed);
   }
 
-  /** Tells what is still news of these records. */
+  /** Appends those of these records that still differ from the snapshot. */
   append(records: readonly Rec[]): void {
     for (const record of records) {
       const state = this.#stateOf(record);
-      if (this.#isNews(state)) this.#tell(state, this.#options.clock.now());
+      if (this.#isChange(state)) this.#append(state, this.#options.clock.now());
     }
   }
 
   /**
-   * A change of the run that instances share: told unless it was known here already. Only those that are all told, one
-   * after the other, make a run that can be resumed from this log.
-   * @param isLate it comes from an instance that was alone, and may be older than what is known
+   * Appends a change of the replicated log unless it is known here already. The offsets restart at each skipped change,
+   * since only an unbroken sequence can be resumed from this log.
+   * @param isLate it comes from an instance that was partitioned, and may be older than what is known
    */
   appendReplicated(record: Rec, { observedAtMs, isLate, place }: ReplicatedChange): void {
     const { run, seq } = place;
     const state = this.#stateOf(record);
-    const isNews = this.#isNews(state) && !(isLate && this.#isOlder(state));
+    const isChange = this.#isChange(state) && !(isLate && this.#isOlder(state));
     const { next } = this.log;
-    if (!isNews) this.offsets.restart({ run, seq }, next);
+    if (!isChange) this.offsets.restart({ run, seq }, next);
     else if (this.offsets.following({ run, seq: seq - 1 }) !== next)
       this.offsets.restart({ run, seq: seq - 1 }, next);
-    if (isNews) this.#tell(state, observedAtMs);
+    if (isChange) this.#append(state, observedAtMs);
   }
 
-  /** Before a subscriber is told of this record, as it is known: every answer from then on has it (docs/behaviour.md 5.7). */
+  /** Call before a subscriber receives this record: every later answer must show the state (docs/behaviour.md 5.7). */
   delivering(record: Rec): void {
     const known = this.snapshot.get(this.#options.subject.idOf(record));
     if (!known || known.delivered === known.state) return;
@@ -124,19 +124,19 @@ export class ChangeDetector<Rec, Kind extends string> {
     this.#options.onDelivering(known.state.record);
   }
 
-  /** From now on the changes of this log are in no order but its own. */
+  /** Starts an epoch of this instance alone: later changes are not part of the replicated log. */
   detach(): void {
     this.offsets.restart({ run: newEpoch(), seq: 0 }, this.log.next);
   }
 
-  /** What others know: where nothing is known yet it is learnt; else what is news of it is told. */
+  /** Takes over a snapshot of another instance: appends what is new to a detector with a baseline, learns the rest. */
   adopt({ records, coveredFromMs, upstreamMs }: DetectorState<Rec>, place: Place): void {
     const nowMs = this.#options.clock.now();
     for (const { record, traits } of records) {
       const state = this.#stateOf(record, traits);
-      const isToBeTold =
-        this.#hasBaseline && this.#isNews(state) && this.#isCovered(state) && !this.#isOlder(state);
-      if (isToBeTold) this.#tell(state, nowMs);
+      const isToBeAppended =
+        this.#hasBaseline && this.#isChange(state) && this.#isCovered(state) && !this.#isOlder(state);
+      if (isToBeAppended) this.#append(state, nowMs);
       else if (!this.snapshot.get(this.#options.subject.idOf(record))) this.snapshot.learn(state, nowMs);
     }
     this.#coveredFromMs = Math.min(this.#coveredFromMs, coveredFromMs);
@@ -150,7 +150,7 @@ export class ChangeDetector<Rec, Kind extends string> {
     const { ordered } = this.snapshot;
     const first = Math.max(0, ordered.length - most);
     const taken = ordered.filter(({ state }, at) => at >= first || !state.isFinal);
-    // Those of the very time of the first one taken may be missing.
+    // Records with the same time as the first one taken may be missing.
     const leftOutMs = ordered[first - 1]?.state.timeMs ?? Number.NEGATIVE_INFINITY;
     return {
       records: taken.map(({ state: { record, traits } }) => ({ record, traits })),
@@ -159,15 +159,15 @@ export class ChangeDetector<Rec, Kind extends string> {
     };
   }
 
-  /** Records that would be told if they were observed now. */
+  /** The records that would be appended if they were observed now. */
   newsAmong(records: readonly Rec[]): Rec[] {
     return records.filter((record) => {
       const state = this.#stateOf(record);
-      return this.#isNews(state) && this.#isCovered(state);
+      return this.#isChange(state) && this.#isCovered(state);
     });
   }
 
-  /** Those that were read later than what is known of them. */
+  /** The records that were read later than their state in the snapshot. */
   fresherOf(records: readonly Rec[]): Rec[] {
     const { subject } = this.#options;
     return records.filter((record) => {
@@ -176,7 +176,7 @@ export class ChangeDetector<Rec, Kind extends string> {
     });
   }
 
-  /** A complete read from `fromMs` on did not show what is not in `seen`: an open record among it may be gone. */
+  /** A complete read from `fromMs` on showed the ids in `seen`: any other open record there may be gone. */
   countMissing(fromMs: number, seen: ReadonlySet<string>): void {
     const { ordered } = this.snapshot;
     for (let i = this.snapshot.indexOf(fromMs); i < ordered.length; i++) {
@@ -185,13 +185,13 @@ export class ChangeDetector<Rec, Kind extends string> {
     }
   }
 
-  /** Forgets what is neither open nor of `fromMs` or later. */
+  /** Removes the records before `fromMs` that are not open. */
   forgetBefore(fromMs: number): void {
     this.snapshot.forgetBefore(fromMs, isAwaited);
     this.#coveredFromMs = Math.max(this.#coveredFromMs, fromMs);
   }
 
-  /** Nobody listens any more: what happens from now on is not known. */
+  /** The last subscriber has left: without polls the snapshot would miss changes. */
   reset(): void {
     this.log.clear();
     this.snapshot.clear();
@@ -202,26 +202,26 @@ export class ChangeDetector<Rec, Kind extends string> {
     this.#hasBaseline = false;
   }
 
-  /** Learns what is no news, and gives what is, oldest first. */
+  /** Updates the snapshot with records that are not changes, and returns those that are, oldest first. */
   #takeIn(records: readonly Rec[]): Rec[] {
     const nowMs = this.#options.clock.now();
     const sightings: State<Rec>[] = [];
     for (const record of records) {
       const known = this.snapshot.get(this.#options.subject.idOf(record));
       if (known) known.missing = 0;
-      // Most of a window is over and done with.
+      // Most records of a window are final: skipping them here saves their fingerprints.
       if (!known?.state.isFinal) sightings.push(this.snapshot.stateOf(record, known?.state ?? null));
     }
     sightings.sort((a, b) => a.timeMs - b.timeMs || a.number - b.number);
-    const news: Rec[] = [];
+    const changed: Rec[] = [];
     for (const state of sightings) {
       this.watermark.saw(state.timeMs, nowMs);
       const known = this.snapshot.get(this.#options.subject.idOf(state.record));
-      if (this.#isNews(state) && this.#isCovered(state)) news.push(state.record);
+      if (this.#isChange(state) && this.#isCovered(state)) changed.push(state.record);
       else if (known) this.snapshot.update(known, state);
       else this.snapshot.learn(state, nowMs);
     }
-    return news;
+    return changed;
   }
 
   #stateOf(record: Rec, traits?: unknown): State<Rec> {
@@ -229,13 +229,16 @@ export class ChangeDetector<Rec, Kind extends string> {
     return this.snapshot.stateOf(record, known?.state ?? null, traits);
   }
 
-  /** Not known in this state. */
-  #isNews(state: State<Rec>): boolean {
+  /** True when the snapshot does not hold the record in this state. */
+  #isChange(state: State<Rec>): boolean {
     const known = this.snapshot.get(this.#options.subject.idOf(state.record));
     return !known || (!known.state.isFinal && known.state.fingerprint !== state.fingerprint);
   }
 
-  /** Read earlier than what is known: the two clocks agree no better than Redis answers, so for what is final it is no matter. */
+  /**
+   * True when the record was read earlier than the known state. The clocks of two instances agree no better than the
+   * round trip to Redis, so a final state counts whenever it was read.
+   */
   #isOlder({ record, isFinal }: State<Rec>): boolean {
     const { subject } = this.#options;
     const known = this.snapshot.get(subject.idOf(record));
@@ -247,14 +250,14 @@ export class ChangeDetector<Rec, Kind extends string> {
     return isKnown || state.timeMs >= this.#coveredFromMs;
   }
 
-  #tell(state: State<Rec>, observedAtMs: number): void {
+  #append(state: State<Rec>, observedAtMs: number): void {
     const { clock, subject } = this.#options;
     const before = this.snapshot.get(subject.idOf(state.record));
     this.watermark.saw(state.timeMs, clock.now());
     const known = before ?? this.snapshot.learn(state, clock.now());
     if (before) this.snapshot.update(before, state);
     const seq = this.log.next;
-    // Whoever hears of the change must find the memory as of it.
+    // Update the snapshot before subscribers run: their reads must see this change.
     if (!before) known.announced = seq;
     if (state.isFinal) this.snapshot.finish(known, seq);
     const change: Change<Rec, Kind> = {
@@ -269,7 +272,7 @@ export class ChangeDetector<Rec, Kind extends string> {
   }
 }
 
-/** Open, and upstream still shows it: one that has gone does not hold a window open for ever. */
+/** Open and still listed upstream: a record that has disappeared must not stretch the look-back window for ever. */
 export function isAwaited({ state, missing }: Known<unknown, string>): boolean {
   return state.isOpen && missing < 3;
 }

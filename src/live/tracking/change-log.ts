@@ -5,7 +5,7 @@ export interface LogEntry<C> {
   readonly change: C;
   /** The next change of the same record, once there is one. */
   next: LogEntry<C> | null;
-  /** The change before of the same record, as long as the log reaches back to it. */
+  /** The previous change of the same record, as long as the log reaches back to it. */
   previous: LogEntry<C> | null;
 }
 
@@ -14,7 +14,7 @@ export interface LogBounds {
   readonly maxAgeMs: number;
 }
 
-/** Resuming from memory reaches this far back; past it upstream is asked (docs/behaviour.md 9.4). */
+/** A resume from the log reaches this far back; an older one reads upstream (docs/behaviour.md 9.4). */
 const logBounds: LogBounds = { maxChanges: 50_000, maxAgeMs: 24 * 3_600_000 };
 
 /** The latest changes, numbered in the order in which they were observed. */
@@ -31,7 +31,7 @@ export class ChangeLog<C extends { readonly observedAtMs: number }> {
     this.#bounds = bounds;
   }
 
-  /** Number of the oldest change that is still here. */
+  /** Number of the oldest change still in the log. */
   get first(): number {
     return this.#first;
   }
@@ -45,7 +45,7 @@ export class ChangeLog<C extends { readonly observedAtMs: number }> {
     return this.#entries.get(seq);
   }
 
-  /** @param of what the change is of; it remembers the last change of it */
+  /** @param of the changed record, which refers to its last change */
   append(change: C, of: { last: LogEntry<C> | null }): void {
     const previous = of.last && this.#entries.has(of.last.seq) ? of.last : null;
     const entry: LogEntry<C> = { seq: this.#next++, change, next: null, previous };
@@ -62,7 +62,7 @@ export class ChangeLog<C extends { readonly observedAtMs: number }> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forgets all; numbers go on, so that nobody takes an old one for a new one. */
+  /** Removes all changes. Numbering continues, so that an old number never refers to a new change. */
   clear(): void {
     this.#entries.clear();
     this.#first = this.#next;
@@ -73,7 +73,7 @@ export class ChangeLog<C extends { readonly observedAtMs: number }> {
     for (let entry = this.at(this.#first); entry; entry = this.at(this.#first)) {
       const isTooOld = entry.change.observedAtMs < oldestMs && this.#entries.size > 1;
       if (!isTooOld && this.#entries.size <= this.#bounds.maxChanges) return;
-      // Else a record that changes for hours would keep all its changes from being freed.
+      // Otherwise a record that changes for hours would hold references to all its changes.
       if (entry.next) entry.next.previous = null;
       this.#entries.delete(this.#first++);
     }

@@ -5,12 +5,12 @@ import type { Instant } from '../../unify/time/instant.js';
 /** One thing that happened to a record of upstream, as the gateway observed it. */
 export interface Change<Rec, Kind extends string = string> {
   readonly kind: Kind;
-  /** As upstream had it then. */
+  /** As upstream listed it when the change was observed. */
   readonly record: Rec;
-  /** What the filters of subscriptions ask about, gathered over all that was seen of the record. */
+  /** The values that subscription filters test, gathered over all observed states of the record. */
   readonly traits: unknown;
   readonly observedAtMs: number;
-  /** Where to resume behind this change. Made when asked for: most subscriptions do not select it. */
+  /** Resumes after this change. Encoded on demand: most subscriptions do not select it. */
   cursor(): string;
 }
 
@@ -22,33 +22,32 @@ export interface Delivery<C> {
 }
 
 /**
- * What a feed is about: records of upstream that are listed by a time of theirs, that can change, and of which some
- * come to an end.
+ * The kind of record that a feed observes: listed upstream by one of its times, changeable, and in some states final.
  */
 export interface Subject<Rec, Kind extends string> {
   /** As `gateway.feeds` names it. */
   readonly name: string;
-  /** Whose records they are. Cursors of one subject are not good for another, nor those of one source. */
+  /** The interface that lists the records. A cursor is valid for one subject and one source only. */
   readonly source: Source;
   idOf(record: Rec): string;
-  /** What upstream's `from` and `to` go by. */
+  /** The time that upstream's `from` and `to` compare. */
   timeOf(record: Rec): Instant;
   /** When the gateway read it. */
   readAtMs(record: Rec): number;
-  /** Equal texts, equal values: a change of anything else is no change. */
+  /** Equal exactly when all values that count as a change are equal. */
   fingerprintOf(record: Rec): string;
-  /** Whether nothing can change any more. */
+  /** True when the record cannot change any more. */
   isFinal(record: Rec): boolean;
-  /** Whether it is to be looked at again until it is final, however long that takes. */
+  /** True when the record is read again until it is final, however long that takes. */
   isOpen(record: Rec): boolean;
-  /** What happened, when this record was known before (in another state), or was not. */
+  /** The kind of change; `isKnown` when the record was known before in another state. */
   kindOf(record: Rec, isKnown: boolean): Kind;
-  /** Changes that only matter until the next of them: a slow subscriber gets the latest. */
+  /** True for a change that the next one supersedes: a slow subscriber receives only the latest. */
   isFolded(kind: Kind): boolean;
-  /** What filters ask about, given what was gathered from the record's earlier states. */
+  /** The values that filters test, given those gathered from the record's earlier states. */
   traitsOf(record: Rec, before: unknown): unknown;
-  /** All that makes up a record, for other instances: the gateway's own times on the clock that they share. */
+  /** The complete record for other instances, with the gateway's own times converted to the shared clock. */
   pack(record: Rec, time: SharedChanges['time']): unknown;
-  /** The record that was packed; null where it was none. */
+  /** The packed record; null when the value is not one. */
   unpack(packed: unknown, time: SharedChanges['time']): Rec | null;
 }

@@ -1,14 +1,14 @@
-/** Writes the few number forms that a cursor is made of. */
+/** Writes the number encodings used by cursors, little-endian. */
 export class ByteWriter {
   #bytes = new Uint8Array(256);
   #length = 0;
 
-  /** Of so many bytes, 4 at most. */
+  /** @param bytes width of the number, 4 at most */
   uint(value: number, bytes: number): void {
     for (let shift = 0; shift < 8 * bytes; shift += 8) this.#push((value >>> shift) & 0xff);
   }
 
-  /** A whole number from 0 to 2^53 − 1: small ones take few bytes. */
+  /** Writes an integer from 0 to 2^53 − 1; small ones take few bytes. */
   varint(value: number): void {
     let rest = value;
     while (rest >= 128) {
@@ -36,7 +36,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what `ByteWriter` wrote, ending with its checksum. What lies behind the end is zeros. */
+/** Reads the output of `ByteWriter`, which ends with its checksum. Reading past the end gives zeros. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #end: number;

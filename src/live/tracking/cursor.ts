@@ -3,31 +3,31 @@ import type { Place } from '../../store/store.js';
 import { ByteReader, ByteWriter, hash32 } from './cursor-bytes.js';
 
 /**
- * A position in a feed. It holds enough to resume without any memory of the gateway: after a restart, or at another
- * instance. Everything in it that is a time is upstream's.
+ * A position in a feed. It contains all that a resume needs after a restart or at another instance. All times in it are
+ * on upstream's clock.
  */
 export interface Position {
-  /** The change it is behind, in the run that gave it; null: not a place in a log. */
+  /** Offset of the last change before it, in the epoch that issued it; null when it is not an offset of a log. */
   readonly logged: Place | null;
-  /** How far upstream's records reached. */
+  /** Time of upstream's newest record. */
   readonly timeMs: number;
-  /** Of records before this time all that were to be had are known; from it on, those in `known`. */
+  /** Every listed record before this time is known; from it on, only those in `known`. */
   readonly horizonMs: number;
-  /** Oldest of the records that are not final; no earlier than it, none has to be looked for. */
+  /** Time of the oldest record that is not final: a resume need not look for earlier ones. */
   readonly oldestOpenMs: number;
   /** By `idNumber`: null when final, else `stateNumber` of the state it was in. */
   readonly known: ReadonlyMap<number, number | null>;
 }
 
-// Two states that the same number stands for: one in 65,536 updates of a restart is told late.
+// Two states can have the same number: one in 65,536 updates during a restart is then delivered late.
 const stateBytes = 2;
 
-/** What a position holds of a state that can still change. */
+/** The hash by which a position identifies a state that can still change. */
 export function stateNumber(fingerprint: string): number {
   return hash32(fingerprint) % 256 ** stateBytes;
 }
 
-/** Opaque text of a position. `scope` sets feeds apart whose cursors must not be taken for one another's. */
+/** Opaque text of a position. A cursor is rejected by a feed of another `scope`. */
 export function encodePosition(scope: string, position: Position): string {
   const { logged, timeMs, horizonMs, oldestOpenMs, known } = position;
   const out = new ByteWriter();
@@ -39,7 +39,7 @@ export function encodePosition(scope: string, position: Position): string {
   out.varint(signed(timeMs - oldestOpenMs));
   const ids = Float64Array.from(known.keys()).sort();
   const isOpen = (id: number) => known.get(id) !== null;
-  writeRuns(
+  writeRanges(
     out,
     ids.filter((id) => !isOpen(id)),
   );
@@ -55,7 +55,7 @@ export function encodePosition(scope: string, position: Position): string {
   return Buffer.from(out.bytes()).toString('base64url');
 }
 
-/** @throws CursorInvalid when it is no cursor, or one of another feed. */
+/** @throws CursorInvalid when the text is not a cursor, or is one of another feed */
 export function decodePosition(scope: string, cursor: string): Position {
   const position = read(scope, cursor);
   if (position) return position;
@@ -65,7 +65,7 @@ export function decodePosition(scope: string, cursor: string): Position {
   );
 }
 
-// Far more than a cursor can hold: what is longer is refused before it costs anything.
+// Characters; far longer than any cursor. A longer text is refused before it is decoded.
 const longestCursor = 64 * 1024;
 
 function read(scope: string, cursor: string): Position | null {
@@ -79,7 +79,7 @@ function read(scope: string, cursor: string): Position | null {
   const horizonMs = timeMs - unsigned(input.varint());
   const oldestOpenMs = timeMs - unsigned(input.varint());
   const known = new Map<number, number | null>();
-  for (const id of readRuns(input)) known.set(id, null);
+  for (const id of readRanges(input)) known.set(id, null);
   let id = 0;
   for (let left = input.varint(); left > 0 && !input.isAtEnd; left--) {
     id += input.varint();
@@ -89,24 +89,24 @@ function read(scope: string, cursor: string): Position | null {
   return { logged: run === 0 ? null : { run, seq }, timeMs, horizonMs, oldestOpenMs, known };
 }
 
-/** Upstream numbers its records one after the other (docs/interfaces.md P2): most of them lie in few unbroken runs. */
-function writeRuns(out: ByteWriter, ids: Float64Array): void {
-  const runs: { first: number; length: number }[] = [];
+/** Upstream numbers its records consecutively (docs/interfaces.md P2), so most ids form a few unbroken ranges. */
+function writeRanges(out: ByteWriter, ids: Float64Array): void {
+  const ranges: { first: number; length: number }[] = [];
   for (const id of ids) {
-    const last = runs.at(-1);
+    const last = ranges.at(-1);
     if (last && id === last.first + last.length) last.length++;
-    else runs.push({ first: id, length: 1 });
+    else ranges.push({ first: id, length: 1 });
   }
-  out.varint(runs.length);
+  out.varint(ranges.length);
   let end = 0;
-  for (const { first, length } of runs) {
+  for (const { first, length } of ranges) {
     out.varint((first - end) * 2 + (length === 1 ? 0 : 1));
     if (length > 1) out.varint(length);
     end = first + length;
   }
 }
 
-function readRuns(input: ByteReader): number[] {
+function readRanges(input: ByteReader): number[] {
   const ids: number[] = [];
   let end = 0;
   for (let left = input.varint(); left > 0 && !input.isAtEnd; left--) {
@@ -119,13 +119,13 @@ function readRuns(input: ByteReader): number[] {
   return ids;
 }
 
-// A few bytes could claim any number of records: more than a gateway ever knows are taken for none.
+// A forged cursor of a few bytes could claim any number of records; no gateway knows more than this.
 const mostKnown = 1_000_000;
 
-// Integers ids stay below this, and hashes of other ids: doubled, they are still exact.
+// Integer ids and hashes of other ids stay below this, so that they are still exact when doubled.
 const idSpace = 2 ** 50;
 
-/** A number for any id: itself where it is a plain integer, as upstream's are (docs/interfaces.md P2), else a hash. */
+/** The id as a number where it is a plain integer, as upstream's ids are (docs/interfaces.md P2); otherwise a hash. */
 export function idNumber(id: string): number {
   const number = /^(0|[1-9]\d{0,15})$/.test(id) ? Number(id) : Number.NaN;
   if (number < idSpace / 2) return number;
@@ -133,6 +133,6 @@ export function idNumber(id: string): number {
   return idSpace / 2 + high * 2 ** 32 + hash32(`b${id}`);
 }
 
-// Small numbers of either sign as small numbers without one.
+// Zigzag encoding: small numbers of either sign become small unsigned numbers.
 const signed = (value: number) => (value < 0 ? -value * 2 - 1 : value * 2);
 const unsigned = (value: number) => (value % 2 === 1 ? -(value + 1) / 2 : value / 2);

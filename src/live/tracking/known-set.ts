@@ -8,27 +8,27 @@ export interface KnownRecord {
 export interface KnownSet<K> {
   /** Oldest first. */
   readonly records: readonly K[];
-  /** Index of the newest of them that can be known. */
+  /** Index of the newest record that can be known at the position. */
   readonly last: number;
-  /** Those that are not final at the position are all among these. */
+  /** Contains every record that is not final at the position. */
   readonly unfinished: Iterable<K>;
-  /** Null when final, a number for its state, undefined when it is not known at the position. */
+  /** Null when final, the number of its state when not, undefined when it is not known at the position. */
   readonly stateOf: (record: K) => number | null | undefined;
-  /** Of this time or later, all that were to be had are among the records. */
+  /** The records include every listed one of this time or later. */
   readonly coveredFromMs: number;
-  /** Oldest of those that are not known: the horizon lies before it. */
+  /** Time of the oldest record that is not known: the horizon lies before it. */
   readonly unknownFromMs: number;
-  /** How late it is, where there is no record to tell. */
+  /** The position's time when there is no record to take it from. */
   readonly nowMs: number;
 }
 
-// So that a cursor stays below some 4 kB. What is older than what has room counts as known: what arrives that late is lost
-// then, but only to someone who resumes without the log. A thousand triggers of one quake have room.
-const room = 2_000;
-// docs/behaviour.md 9.2: what arrives later than this is not looked for.
+// Bytes for known records, so that a cursor stays below some 4 kB; a thousand triggers of one earthquake fit. Older
+// records count as known: one that arrives that late is lost, but only to a subscriber that resumes without the log.
+const budgetBytes = 2_000;
+// docs/behaviour.md 9.2: records that arrive later than this are not looked for.
 const longestMs = 86_400_000;
 
-/** What a cursor holds of what is known at a position: everything from a horizon on, and what is not final. */
+/** The known records that a cursor contains: all from a horizon on, and all that are not final. */
 export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Position, 'logged'> {
   const { records, last, unfinished, stateOf, coveredFromMs, unknownFromMs, nowMs } = set;
   const known = new Map<number, number | null>();
@@ -43,7 +43,7 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Positi
     const recordMs = record.state.timeMs;
     newestMs = Math.max(newestMs, recordMs);
     if (recordMs < coveredFromMs) break;
-    if (used >= room || recordMs < newestMs - longestMs) {
+    if (used >= budgetBytes || recordMs < newestMs - longestMs) {
       // Records of one millisecond are on the same side of the horizon.
       const isApart = Math.floor(recordMs) < Math.floor(records[i + 1]?.state.timeMs ?? recordMs);
       if (isApart && recordMs < unknownFromMs) {
@@ -63,7 +63,7 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Positi
   const timeMs = Number.isFinite(newestMs) ? newestMs : nowMs;
   return {
     timeMs: Math.floor(timeMs),
-    // Rounded up: what is left out above must not lie behind it.
+    // Rounded up: the records left out above must lie before it.
     horizonMs: Math.max(0, Math.ceil(Math.max(horizonMs, timeMs - longestMs))),
     oldestOpenMs: Math.floor(Number.isFinite(oldestOpenMs) ? oldestOpenMs : timeMs),
     known,

@@ -12,7 +12,10 @@ export interface Resume {
   readonly position: Position;
 }
 
-/** Subscribers whose cursor is not in the log, until enough of upstream has been read to tell them what they missed. */
+/**
+ * Subscribers with a cursor older than the log, waiting until enough of upstream has been read to replay what they
+ * missed.
+ */
 export class PendingResumes<Rec, Kind extends string> {
   readonly #waiting = new Map<FeedListener<Change<Rec, Kind>>, Resume>();
 
@@ -20,7 +23,7 @@ export class PendingResumes<Rec, Kind extends string> {
     return this.#waiting.size;
   }
 
-  /** How far back upstream has to be read for all who wait; Infinity when nobody does. */
+  /** Time from which upstream has to be read for all waiting subscribers; Infinity when there are none. */
   get wantedFromMs(): number {
     let wantedMs = Number.POSITIVE_INFINITY;
     for (const { position } of this.#waiting.values()) wantedMs = Math.min(wantedMs, earliestOf(position));
@@ -40,25 +43,25 @@ export class PendingResumes<Rec, Kind extends string> {
   }
 
   /**
-   * Tells those for whom enough is known where to begin. What is told and what stands in the log from then on are one
-   * moment apart: nothing lies between, and nothing is in both.
-   * @param isTooMuch no more will be read: who still waits has expired
+   * Starts the subscribers for which enough is known. Their replay ends exactly where the log continues: no change is
+   * left out between the two, and none is in both.
+   * @param isTooMuch no more will be read: the cursors that still wait have expired
    */
   answer(
     detector: ChangeDetector<Rec, Kind>,
     expire: (listener: FeedListener<Change<Rec, Kind>>, error: GatewayError) => void,
     isTooMuch: boolean,
   ): void {
-    const { replay: positions, log, watermark: time, coveredFromMs } = detector;
+    const { replay, log, watermark, coveredFromMs } = detector;
     for (const [listener, { cursor, position }] of this.#waiting) {
-      const isExpired = position.timeMs < time.ms - longestResumeMs;
+      const isExpired = position.timeMs < watermark.ms - longestResumeMs;
       const isCovered = earliestOf(position) >= coveredFromMs;
       if (!isExpired && !isCovered && !isTooMuch) continue;
       this.#waiting.delete(listener);
       if (isExpired || !isCovered) {
         expire(listener, new CursorExpired(expired, { argument: 'after' }));
       } else {
-        const missed = positions.missedSince(cursor, position, log.next, coveredFromMs);
+        const missed = replay.missedSince(cursor, position, log.next, coveredFromMs);
         for (const { change } of missed.replay) detector.delivering(change.record);
         listener.begin({ ...missed, from: log.next, liveFrom: log.next });
       }

@@ -19,7 +19,7 @@ const nothingUnknown = Number.POSITIVE_INFINITY;
 const mostReplays = 16;
 const mostCursors = 256;
 
-/** Where subscribers stand, and what has happened since. */
+/** Makes the cursors of changes, and the replay for a cursor that the log does not reach. */
 export class Replay<Rec, Kind extends string> {
   readonly #options: ReplayOptions<Rec, Kind>;
   readonly #missed = new Map<string, Missed<Change<Rec, Kind>>>();
@@ -34,9 +34,9 @@ export class Replay<Rec, Kind extends string> {
     this.#cursors.clear();
   }
 
-  /** Behind the change `seq`. Everyone who is told of a change asks for it at about the same time. */
+  /** The cursor after the change `seq`, cached since all subscribers ask for it at about the same time. */
   cursorAt(seq: number, coveredFromMs: number): string {
-    return kept(this.#cursors, mostCursors, seq, () => {
+    return cached(this.#cursors, mostCursors, seq, () => {
       const { snapshot, offsets, scope, clock } = this.#options;
       const position = positionOf({
         records: snapshot.ordered,
@@ -55,8 +55,9 @@ export class Replay<Rec, Kind extends string> {
   }
 
   /**
-   * What somebody at `position` has missed, as it is now: each record once, oldest first. Those who come back with the
-   * same cursor, all tabs of a dashboard after a restart, share one list. `next` is the log's: the list is as of then.
+   * The records that a subscriber at `position` has missed, in their present state: each once, oldest first.
+   * Subscribers that resume with the same cursor, such as all tabs of a dashboard after a restart, share one list.
+   * `next` is the log's next number, which says as of when the list is.
    */
   missedSince(
     cursor: string,
@@ -65,7 +66,7 @@ export class Replay<Rec, Kind extends string> {
     coveredFromMs: number,
   ): Missed<Change<Rec, Kind>> {
     const key = `${next} ${coveredFromMs} ${cursor}`;
-    return kept(this.#missed, mostReplays, key, () => {
+    return cached(this.#missed, mostReplays, key, () => {
       const { snapshot, subject, scope } = this.#options;
       const replay = this.#replayFrom(position, coveredFromMs);
       const ahead = aheadOf(position, snapshot);
@@ -115,7 +116,7 @@ export class Replay<Rec, Kind extends string> {
     return missed;
   }
 
-  /** Behind one record of a replay, for someone who came from `position`: what comes after it is as it was there. */
+  /** The cursor after one record of a replay from `position`: later records keep their state as of that position. */
   #cursorWithin(
     { records, lastKnown, unfinished }: FrozenRecords<Rec, Kind>,
     reached: Frozen<Rec, Kind>,
@@ -138,7 +139,7 @@ export class Replay<Rec, Kind extends string> {
     return encodePosition(scope, { ...behind, logged: null });
   }
 
-  // The states that the log has forgotten count as changed since: what is said again then is only an update.
+  // A state that the log has discarded counts as changed since: at worst an update is delivered twice.
   #hashAt(known: Known<Rec, Kind>, seq: number): number {
     let entry = known.last;
     if (!entry || entry.seq <= seq) return known.state.hash;
@@ -147,7 +148,7 @@ export class Replay<Rec, Kind extends string> {
   }
 }
 
-/** What a subscriber has to be told of the time before, and how it takes what comes. */
+/** The replay for a subscriber, and how later changes are adapted for it. */
 export type Missed<C extends LoggedChange> = Pick<Start<C>, 'replay' | 'adapt'>;
 
 interface Frozen<Rec, Kind extends string> {
@@ -159,13 +160,13 @@ interface Frozen<Rec, Kind extends string> {
 
 interface FrozenRecords<Rec, Kind extends string> {
   readonly records: readonly Frozen<Rec, Kind>[];
-  /** Index of the newest that was known before. */
+  /** Index of the newest record that was known at the position. */
   readonly lastKnown: number;
-  /** Those that are not final, or were not. */
+  /** The records that are not final now, or were not at the position. */
   readonly unfinished: readonly Frozen<Rec, Kind>[];
 }
 
-/** What somebody at `position` knew of a record: null final, a number its state, undefined nothing. */
+/** The state of a record at `position`: null when final, else the number of its state; undefined when not known. */
 function stateAt(
   position: Position,
   { number, state }: { readonly number: number; readonly state: { readonly timeMs: number } },
@@ -174,8 +175,8 @@ function stateAt(
   return before === undefined && state.timeMs < position.horizonMs ? null : before;
 }
 
-/** Made once while it is among the newest. */
-function kept<K, V>(values: Map<K, V>, most: number, key: K, make: () => V): V {
+/** Reads through `values`, which holds the newest `most` entries. */
+function cached<K, V>(values: Map<K, V>, most: number, key: K, make: () => V): V {
   const known = values.get(key);
   if (known !== undefined) return known;
   const made = make();

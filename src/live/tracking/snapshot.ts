@@ -2,45 +2,45 @@ import type { Change, Subject } from './change.js';
 import type { LogEntry } from './change-log.js';
 import { idNumber, stateNumber } from './cursor.js';
 
-/** One state of a record; a new one takes its place when it changes. */
+/** One state of a record, replaced when the record changes. */
 export interface State<Rec> {
   readonly record: Rec;
   /** `idNumber` of its id. */
   readonly number: number;
   readonly timeMs: number;
   readonly traits: unknown;
-  /** Empty when it is final: there is nothing to compare any more. */
+  /** Empty when final, since a final state is not compared any more. */
   readonly fingerprint: string;
-  /** Of the fingerprint: what a cursor holds of a state that can still change. */
+  /** Hash of the fingerprint, by which a cursor identifies a state that can still change. */
   readonly hash: number;
   readonly isFinal: boolean;
   readonly isOpen: boolean;
 }
 
-/** A record that has been seen, and what is remembered of it. */
+/** A record of the snapshot with its latest state and change. */
 export interface Known<Rec, Kind extends string> {
   readonly id: string;
   readonly number: number;
-  /** When the gateway first saw it, on its own clock. */
+  /** When the gateway first read it, on the gateway's clock. */
   readonly seenAtMs: number;
   state: State<Rec>;
-  /** Number of the change that announced it; 0 when it was there before the feed. */
+  /** Number of the change that first reported it; 0 when it existed before the feed. */
   announced: number;
-  /** Number of the change that ended it. */
+  /** Number of the change that made it final; 0 when it was final before the feed, Infinity while it is not. */
   ended: number;
   last: LogEntry<Change<Rec, Kind>> | null;
-  /** The state that was delivered last; null before the first. */
+  /** Null until a state has been delivered. */
   delivered: State<Rec> | null;
-  /** Complete reads in a row that should have shown it and did not. */
+  /** Consecutive complete reads that should have shown it and did not. */
   missing: number;
 }
 
-// So many changes back, a cursor can be made without looking at all that is known.
+// Records that became final most recently: a cursor within their range is made without scanning the whole snapshot.
 const mostFinished = 1_000;
 
 /**
- * Every record that can be read again, in the order of their times. What is not in here was never seen, or is older
- * than anything that is looked at.
+ * Every known record that a poll or sweep can show again, ordered by time. A record that is missing here was never
+ * read, or is older than any range that is read.
  */
 export class Snapshot<Rec, Kind extends string> {
   readonly #subject: Subject<Rec, Kind>;
@@ -71,14 +71,14 @@ export class Snapshot<Rec, Kind extends string> {
     return this.#ordered;
   }
 
-  /** Those that were not final at the change `seq`, and perhaps others. */
+  /** A superset of the records that were not final at the change `seq`. */
   unfinishedAt(seq: number): Iterable<Known<Rec, Kind>> {
     const oldest = this.#finished[0];
-    const isRemembered = this.#finished.length < mostFinished || !oldest || oldest.ended <= seq;
-    return isRemembered ? this.#unfinished : this.#ordered;
+    const isInRange = this.#finished.length < mostFinished || !oldest || oldest.ended <= seq;
+    return isInRange ? this.#unfinished : this.#ordered;
   }
 
-  /** It has become final. */
+  /** Marks a record as final since the change `seq`. */
   finish(known: Known<Rec, Kind>, seq: number): void {
     known.ended = seq;
     this.#finished.push(known);
@@ -99,7 +99,7 @@ export class Snapshot<Rec, Kind extends string> {
     return low;
   }
 
-  /** The state that `record` is in, given what was known of it, or what others have gathered of it. */
+  /** The state of `record`; its traits continue those of the state before, or those that another instance gathered. */
   stateOf(record: Rec, before: State<Rec> | null, gathered: unknown = null): State<Rec> {
     const subject = this.#subject;
     const isFinal = subject.isFinal(record);
@@ -143,17 +143,17 @@ export class Snapshot<Rec, Kind extends string> {
     if (isMoved) this.#insert(known);
   }
 
-  /** Forgets what `keep` does not want, among the records before `timeMs`. */
+  /** Removes the records before `timeMs`, except those for which `keep` is true. */
   forgetBefore(timeMs: number, keep: (known: Known<Rec, Kind>) => boolean): void {
     const end = this.indexOf(timeMs);
-    const kept = this.#ordered.slice(0, end).filter((known) => {
+    const remaining = this.#ordered.slice(0, end).filter((known) => {
       if (keep(known)) return true;
       this.#byId.delete(known.id);
       this.#byNumber.delete(known.number);
       this.#unfinished.delete(known);
       return false;
     });
-    if (kept.length < end) this.#ordered = [...kept, ...this.#ordered.slice(end)];
+    if (remaining.length < end) this.#ordered = [...remaining, ...this.#ordered.slice(end)];
   }
 
   clear(): void {
@@ -164,7 +164,7 @@ export class Snapshot<Rec, Kind extends string> {
     this.#ordered = [];
   }
 
-  // Nearly always the newest: only what arrives late has to be put in between.
+  // Nearly always the newest: only a record that arrives late is inserted in between.
   #insert(known: Known<Rec, Kind>): void {
     const newest = this.#ordered.at(-1);
     if (!newest || newest.state.timeMs <= known.state.timeMs) this.#ordered.push(known);

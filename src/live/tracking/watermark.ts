@@ -1,27 +1,27 @@
 /**
- * How late it is upstream at least, told by upstream's own times: nobody's clock has to agree with the gateway's. A
- * time that a record carries has come; and since then as much has passed as the gateway has waited.
+ * A lower bound of the present time on upstream's clock, which need not agree with the gateway's. It follows the times
+ * that records carry, and advances between them by the time that passes at the gateway.
  */
 export class Watermark {
   #ms = Number.NEGATIVE_INFINITY;
   #confirmedAtMs: number | null = null;
 
-  /** Milliseconds since 1970, on upstream's clock; −Infinity until anything has been seen. Never goes back. */
+  /** Milliseconds since 1970, on upstream's clock; −Infinity until a record has been read. Never decreases. */
   get ms(): number {
     return this.#ms;
   }
 
   /**
-   * A record's time has been seen. One in the future is a sensor whose clock is wrong, or it is the gateway's: then the
-   * earlier of the two, since to look too far back costs a few rows and not far enough loses some.
+   * Advances to a record's time. A time in the future means that the clock of the sensor or of the gateway is wrong:
+   * the earlier of the two is taken, since a window too long costs a few rows and one too short loses records.
    */
   saw(timeMs: number, nowMs: number): void {
     this.#ms = Math.max(this.#ms, Math.min(timeMs, nowMs));
   }
 
   /**
-   * Everything up to now has been read, at `nowMs` by the gateway's clock. `atMostMs` is the most that can have passed
-   * since the last such moment: what a clock that was set forward claims beyond it is not believed.
+   * Everything up to `nowMs`, on the gateway's clock, has been read. At most `atMostMs` can have passed since the last
+   * call: a greater difference comes from a clock that was set forward, and is capped.
    */
   confirm(nowMs: number, atMostMs: number): void {
     const passedMs = this.#confirmedAtMs === null ? 0 : Math.max(0, nowMs - this.#confirmedAtMs);
@@ -29,7 +29,7 @@ export class Watermark {
     this.#ms = Math.max(this.#ms, Math.min(this.#ms + Math.min(passedMs, atMostMs), nowMs));
   }
 
-  /** Another instance has seen this much. */
+  /** Advances to the watermark of another instance. */
   reached(upstreamMs: number): void {
     this.#ms = Math.max(this.#ms, upstreamMs);
   }

@@ -3,12 +3,13 @@ import type { Clock, Timer } from '../../clock.js';
 import { UpstreamUnavailable } from '../../errors.js';
 import { newCostMeter, type ReadScope, type UpstreamStatus } from '../../upstream/read/read.js';
 
-/** A key that is there only while a request or a socket that brought it is (docs/behaviour.md 7). */
+/** A key that is in memory only while a request or socket that sent it is open (docs/behaviour.md 7). */
 export interface HeldKey {
-  /** Throws `UpstreamUnavailable` when all who brought the key have gone. */
+  /** Throws `UpstreamUnavailable` when no request or socket with the key is open. */
   value(): string;
-  /** To be told when upstream has refused the key, and the status of each of its answers. */
+  /** To be called when upstream has refused the key. */
   onRefused(): void;
+  /** To be called with the HTTP status of each upstream response. */
   onAnswer(status: number): void;
 }
 
@@ -18,25 +19,25 @@ export interface AccountClient {
 }
 
 export interface AccountOptions<Client> {
-  /** SHA-256 of the key: all that is kept of it when nobody uses it. */
+  /** SHA-256 of the key; the key itself is dropped when it is not in use. */
   readonly hash: string;
-  /** Called while the key is held. */
+  /** Called once, while the key is in memory. */
   readonly connect: (key: HeldKey) => Client;
-  /** A cheap read that shows whether upstream takes the key. */
+  /** A cheap read that shows whether upstream accepts the key. */
   readonly probe: (client: Client, scope: ReadScope) => Promise<unknown>;
   readonly clock: Clock;
   /** Aborted when the gateway stops. */
   readonly signal: AbortSignal;
 }
 
-// A live socket of a revoked key ends within 10 s. Where a day has 10,000 requests (docs/interfaces.md C8) that pace cannot be
-// kept all day: after ten minutes such a key is asked for once a minute.
+// A live socket of a revoked key is closed within 10 s. With a daily quota of 10,000 requests (docs/interfaces.md C8)
+// that interval cannot last all day: after ten minutes such a key is verified once a minute.
 const watchEveryMs = 1_000;
 const verifyAfterMs = 7_000;
 const eagerForMs = 10 * 60_000;
 const verifyLaterMs = 60_000;
 
-/** One key at one interface: its client, whether upstream took it lately, and who is using it. */
+/** One key at one interface: its client, its last verification, and the count of requests and sockets that use it. */
 export class Account<Client extends AccountClient> {
   readonly hash: string;
   readonly client: Client;
@@ -55,13 +56,13 @@ export class Account<Client extends AccountClient> {
     this.#options = options;
     this.#key = key;
     this.client = options.connect({
-      value: () => this.#heldKey(),
+      value: () => this.#currentKey(),
       onRefused: () => this.#refused(),
       onAnswer: (status) => this.#answered(status),
     });
   }
 
-  /** Upstream's last word on the key was no. */
+  /** True if upstream refused the key in its last response. */
   get isRefused(): boolean {
     return this.#isRefused;
   }
@@ -81,13 +82,13 @@ export class Account<Client extends AccountClient> {
     return () => void this.#listeners.delete(run);
   }
 
-  /** As `whenRefused`, and asks upstream now and then as long as someone watches. */
+  /** As `whenRefused`; while there are watchers the key is also verified at intervals. */
   watch(run: () => void): () => void {
     this.#listeners.add(run);
     this.#watchers += 1;
     if (this.#watchers === 1) {
       this.#watchedSinceMs = this.#options.clock.now();
-      this.#look();
+      this.#verifyAtIntervals();
     }
     return () => {
       if (!this.#listeners.delete(run)) return;
@@ -96,7 +97,7 @@ export class Account<Client extends AccountClient> {
     };
   }
 
-  /** Asks upstream, unless it accepted the key within `withinMs`. What comes of it shows at `isRefused`. */
+  /** Probes upstream, unless it accepted the key within `withinMs`. The outcome is in `isRefused`. */
   async verify(withinMs: number): Promise<void> {
     const { clock, probe, signal } = this.#options;
     if (clock.now() - this.#acceptedAtMs <= withinMs) return;
@@ -115,21 +116,21 @@ export class Account<Client extends AccountClient> {
     this.client.close();
   }
 
-  #look(): void {
+  #verifyAtIntervals(): void {
     const { clock } = this.#options;
     const hasDailyLimit = this.client.status().rateLimit.remainingToday !== null;
     const isEager = !hasDailyLimit || clock.now() - this.#watchedSinceMs < eagerForMs;
     void this.verify(isEager ? verifyAfterMs : verifyLaterMs);
-    this.#timer = clock.timer(watchEveryMs, () => this.#look());
+    this.#timer = clock.timer(watchEveryMs, () => this.#verifyAtIntervals());
   }
 
-  #heldKey(): string {
+  #currentKey(): string {
     if (this.#key === null) throw new UpstreamUnavailable('The client that brought the key has gone');
     return this.#key;
   }
 
   #answered(status: number): void {
-    // 403 and 404 are about what the key may see: upstream knows it.
+    // 403 and 404 concern the permissions of the key: upstream has accepted the key itself.
     if (status >= 400 && status !== 403 && status !== 404) return;
     this.#acceptedAtMs = this.#options.clock.now();
     this.#isRefused = false;

@@ -2,8 +2,8 @@ import { Account, type AccountClient, type AccountOptions, keyHash } from './acc
 
 export type AccountsOptions<Client> = Omit<AccountOptions<Client>, 'hash'> & { readonly maxAccounts: number };
 
-// What upstream allows the key is known only to its account: it outlives its last tenant by the minute that counts, and
-// so does upstream's refusal, or else every new try would be a new request.
+// The account holds the rate limit state of the key, so it outlives its last tenant by the minute of the sliding
+// window. A refusal is remembered as long; otherwise every new attempt would cost an upstream request.
 const lingerMs = 60_000;
 
 /** The accounts of one interface, one for each key. */
@@ -22,12 +22,12 @@ export class Accounts<Client extends AccountClient> {
     return this.#known.size;
   }
 
-  /** For one more tenant. */
+  /** The account of the key, created when needed; counts one more tenant. */
   join(key: string): Account<Client> {
     const hash = keyHash(key);
     let known = this.#known.get(hash);
     if (!known) {
-      if (this.#known.size >= this.#options.maxAccounts) this.#giveUpOne();
+      if (this.#known.size >= this.#options.maxAccounts) this.#evictOneUnused();
       known = { account: new Account(key, { hash, ...this.#options }), tenants: 0, leftAtMs: 0 };
       this.#known.set(hash, known);
     }
@@ -45,23 +45,23 @@ export class Accounts<Client extends AccountClient> {
   sweep(): void {
     const nowMs = this.#options.clock.now();
     for (const [hash, { tenants, leftAtMs }] of [...this.#known]) {
-      if (tenants === 0 && nowMs - leftAtMs >= lingerMs) this.#forget(hash);
+      if (tenants === 0 && nowMs - leftAtMs >= lingerMs) this.#evict(hash);
     }
   }
 
   close(): void {
-    for (const hash of [...this.#known.keys()]) this.#forget(hash);
+    for (const hash of [...this.#known.keys()]) this.#evict(hash);
   }
 
-  #giveUpOne(): void {
+  #evictOneUnused(): void {
     for (const [hash, { tenants }] of this.#known) {
       if (tenants > 0) continue;
-      this.#forget(hash);
+      this.#evict(hash);
       return;
     }
   }
 
-  #forget(hash: string): void {
+  #evict(hash: string): void {
     this.#known.get(hash)?.account.close();
     this.#known.delete(hash);
   }

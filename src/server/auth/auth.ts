@@ -3,42 +3,42 @@ import type { Feeds } from '../../live/feeds/feeds.js';
 import type { Maybe } from '../../maybe.js';
 import type { Tenant } from '../../unify/context.js';
 
-/** What a request says of who asks, however it arrived: by headers, or in `connection_init`. */
+/** Credentials of a request, from its headers or from `connection_init`. */
 export interface Credentials {
   /** `Bearer …` */
   readonly authorization: string | null;
   readonly catalogueKey: string | null;
-  /** Of the peer; a proxy in front is one peer. */
+  /** Address of the peer; clients behind one proxy share it. */
   readonly address: string;
 }
 
-/** Someone who may read (docs/behaviour.md 7). */
+/** An authenticated client (docs/behaviour.md 7). */
 export interface Client {
-  /** Tells clients apart in limits and in the log. Never a secret. */
+  /** Identifies the client in limits and in the log. Never a secret. */
   readonly id: string;
   readonly tenant: Tenant;
   readonly feeds: Feeds;
-  /** False when the access has been withdrawn; in `passthrough` upstream is asked. For what lasts: sockets. */
+  /** False when access has been withdrawn; in `passthrough` this probes upstream. Used for sockets. */
   verify(): Promise<boolean>;
-  /** Runs `run` when the access ends while it is in use: expired, withdrawn, or refused by upstream. */
+  /** Runs `run` when access ends while in use: expired, withdrawn, or refused by upstream. */
   whenEnded(run: () => void): () => void;
-  /** To be called when the request or the socket is over. */
+  /** To be called at the end of the request or socket. */
   release(): void;
 }
 
 export interface Access {
-  /** Throws `Unauthenticated`, or rejects with it. A promise only where something has to be waited for. */
+  /** Throws `Unauthenticated`, or rejects with it. Returns a promise only where it has to wait. */
   authenticate(credentials: Credentials): Maybe<Client>;
   close(): void;
 }
 
-/** What clients read with the gateway's own keys. */
+/** Tenant and feeds of the gateway's own keys. */
 export interface Own {
   readonly tenant: Tenant;
   readonly feeds: Feeds;
 }
 
-/** AUTH_MODE=none: anyone who can reach the gateway. */
+/** AUTH_MODE=none: accepts every client. */
 export function openAccess(own: Own): Access {
   return {
     authenticate: ({ address }) => ({
@@ -65,7 +65,7 @@ export function bearerToken(authorization: string | null): string {
   return token;
 }
 
-// One subscriber of an IPv6 provider has a whole /64 to choose addresses from.
+// One subscriber of an IPv6 provider can use every address of a /64.
 function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   return plain.includes(':') ? plain.split(':').slice(0, 4).join(':') : plain;

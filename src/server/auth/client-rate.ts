@@ -1,29 +1,29 @@
 import type { Clock } from '../../clock.js';
 import { ClientRateLimited } from '../../errors.js';
 
-/** CLIENT_RATE_PER_MINUTE: how many operations each client may run. */
+/** CLIENT_RATE_PER_MINUTE: the rate limit of operations per client. */
 export interface ClientRate {
   /**
-   * Takes one operation from the client's budget; throws `ClientRateLimited` when there is none. A promise only where
-   * another process has to be asked.
+   * Takes one operation from the client's budget; throws `ClientRateLimited` when it is exhausted. Returns a promise
+   * only where another process does the counting.
    */
   take(clientId: string): void | Promise<void>;
 }
 
-/** What each client has left. */
+/** The remaining budget of each client. */
 export interface OperationBudget {
-  /** Takes one operation, or says in how many seconds there will be one. */
+  /** Takes one operation and returns null, or returns the seconds until one is available. */
   take(clientId: string): number | null | Promise<number | null>;
 }
 
-// A client at rest has a full bucket, which is no different from none: those are forgotten when there are this many.
+// Above this number full buckets are dropped; a missing bucket counts as full.
 const mostBuckets = 10_000;
 
-/** The budgets as one process counts them. */
+/** Budgets counted in this process (token buckets). */
 export class RateBuckets implements OperationBudget {
   readonly #clock: Clock;
   readonly #msPerOperation: number;
-  /** When the client's bucket will be full again. */
+  /** Time at which the client's bucket will be full again. */
   readonly #fullAtMs = new Map<string, number>();
 
   constructor(perMinute: number, clock: Clock) {
@@ -34,15 +34,15 @@ export class RateBuckets implements OperationBudget {
   take(clientId: string): number | null {
     const nowMs = this.#clock.now();
     const nextFullMs = Math.max(nowMs, this.#fullAtMs.get(clientId) ?? 0) + this.#msPerOperation;
-    // Rounding must not take the last of the minute's operations away.
+    // Rounding errors must not refuse the last operation of the minute.
     const overMs = nextFullMs - nowMs - 60_000;
     if (overMs > 1e-3) return Math.ceil(overMs / 1000);
     this.#fullAtMs.set(clientId, nextFullMs);
-    if (this.#fullAtMs.size > mostBuckets) this.#forgetFull(nowMs);
+    if (this.#fullAtMs.size > mostBuckets) this.#dropFull(nowMs);
     return null;
   }
 
-  #forgetFull(nowMs: number): void {
+  #dropFull(nowMs: number): void {
     for (const [id, atMs] of this.#fullAtMs) if (atMs <= nowMs) this.#fullAtMs.delete(id);
   }
 }

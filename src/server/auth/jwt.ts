@@ -14,12 +14,12 @@ export interface JwtAccessOptions {
   readonly log: Log;
 }
 
-// Signatures by key pairs only: with a shared secret, or none, anyone who has the public key could sign.
+// Asymmetric signatures only: with `none` or an HMAC algorithm, anyone with the public key could forge a token.
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
-// How far the issuer's clock and ours may differ.
+// Tolerated difference between the issuer's clock and ours.
 const clockToleranceS = 5;
 
-/** AUTH_MODE=jwt. The issuer's keys are cached, and asked for again when a token names one that is not among them. */
+/** AUTH_MODE=jwt. The issuer's keys are cached, and fetched again when a token names an unknown one. */
 export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAccessOptions): Access {
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 5_000 });
 
@@ -78,7 +78,7 @@ function messageFor(error: unknown): string {
   return 'The token cannot be verified at the moment';
 }
 
-// A clock's timer may fire before a time that is weeks away.
+// A timer of more than 2^31 − 1 ms (25 days) fires early and is set again.
 function runAt(atMs: number, run: () => void, clock: Clock): () => void {
   let timer: Timer;
   const arm = () => {

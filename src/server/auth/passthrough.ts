@@ -2,7 +2,7 @@ import { Unauthenticated } from '../../errors.js';
 import { type Access, bearerToken } from './auth.js';
 import type { Tenants } from './tenants.js';
 
-/** AUTH_MODE=passthrough: the client's own upstream keys, each pair of which is a tenant of its own. */
+/** AUTH_MODE=passthrough: clients send their own upstream keys; each pair of keys is a tenant. */
 export function passthroughAccess(tenants: Tenants): Access {
   return {
     authenticate: ({ authorization, catalogueKey }) => {

@@ -15,9 +15,9 @@ export interface SentKeys {
   readonly catalogue: string | null;
 }
 
-/** What AUTH_MODE=passthrough keeps apart: a tenant for each pair of keys, bounded in number. */
+/** Tenants of AUTH_MODE=passthrough: one for each pair of keys, bounded in number. */
 export interface Tenants {
-  /** The use of a tenant by one request or socket, until it is released. */
+  /** The tenant of these keys for one request or socket, until it is released. */
   lease(keys: SentKeys): Client;
   readonly size: number;
   close(): void;
@@ -33,10 +33,10 @@ export interface TenantsOptions {
   readonly maxTenants?: number;
 }
 
-// Without a read for this long nothing cached could be served to the tenant anyway (docs/behaviour.md 7: 5 minutes at most).
+// After this long without a read no cached response could be served anyway (docs/behaviour.md 7: 5 minutes at most).
 const idleForMs = 5 * 60_000;
 const sweepEveryMs = 30_000;
-// What a key that was accepted this lately is not asked for again.
+// A key that upstream accepted within this time is not verified again.
 const verifiedForMs = 5_000;
 
 export function createTenants(options: TenantsOptions): Tenants {
@@ -49,12 +49,12 @@ export function createTenants(options: TenantsOptions): Tenants {
   const catalogues =
     connectCatalogue &&
     new Accounts({ connect: connectCatalogue, probe: (client, scope) => client.networks(scope), ...shared });
-  // In the order of last use: the first is the one to give up.
+  // In order of last use, least recent first: evicted from the front.
   const entries = new Map<string, Entry>();
   let sweeper: Timer | null = null;
 
   function admit(id: string, keys: SentKeys): Entry {
-    if (entries.size >= maxTenants) giveUpOne();
+    if (entries.size >= maxTenants) evictOneUnused();
     const project = (keys.project !== null && projects?.join(keys.project)) || null;
     const catalogue = (keys.catalogue !== null && catalogues?.join(keys.catalogue)) || null;
     const controller = new AbortController();
@@ -66,7 +66,7 @@ export function createTenants(options: TenantsOptions): Tenants {
       signal: controller.signal,
       scope: id,
     });
-    // What has been learnt with a refused key goes with it: whoever comes next starts afresh.
+    // A refused key takes its tenant with it, cached data included; the next client with the key gets a new tenant.
     const feeds = feedsOf(tenant);
     const refused = () => {
       feeds.close(new Unauthenticated('Upstream refused this key'));
@@ -101,7 +101,7 @@ export function createTenants(options: TenantsOptions): Tenants {
     entry.end();
   }
 
-  function giveUpOne(): void {
+  function evictOneUnused(): void {
     const idle = [...entries].find(([, entry]) => entry.users === 0);
     if (!idle) {
       throw new ClientRateLimited('More keys are in use than the gateway keeps apart', { retryAfterS: 5 });
@@ -145,9 +145,9 @@ interface Entry {
   readonly feeds: Feeds;
   readonly project: Account<ProjectClient> | null;
   readonly catalogue: Account<CatalogueClient> | null;
-  /** Those of the two that are there. */
+  /** The non-null ones of `project` and `catalogue`. */
   readonly accounts: readonly (Account<ProjectClient> | Account<CatalogueClient>)[];
-  /** Tells tenants apart in limits and in the log. */
+  /** Identifies the tenant in limits and in the log. */
   readonly name: string;
   users: number;
   usedAtMs: number;
@@ -175,14 +175,14 @@ class Lease implements Client {
     return this.#entry.name;
   }
 
-  /** Asks upstream, unless it accepted the keys a moment ago. */
+  /** Probes upstream, unless it accepted the keys within `verifiedForMs`. */
   async verify(): Promise<boolean> {
     const { accounts } = this.#entry;
     await Promise.all(accounts.map((account) => account.verify(verifiedForMs)));
     return !accounts.some(({ isRefused }) => isRefused);
   }
 
-  /** While someone waits for upstream to refuse a key, it is asked now and then. */
+  /** While a callback is registered, the keys are verified at intervals. */
   whenEnded(run: () => void): () => void {
     const stops = this.#entry.accounts.map((account) => account.watch(run));
     return () => {

@@ -16,7 +16,7 @@ export interface TokenAccessOptions {
 
 const reloadEveryMs = 1_000;
 
-/** AUTH_MODE=token: any of several tokens. One that is taken out of the file ends the sockets that came with it. */
+/** AUTH_MODE=token: any of several tokens. Removing one from the file closes the sockets that use it. */
 export function tokenAccess({ tokens, file, own, clock, log }: TokenAccessOptions): Access {
   let accepted = tokens.map(digestOf);
   let current = tokens;
@@ -25,7 +25,7 @@ export function tokenAccess({ tokens, file, own, clock, log }: TokenAccessOption
   const listeners = new Map<() => void, Buffer>();
 
   function isAccepted(digest: Buffer): boolean {
-    // Digests have one length, and all are compared: the time tells neither a prefix nor a position.
+    // Constant time: digests have one length and all are compared, so timing reveals neither prefix nor position.
     let matches = 0;
     for (const known of accepted) if (timingSafeEqual(known, digest)) matches += 1;
     return matches > 0;
@@ -40,7 +40,7 @@ export function tokenAccess({ tokens, file, own, clock, log }: TokenAccessOption
       accepted = read.map(digestOf);
       log.info({ tokens: read.length }, 'GATEWAY_TOKENS_FILE was read again');
     } catch (error) {
-      // A file that is just being replaced is empty or missing for a moment: that must not lock everyone out.
+      // A file is empty or missing for a moment while it is replaced: that must not lock out all clients.
       if (isReadable) log.error({ error: String(error) }, 'The tokens stay as they were');
       isReadable = false;
     }

@@ -9,22 +9,22 @@ import { KeptAnswer } from './kept-answer.js';
 import type { Operation } from './operation.js';
 
 /**
- * Whole answers to queries, each for as long as making it again would give the same. It stands behind access and client
- * rate and before parsing; whatever else a computed answer does (the log, metrics, the cost meter, revalidation) a kept one
- * does as well.
+ * Cache of whole answers to queries, each valid for as long as executing the query again would give the same bytes. It
+ * is consulted after authentication and the client rate limit, before parsing. A cached answer has the same side
+ * effects as a computed one: log line, metrics, cost meter, revalidation.
  */
 export interface AnswerCache {
-  /** The answer to what `request` says, if there is one that holds; it is counted as if it had been made again. */
+  /** The valid cached answer to the text `request`, or null. A hit charges the cost meter as a new execution would. */
   find(request: string, operation: Operation): KeptAnswer | null;
-  /** Has it noted what the operation's answer is made of, so that it can be kept. To be called before it is executed. */
+  /** Starts recording the dependencies of the answer, without which it cannot be cached. Call it before execution. */
   note(operation: Operation): void;
-  /** Whether the operation's answer, which has been made, may be kept. */
+  /** True if the answer of the executed operation may be cached. */
   mayKeep(operation: Operation): boolean;
-  /** Keeps the answer; null where it may not be kept. */
+  /** Caches the answer; null where it may not be cached. */
   keep(request: string, operation: Operation, json: string): KeptAnswer | null;
-  /** The same pieces, of which the answer is kept once the last has been taken. */
+  /** Passes the pieces through and caches the answer after the last one. */
   keeping(request: string, operation: Operation, pieces: Iterable<string>): Iterable<string>;
-  /** Answers found since the start. */
+  /** Cache hits since the start. */
   readonly hitCount: number;
 }
 
@@ -38,21 +38,21 @@ export const noAnswerCache: AnswerCache = {
   hitCount: 0,
 };
 
-// One answer may not push out thousands of others. What is larger takes longer to send than to make.
+// A larger answer would evict thousands of others, and takes longer to send than to compute.
 const mostBytes = 4 * 1024 * 1024;
 
-/** @param cache its bound holds for the answers, too */
+/** @param responses the answers count towards its byte bound */
 export function createAnswerCache(responses: ResponseCache, clock: Clock): AnswerCache {
   const caches = new WeakMap<Tenant, DerivedCache>();
-  let made = 0;
+  let partCount = 0;
   let hitCount = 0;
 
-  /** Tenants never mix: each has a part of the cache, which goes when the tenant does. */
+  /** Each tenant has its own part of the cache, cleared when the tenant ends, so that no answer crosses tenants. */
   function cacheOf(tenant: Tenant): DerivedCache {
     const known = caches.get(tenant);
     if (known) return known;
-    made += 1;
-    const answers = createDerivedCache(responses.part(`answers ${made}`), clock);
+    partCount += 1;
+    const answers = createDerivedCache(responses.part(`answers ${partCount}`), clock);
     caches.set(tenant, answers);
     onAbort(tenant.signal, () => answers.clear());
     return answers;
@@ -68,17 +68,17 @@ export function createAnswerCache(responses: ResponseCache, clock: Clock): Answe
     const { dependencies, name, client } = operation;
     if (!mayKeep(operation) || dependencies === null || json.length > mostBytes) return null;
     const cache = cacheOf(client.tenant);
-    const kept: KeptAnswer = new KeptAnswer(Buffer.from(json), name, dependencies, () => {
-      // Unless the cache has given it up since.
-      if (cache.get(request) === kept) cache.put(request, kept, kept.bytes);
+    const answer: KeptAnswer = new KeptAnswer(Buffer.from(json), name, dependencies, () => {
+      // The cache may have evicted or replaced it meanwhile.
+      if (cache.get(request) === answer) cache.put(request, answer, answer.bytes);
     });
-    cache.put(request, kept, kept.bytes);
-    return kept;
+    cache.put(request, answer, answer.bytes);
+    return answer;
   }
 
   return {
     find(request, operation) {
-      // What an operation has cost is asked of the operation itself; whether a demand is met, of each of its reads.
+      // The cost is measured by executing, and a demanded age is checked by each read: neither can use a cached answer.
       if (operation.wantsCost || operation.demand) return null;
       const cache = cacheOf(operation.client.tenant);
       const answer = cache.get(request);
@@ -94,22 +94,22 @@ export function createAnswerCache(responses: ResponseCache, clock: Clock): Answe
       return answer;
     },
     note(operation) {
-      // Of a demand in the text of a request the next one is known only after its answer has been looked for.
+      // A demand in the request text is not known yet when `find` runs, so answers made under a demand are not cached.
       if (!operation.wantsCost && !operation.demand) operation.dependencies = new Dependencies();
     },
     mayKeep,
     keep,
     *keeping(request, operation, pieces) {
       if (!mayKeep(operation)) return yield* pieces;
-      const taken: string[] = [];
+      const written: string[] = [];
       let length = 0;
       for (const piece of pieces) {
         length += piece.length;
-        if (length <= mostBytes) taken.push(piece);
-        else taken.length = 0;
+        if (length <= mostBytes) written.push(piece);
+        else written.length = 0;
         yield piece;
       }
-      if (length <= mostBytes) keep(request, operation, taken.join(''));
+      if (length <= mostBytes) keep(request, operation, written.join(''));
     },
     get hitCount() {
       return hitCount;

@@ -1,10 +1,10 @@
 import type { ExecutionResult } from 'graphql';
 
-/** What a client is sent. */
+/** The response to one operation. */
 export interface Answer {
-  /** Finished: with what it says to HTTP. */
+  /** After `finishResult`: HTTP status and headers are in the `http` extension. */
   readonly result: ExecutionResult;
-  /** The result as JSON, in pieces where it is long. */
+  /** The result as JSON; in pieces where it is long. */
   readonly json: string | Iterable<string>;
 }
 
@@ -13,7 +13,7 @@ interface Http {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Status of the response, and headers that it needs besides, name and value in turn: as Yoga has it for the same result. */
+/** Status and extra headers (name and value alternate), the same as Yoga gives for this result. */
 export function statusOf(
   { data, errors, extensions }: ExecutionResult,
   mediaType: string,
@@ -22,7 +22,7 @@ export function statusOf(
   if (http?.status !== undefined) {
     return { status: http.status, headers: Object.entries(http.headers ?? {}).flat() };
   }
-  // 4xx without any data only for those who asked for the newer media type.
+  // A result without data has a 4xx status only under the newer media type; the older one keeps 200.
   const isOld = mediaType !== 'application/graphql-response+json';
   if (!errors || data !== undefined || isOld) return ok;
   return { status: Math.max(...errors.map((error) => error.extensions.http?.status ?? 400)), headers: [] };

@@ -36,8 +36,8 @@ export interface GraphQLOptions {
 }
 
 /**
- * Yoga with its plugins: the one way an operation is parsed, validated and executed, whatever it came by. Most operations
- * use the parts of that way directly; what is rare over HTTP goes through the whole of Yoga.
+ * Yoga with its plugins: the one pipeline that parses, validates and executes operations of every transport. Most
+ * operations call its stages directly; rare HTTP requests go through the whole of Yoga.
  */
 export interface GraphQLEngine {
   readonly yoga: YogaServerInstance<YogaContext, OperationContext>;
@@ -45,7 +45,7 @@ export interface GraphQLEngine {
   readonly persisted: PersistedOperations;
   readonly limits: LimitConfig;
   readonly log: Log;
-  /** Parsed and validated, once for each text; throws a GraphQLError where it cannot be parsed. */
+  /** Parses and validates; short texts are cached. Throws a GraphQLError where the text cannot be parsed. */
   read(text: string): ReadDocument;
   contextOf(operation: Operation): OperationContext;
   execute(args: OperationArgs): Maybe<ExecutionResult>;
@@ -54,11 +54,11 @@ export interface GraphQLEngine {
 
 export interface ReadDocument {
   readonly document: DocumentNode;
-  /** What validation found; empty for a document that may be run. */
+  /** Validation errors; empty for a document that may be executed. */
   readonly errors: readonly GraphQLError[];
 }
 
-/** What resolvers may touch, and plugins besides. */
+/** Context of resolvers and plugins; only plugins see `operation`. */
 export interface OperationContext extends GraphContext {
   readonly operation: Operation;
 }
@@ -67,10 +67,10 @@ export interface OperationArgs extends ExecutionArgs {
   readonly contextValue: OperationContext;
 }
 
-/** What the server gives Yoga with a request. */
+/** Context that the server passes to Yoga with a request. */
 export interface YogaContext {
   readonly operation: Operation;
-  /** The request's parameters, which have been read already; throws where they could not be. */
+  /** The request's parameters, which the server has already read; throws where they are malformed. */
   readonly parameters: () => object;
 }
 
@@ -88,7 +88,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       operationKey: operation,
       meter,
       ...(dependencies && { dependencies }),
-      // For a subscription it has no effect: a feed polls for all who follow it, and each change has a scope of its own.
+      // It has no effect on a subscription: a feed polls for all its subscribers, and each change has its own scope.
       ...(demand && { demand }),
     } as const;
     return {
@@ -109,12 +109,12 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       documentCache: { get: (text) => documents.get(text)?.document, set: () => {} },
       errorCache: smallTexts(),
     },
-    // The server has read the body by then, within its limit.
+    // The server has already read the body, within its own limit.
     maxRequestBodySize: false,
     batching: false,
     extraParamNames: ['documentId'],
     logging: false,
-    // These are the router's, for all routes alike.
+    // The router does these for all routes.
     cors: false,
     graphiql: false,
     landingPage: false,
@@ -131,7 +131,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       ...(tracing ? [tracing.plugin] : []),
     ],
   });
-  // None of them differs from one operation to the next: what does, comes with the context.
+  // The functions are the same for every operation; all that differs is in the context.
   const { parse, validate, execute, subscribe } = yoga.getEnveloped({} as YogaContext);
 
   return {
@@ -162,7 +162,7 @@ function givenParameters(): Plugin<YogaContext, YogaContext> {
   };
 }
 
-/** Notes what is run, refuses a subscription that nobody could be sent, and finishes what Yoga answers. */
+/** Records the operation, refuses subscriptions without `Accept: text/event-stream`, and finishes Yoga's results. */
 function operationRecord(): Plugin<OperationContext, YogaContext> {
   return {
     onParse:
@@ -174,12 +174,12 @@ function operationRecord(): Plugin<OperationContext, YogaContext> {
       },
     onExecute({ args }) {
       const { operation, estimate } = args.contextValue;
-      // Work for a client that has gone ends with its reads; what is made of them for long, with the signal.
+      // When the client disconnects, a short execution ends with its aborted reads; only a long one needs the signal.
       if (!isShort(estimate)) Object.assign(args, { signal: operation.signal });
     },
     onSubscribe({ args, setResultAndStopExecution }) {
       const { request } = args.contextValue;
-      // Over a socket there is no request.
+      // A WebSocket operation has no request.
       if (request && !takesEvents.test(request.headers.get('accept') ?? '*/*')) {
         setResultAndStopExecution({ errors: [noEvents()] } satisfies ExecutionResult);
       }
@@ -202,7 +202,7 @@ export function noteOperation(
   operation.kind = ast?.operation ?? null;
 }
 
-// Yoga would begin the subscription, and then answer 406 without a word.
+// Yoga would start the subscription and then respond 406 without a message.
 const noEvents = () =>
   new GraphQLError('A subscription is answered to `Accept: text/event-stream`, or over a WebSocket', {
     extensions: { code: 'BAD_REQUEST', http: { status: 406 } },
@@ -210,14 +210,14 @@ const noEvents = () =>
 
 const takesEvents = /(text\/(event-stream|\*)|\*\/\*)\s*([;,]|$)/i;
 
-// Every distinct text stays with its document: what is long is rarely sent twice, and many of it would fill the memory.
+// Bounds the memory of the document cache: long texts are rarely sent twice, and 500 of them would be large.
 function smallTexts<T extends object>() {
   const longest = 8_192;
-  const kept = new LRUCache<string, T>({ max: 500 });
+  const cache = new LRUCache<string, T>({ max: 500 });
   return {
-    get: (text: string) => kept.get(text),
+    get: (text: string) => cache.get(text),
     set(text: string, value: T) {
-      if (text.length <= longest) kept.set(text, value);
+      if (text.length <= longest) cache.set(text, value);
     },
   };
 }

@@ -2,8 +2,8 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Operation } from './operation.js';
 
 /**
- * The result as the client gets it: every error with a code, and the cost where it was asked for. What the result says to
- * HTTP (a status, headers) is in the `http` extension of the result and of its errors, where Yoga looks for it.
+ * Adds a code to every error, and the cost where the client asked for it. HTTP status and headers are in the `http`
+ * extension of the result and of its errors, where Yoga expects them.
  */
 export function finishResult(result: ExecutionResult, operation: Operation): ExecutionResult {
   if (!result.errors && !operation.wantsCost) return result;
@@ -22,7 +22,7 @@ export function finishResult(result: ExecutionResult, operation: Operation): Exe
   };
 }
 
-/** The finished result as it is written: what it says to HTTP is for HTTP alone. */
+/** The finished result without its `http` extensions, which are not sent. */
 export function shownResult(result: ExecutionResult): ExecutionResult {
   if (!result.errors && !result.extensions?.http) return result;
   const { http: _, ...extensions } = result.extensions ?? {};
@@ -39,13 +39,13 @@ export function withoutHttp(errors: readonly GraphQLError[]): readonly GraphQLEr
 
 function withCode(error: GraphQLError): GraphQLError {
   const { code, http } = error.extensions;
-  // What graphql itself refuses has no code of its own: it is always something about the document or its variables.
+  // Errors of graphql-js itself have no code; they always concern the document or its variables.
   if (code === undefined) return extended(error, { code: 'BAD_USER_INPUT' });
-  // No GraphQL request at all is a 400 for whatever media type.
+  // A body that is not a GraphQL request is a 400 under every media type.
   return code === 'BAD_REQUEST' && http?.spec ? extended(error, { http: { ...http, spec: false } }) : error;
 }
 
-/** 401 when nothing could be answered; 4xx without any data only for those who asked for the new media type. */
+/** 401 when every field failed as UNAUTHENTICATED, 500 without data after a fault; else the media type decides. */
 function httpOf(result: ExecutionResult, errors: readonly GraphQLError[]): object {
   const nothingAnswered = Object.values(result.data ?? {}).every((value) => value === null);
   if (nothingAnswered && errors.every(({ extensions }) => extensions.code === 'UNAUTHENTICATED')) {
@@ -58,7 +58,7 @@ function httpOf(result: ExecutionResult, errors: readonly GraphQLError[]): objec
   return {};
 }
 
-// Yoga takes the response's status from any error, however much was answered beside it.
+// Yoga takes the response's status from any error, even beside data: then the error must not carry one.
 function withoutStatus(error: GraphQLError, result: ExecutionResult): GraphQLError {
   if ('data' in result) return error.extensions.http ? extended(error, { http: undefined }) : error;
   return error.extensions.http ? error : extended(error, { http: { status: 400, spec: true } });

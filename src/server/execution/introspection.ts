@@ -1,7 +1,7 @@
 import { GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
-/** INTROSPECTION=false: neither the schema nor, by "Did you mean", any name in it is told. */
+/** INTROSPECTION=false: refuses introspection, and removes "Did you mean" hints, which would reveal names. */
 export function withoutIntrospection(): Plugin {
   return {
     onValidate({ addValidationRule }) {

@@ -1,7 +1,7 @@
 /**
- * The JSON text of an answer: whole, or in pieces that each take little time to make. Thousands of records written at once
- * would hold up everyone else.
- * @param isShort nobody has to look how long it is
+ * The JSON text of an answer: whole, or in pieces that each take little time. Serialising thousands of records at once
+ * would block the event loop for all other clients.
+ * @param isShort the value is known to be small, so that counting it can be skipped
  */
 export function jsonOf(value: object, isShort: boolean): string | Iterable<string> {
   return isShort || countOf(value) <= mostAtOnce ? JSON.stringify(value) : jsonPieces(value);
@@ -19,7 +19,7 @@ export function* jsonPieces(value: unknown): Generator<string> {
   if (text !== '') yield text;
 }
 
-// Characters of a piece, and values that are written in one go.
+// Smallest length of a piece in characters, and most values that are serialised in one call.
 const enough = 32_768;
 const mostAtOnce = 1_000;
 
@@ -65,13 +65,13 @@ function* objectParts(object: object): Generator<string> {
   yield before === '{' ? '{}' : '}';
 }
 
-/** Values in it; where there are more than are written in one go, any number above that. */
+/** Number of nested values; counting stops at any number above `mostAtOnce`. */
 function countOf(value: unknown): number {
   let count = 1;
   if (typeof value !== 'object' || value === null) return count;
-  // What makes its own JSON, as errors do, is small.
+  // Objects with toJSON, such as errors, are small.
   if ('toJSON' in value) return count + 10;
-  // An array's names would all be made first, a million of them for a waveform.
+  // Object.values would copy the whole array: a million samples for a waveform.
   const values = Array.isArray(value) ? value.slice(0, mostAtOnce) : Object.values(value);
   for (const own of values) {
     count += countOf(own);

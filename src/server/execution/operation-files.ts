@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Kind, parse } from 'graphql';
 
-/** A ready operation of `schema/operations/`: a tab of GraphiQL, and what PERSISTED_OPERATIONS lets clients name. */
+/** An operation of `schema/operations/`: a GraphiQL tab, and a persisted operation under PERSISTED_OPERATIONS. */
 export interface OperationFile {
   /** Its file name without `.graphql`. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface OperationFile {
   readonly id: string;
 }
 
-// The same step up from `src/server` as from `dist/server` of the published package.
+// The same relative path from `src/server/execution` and from `dist/server/execution` of the published package.
 const folder = fileURLToPath(new URL('../../../schema/operations/', import.meta.url));
 
 /** In the order of their names. */

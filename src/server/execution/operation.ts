@@ -7,22 +7,22 @@ import type { Dependencies } from '../../upstream/cache/dependencies.js';
 import { newCostMeter } from '../../upstream/read/read.js';
 import type { Client } from '../auth/auth.js';
 
-/** How an operation came, and from whom. */
+/** The client and the transport-level options of an operation. */
 export interface OperationOrigin {
   readonly client: Client;
-  /** Whether the client asked for `extensions.upstream`. */
+  /** True if the client asked for `extensions.upstream`. */
   readonly wantsCost: boolean;
-  /** How old the cached responses may be that it is answered from; null without a demand. */
+  /** Greatest age of cached responses that may be used; null without a demand. */
   readonly demand?: Demand | null;
   /** W3C trace context that the client sent. */
   readonly traceparent: string | null;
-  /** Where results go straight to, over a WebSocket. */
+  /** Receives results directly, bypassing graphql-ws; only over a WebSocket. */
   readonly sink?: ResultSink | undefined;
 }
 
-/** One operation on its way through the gateway, over HTTP or a WebSocket. What few operations need is made on demand. */
+/** One operation in progress, over HTTP or a WebSocket. Parts that few operations need are created on demand. */
 export class Operation {
-  /** Joins the log's lines; the response names it. */
+  /** Request id: on every log line of the operation and in the response. */
   readonly id: string;
   readonly client: Client;
   readonly wantsCost: boolean;
@@ -30,7 +30,7 @@ export class Operation {
   readonly sink: ResultSink | undefined;
   demand: Demand | null;
   readonly meter = newCostMeter();
-  /** Where it is noted what the answer is made of; null for an answer that is not kept in any case. */
+  /** Records the responses that the answer depends on; null for an answer that is not cached. */
   dependencies: Dependencies | null = null;
   /** Known once the document has been read; for the log and the metrics. */
   name: string | null = null;
@@ -51,7 +51,7 @@ export class Operation {
     this.sink = sink;
   }
 
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects or cancels the operation. */
   get signal(): AbortSignal {
     if (this.#leaving === null) {
       this.#leaving = new AbortController();
@@ -64,7 +64,7 @@ export class Operation {
     return this.#reason !== null;
   }
 
-  /** The client has gone, or does not want it any more. */
+  /** Cancels the work: the client has disconnected or cancelled the operation. */
   abandon(reason: ClientGone): void {
     this.#reason ??= reason;
     this.#leaving?.abort(reason);
@@ -83,7 +83,7 @@ export class Operation {
 
 const none: ReadonlySet<string> = new Set();
 
-/** Told of every operation when it is over. */
+/** Called at the end of every operation. */
 export type OnFinished = (operation: Operation, finished: Finished) => void;
 
 export interface Finished {

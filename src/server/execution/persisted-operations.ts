@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { type OperationFile, sha256 } from './operation-files.js';
 
-/** What a client sends to name an operation, over HTTP or a WebSocket. */
+/** Parameters that identify an operation, over HTTP or a WebSocket. */
 export interface OperationParameters {
   readonly query?: unknown;
   /** `sha256:…` or the bare hash. */
@@ -12,9 +12,9 @@ export interface OperationParameters {
   readonly extensions?: unknown;
 }
 
-/** Operations that clients name instead of sending them. */
+/** Resolves operation ids to texts. */
 export interface PersistedOperations {
-  /** The text to run; undefined where the client sent neither text nor id. Throws a GraphQLError. */
+  /** The text to execute; undefined where the client sent neither text nor id. Throws a GraphQLError. */
   textFor(parameters: OperationParameters): string | undefined;
 }
 
@@ -24,14 +24,14 @@ export interface PersistedOptions {
   readonly maxTokens: number;
 }
 
-// Texts that clients registered (automatic persisted queries): bounded, and gone with the process.
+// Bound of the texts that clients registered (automatic persisted queries); they are lost when the process ends.
 const registeredMaxBytes = 4 * 1024 * 1024;
 
 export function persistedOperations({ mode, files, maxTokens }: PersistedOptions): PersistedOperations {
   const known = new Map<string, string>();
   for (const { id, text } of files) {
     known.set(id, text);
-    // Tools that extract operations from a client print them anew before they hash them.
+    // Tools that extract operations from client code reformat them with `print` before hashing.
     known.set(sha256(print(parse(text))), text);
   }
   const registered = new LRUCache<string, string>({
@@ -41,7 +41,7 @@ export function persistedOperations({ mode, files, maxTokens }: PersistedOptions
 
   function byId(id: string): string {
     const text = known.get(id) ?? (mode === 'allow' ? registered.get(id) : undefined);
-    // The message and code that clients of automatic persisted queries know: they send the text next.
+    // Message and code of the automatic persisted queries protocol: the client sends the text next.
     if (text === undefined) throw refusal('PersistedQueryNotFound', 'PERSISTED_QUERY_NOT_FOUND', 404);
     return text;
   }
@@ -72,7 +72,7 @@ export function persistedOperations({ mode, files, maxTokens }: PersistedOptions
   };
 }
 
-/** Puts the text in place of the id, before Yoga looks for one. */
+/** Replaces the id by the text before Yoga reads the query. */
 export function persistedOperationsPlugin(persisted: PersistedOperations): Plugin {
   return {
     onParams({ params, setParams }) {
@@ -95,7 +95,7 @@ function sha256Hash(extensions: unknown): unknown {
   return extensions.persistedQuery.sha256Hash;
 }
 
-// What cannot be parsed is no known operation; why, is told to nobody.
+// A text that cannot be parsed counts as unknown: in mode `only` its syntax error is not reported.
 function printed(query: string, maxTokens: number): string {
   try {
     return print(parse(query, { maxTokens, noLocation: true }));

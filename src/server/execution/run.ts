@@ -11,8 +11,8 @@ import { jsonOf } from './json-pieces.js';
 import type { Operation } from './operation.js';
 
 /**
- * Parse → validate: what is to be executed, or the errors for which it is not. The document of a text is kept. Throws a
- * GraphQLError where there is no text, or none that can be parsed.
+ * Parse → validate. Returns the arguments for the execution, or the validation errors. Parsed documents are cached.
+ * Throws a GraphQLError where there is no text or it cannot be parsed.
  */
 export function prepare(
   engine: GraphQLEngine,
@@ -21,7 +21,7 @@ export function prepare(
 ): OperationArgs | readonly GraphQLError[] {
   const query = engine.persisted.textFor(parameters);
   if (query === undefined) throw noQuery();
-  // An id with its text registers it: a kept answer would not.
+  // An id sent with its text registers the text, which a cached answer would skip.
   const isNamed = parameters.documentId ?? parameters.extensions?.persistedQuery;
   if (isNamed && parameters.query) operation.dependencies?.refuse('it registers its text');
   const { document, errors } = engine.read(query);
@@ -36,13 +36,13 @@ export function prepare(
   };
 }
 
-/** Cost → execute → serialise. A fault is an answer, too. */
+/** Cost → execute → serialise. A fault becomes an answer with an error; it never rejects. */
 export function run(engine: GraphQLEngine, args: OperationArgs): Maybe<Answer> {
   const failed = (error: unknown) => serialise({ errors: [clientError(error, engine.log)] }, args);
   try {
-    // The estimate of the cost is Yoga's last plugin before the execution.
+    // `engine.execute` includes the cost estimate, as Yoga's last plugin before the execution.
     const result = engine.execute(args);
-    // Yoga's own kind of promise is not a Promise.
+    // Yoga returns its own thenable, which is not an instance of Promise.
     if (!isPromise(result)) return serialise(result, args);
     return Promise.resolve(result).then((settled) => serialise(settled, args), failed);
   } catch (error) {

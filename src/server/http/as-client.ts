@@ -21,8 +21,8 @@ export interface ClientRouteOptions {
 }
 
 /**
- * Runs `answer` for whom the request proves to be from, within that client's rate. The request's id is added to `head`,
- * which `answer` has to send. Nothing is waited for where access is told at once.
+ * Authenticates the request, applies the client's rate limit and runs `answer`. Adds the request id to `head`, which
+ * `answer` has to send. Synchronous unless authentication or the rate limit returns a promise.
  */
 export function asClient(
   { access, clientRate, onFinished, clock, log }: ClientRouteOptions,

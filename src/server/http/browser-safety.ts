@@ -1,19 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseUrl } from './parse-url.js';
 
-/** What browsers may do here (docs/behaviour.md 7): nothing from other origins, unless CORS_ORIGINS names them. */
+/** Rules for browsers (docs/behaviour.md 7): other origins are refused unless CORS_ORIGINS names them. */
 export interface BrowserPolicy {
-  /** Why a request is refused; null when it is not. For requests and WebSocket upgrades alike. */
+  /** Reason to refuse a request or a WebSocket upgrade; null to let it pass. */
   refusal(headers: IncomingHttpHeaders): string | null;
-  /** Headers, name and value in turn, that let the page of an allowed origin read the answer. */
+  /** CORS headers for an allowed origin; name and value alternate. */
   corsHeaders(headers: IncomingHttpHeaders): readonly string[];
 }
 
 export interface BrowserPolicyOptions {
   readonly corsOrigins: readonly string[] | '*';
   /**
-   * True where being able to reach the gateway is all it takes to read (AUTH_MODE=none on loopback). Then a page whose
-   * name was re-bound to this machine would be of the same origin: its Host header gives it away.
+   * True where reaching the gateway is enough to read (AUTH_MODE=none on loopback). DNS rebinding would give a foreign
+   * page the same origin; its Host header, which is not a loopback name, gives it away.
    */
   readonly loopbackNamesOnly: boolean;
 }
@@ -39,7 +39,7 @@ export function browserPolicy({ corsOrigins, loopbackNamesOnly }: BrowserPolicyO
   function corsHeaders({ origin }: IncomingHttpHeaders): readonly string[] {
     if (origin === undefined || !allows(origin)) return [];
     return [
-      // Never with credentials: no cookie means anything here.
+      // Without access-control-allow-credentials: the gateway uses no cookies.
       'access-control-allow-origin',
       corsOrigins === '*' ? '*' : origin,
       'access-control-expose-headers',
@@ -50,7 +50,7 @@ export function browserPolicy({ corsOrigins, loopbackNamesOnly }: BrowserPolicyO
   return { refusal, corsHeaders };
 }
 
-/** Answers to a preflight, beside those of `corsHeaders`. */
+/** Headers of a preflight response, in addition to `corsHeaders`. */
 export const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST',
   'access-control-allow-headers':
@@ -58,7 +58,7 @@ export const preflightHeaders = {
   'access-control-max-age': '600',
 };
 
-/** For every answer, name and value in turn; the page of GraphiQL has a content security policy of its own. */
+/** Headers of every response; name and value alternate. The GraphiQL page has its own content security policy. */
 export const securityHeaders: readonly string[] = Object.entries({
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -67,12 +67,12 @@ export const securityHeaders: readonly string[] = Object.entries({
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }).flat();
 
-// Behind a proxy that ends TLS the scheme differs, so hosts are compared.
+// Only hosts are compared: behind a proxy that terminates TLS the scheme differs.
 function isSameHost(origin: string, host: string): boolean {
   return parseUrl(origin)?.host === host.toLowerCase().replace(/:(80|443)$/, '');
 }
 
-// An <img> or <script> of another site sends no Origin, but says so here. A link that is followed is no reading.
+// An <img> or <script> of another site sends Sec-Fetch-Site but no Origin. Following a link is allowed.
 function isForeignFetch(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   const isForeign = site === 'cross-site' || site === 'same-site';

@@ -2,22 +2,22 @@ import type { Dependencies } from '../../upstream/cache/dependencies.js';
 import type { Coding, KeptAnswer } from '../execution/kept-answer.js';
 import type { MediaType } from './media-type.js';
 
-// The longest lifetime of anything that can still change. A new version of the gateway may answer otherwise, too.
+// Longest lifetime of any mutable response. It also bounds immutable ones, since a new gateway version may differ.
 const longestS = 300;
 
-/** For how long a client may use an answer without asking again: for as long as it is fresh here. */
+/** Lets a client reuse an answer for as long as it is fresh in the gateway. */
 export function cacheControl(dependencies: Dependencies, nowMs: number): string {
   const freshS = Math.floor((dependencies.freshUntilMs() - nowMs) / 1000);
   return freshS > 0 ? `private, max-age=${Math.min(longestS, freshS)}` : 'private, no-cache';
 }
 
-/** Strong: another tag for each media type and encoding of the same answer (RFC 9110 8.8.3). */
+/** A strong validator: it differs for each media type and encoding of an answer (RFC 9110 8.8.3). */
 export function entityTag({ digest }: Digested, type: MediaType, coding: Coding | null): string {
   const variant = type === 'application/json' ? 'json' : 'response';
   return `"${digest}-${variant}${coding === null ? '' : `-${coding}`}"`;
 }
 
-/** The tag of a representation that the client has, by its If-None-Match, and takes; null where it has none. */
+/** The entity tag in If-None-Match that matches an acceptable representation of the answer; null without one. */
 export function isKnownTo(
   ifNoneMatch: string | undefined,
   answer: Digested,
@@ -31,5 +31,4 @@ export function isKnownTo(
   return tags.find((tag) => held.includes(tag)) ?? null;
 }
 
-/** Tells its bytes from those of any other answer. */
 type Digested = Pick<KeptAnswer, 'digest'>;

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { type Coding, codings } from '../execution/kept-answer.js';
 
-// Browsers and clients send the same few headers again and again.
+// Cached, since clients send the same few headers again and again.
 const known = new LRUCache<string, readonly Coding[]>({ max: 100 });
 
-/** The encodings that an Accept-Encoding header prefers to none (RFC 9110 12.5.3), the best first. */
+/** The codings that an Accept-Encoding header prefers to `identity` (RFC 9110 12.5.3), best first. */
 export function codingsFor(acceptEncoding: string | string[] | undefined): readonly Coding[] {
   if (typeof acceptEncoding !== 'string' || acceptEncoding === '' || acceptEncoding === 'identity')
     return none;
@@ -26,9 +26,9 @@ function chosen(acceptEncoding: string): readonly Coding[] {
     weights.set(coding, q === undefined ? 1 : Number(q) || 0);
   }
   const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0;
-  // Who names it says how much none is worth; else any encoding that is taken is welcome.
-  const ofNone = weights.get('identity') ?? 0;
+  // Without an explicit `identity` every accepted coding is preferred to it.
+  const identityWeight = weights.get('identity') ?? 0;
   return codings
-    .filter((coding) => weightOf(coding) > 0 && weightOf(coding) >= ofNone)
+    .filter((coding) => weightOf(coding) > 0 && weightOf(coding) >= identityWeight)
     .sort((one, other) => weightOf(other) - weightOf(one));
 }

@@ -3,13 +3,13 @@ import { GraphQLError } from 'graphql';
 import type { Demand } from '../../upstream/cache/demand.js';
 
 /**
- * The age that a request demands by `Cache-Control: max-age` or `no-cache` (docs/behaviour.md 5.6), in milliseconds; null
- * without a demand. What is malformed is ignored, as RFC 9111 has it; `no-store` is about what is stored of the response, and
- * says nothing of its age.
+ * The age that a request demands by `Cache-Control: max-age` or `no-cache` (docs/behaviour.md 5.6), in milliseconds;
+ * null without a demand. Malformed directives are ignored (RFC 9111). `no-store` concerns the storing of the response,
+ * not its age, and is ignored as well.
  */
 export function maxAgeInHeaders(headers: IncomingHttpHeaders): number | null {
   const { 'cache-control': cacheControl, pragma } = headers;
-  // RFC 9111 5.4: for clients that know nothing of Cache-Control.
+  // RFC 9111 5.4: `Pragma: no-cache` of clients that predate Cache-Control.
   if (cacheControl === undefined) return pragma !== undefined && noCache.test(pragma) ? 0 : null;
   let maxAgeMs: number | null = null;
   for (const [, name = '', quoted, plain] of cacheControl.matchAll(directive)) {
@@ -20,7 +20,7 @@ export function maxAgeInHeaders(headers: IncomingHttpHeaders): number | null {
   return maxAgeMs;
 }
 
-/** The same by the request's `extensions.cacheControl.maxAge`, in seconds. @throws GraphQLError (400) where it is malformed */
+/** The demand in `extensions.cacheControl.maxAge` (seconds), in ms. @throws GraphQLError (400) if malformed */
 export function maxAgeInExtensions(extensions: Readonly<Record<string, unknown>> | null | undefined) {
   const cacheControl = extensions?.cacheControl;
   if (cacheControl === undefined || cacheControl === null) return null;
@@ -51,5 +51,5 @@ function secondsOf(directive: string, value: string | undefined): number | null 
 
 const noCache = /^\s*no-cache\s*(,|$)/i;
 
-// A name, and what may stand behind it: a text in quotes or a token.
+// A directive name and its optional value: a quoted string or a token.
 const directive = /(?<=^|,)\s*([\w!#$%&'*+.^`|~-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?\s*(?=,|$)/g;

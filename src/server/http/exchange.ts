@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../execution/operation.js';
 import type { Head } from './head.js';
 
-/** One request of a client that may ask, and its response. */
+/** One authenticated request and its response. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

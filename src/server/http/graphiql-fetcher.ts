@@ -1,7 +1,7 @@
 /**
- * What the page of GraphiQL sends its operations with, as the script that the browser runs: queries by POST,
- * subscriptions over WebSocket, both with what the headers editor holds. GraphiQL's own would leave the headers out of
- * `connection_init`, so that nobody could subscribe where an access mode is on (docs/behaviour.md 7).
+ * Script of the GraphiQL page that sends its operations: queries by POST, subscriptions over WebSocket, both with the
+ * headers of the headers editor. GraphiQL's own fetcher does not put them into `connection_init`, so that subscriptions
+ * would fail under every AUTH_MODE but `none` (docs/behaviour.md 7).
  */
 export const graphiqlFetcher = `
 function gatewayFetcher({ query, variables, operationName }, { headers = {}, documentAST } = {}) {

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import type { OperationFile } from '../execution/operation-files.js';
 import { graphiqlFetcher } from './graphiql-fetcher.js';
 
-/** The page of GraphiQL, whole in one answer: it asks no other host for anything. */
+/** The GraphiQL page as one self-contained response, without requests to other hosts. */
 export interface GraphiQLPage {
   send(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
@@ -14,7 +14,7 @@ export function graphiqlPage(tabs: readonly OperationFile[]): GraphiQLPage {
   const options = {
     title: 'seisgraph',
     defaultTabs: tabs.map(({ text }) => ({ query: text })),
-    // Keys are typed into the headers editor: they stay in the page.
+    // The headers editor holds keys, which must not be stored in the browser.
     shouldPersistHeaders: false,
   };
   let page: Promise<Page> | null = null;
@@ -36,8 +36,8 @@ interface Page {
 }
 
 /**
- * Off this thread, and the 9 MB of the page's script are gone with it: here they would hold up every other request for
- * most of a second, and 70 MB for good.
+ * Renders in a worker thread, which then ends and frees the 9 MB script. On this thread it would block the event loop
+ * for most of a second and retain 70 MB.
  */
 function renderPage(options: object): Promise<Page> {
   const renderer = createRequire(import.meta.url).resolve('@graphql-yoga/render-graphiql');
@@ -54,7 +54,7 @@ function renderPage(options: object): Promise<Page> {
   });
 }
 
-// As text, since a worker is loaded by Node alone, which on Node 20 reads no TypeScript when this runs from source.
+// A JavaScript text, since Node 20 cannot load a worker from TypeScript when the gateway runs from source.
 const renderJob = `
 const { createHash } = require('node:crypto');
 const { parentPort, workerData } = require('node:worker_threads');
@@ -88,7 +88,7 @@ function sendPage(page: Page, request: IncomingMessage, response: ServerResponse
   response.end(body);
 }
 
-// The editor makes its workers from blobs and its styles as it goes; everything else comes with the page.
+// The editor creates workers from blobs and inline styles; all else is part of the page.
 function pagePolicy(scriptHash: string): string {
   return [
     "default-src 'none'",

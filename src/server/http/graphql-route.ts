@@ -22,47 +22,47 @@ export interface GraphQLRouteOptions extends ClientRouteOptions {
   readonly answers: AnswerCache;
   /** Null with GRAPHIQL=false. */
   readonly graphiql: GraphiQLPage | null;
-  /** Aborted when the gateway is leaving: open streams end. */
+  /** Aborted at shutdown: open streams end. */
   readonly leaving: AbortSignal;
 }
 
 type Route = (request: IncomingMessage, response: ServerResponse, head: Head) => Maybe<void>;
 
 /**
- * `/graphql` over HTTP: the way from a request to the bytes of its answer. Queries take it at once; subscriptions, what is
- * refused before it runs and multipart answers are handed to Yoga, with the parameters that were read.
+ * `/graphql` over HTTP. Valid queries are executed directly; subscriptions, refused operations and multipart answers go
+ * through Yoga, which gets the parameters that were already read.
  */
 export function graphqlRoute(options: GraphQLRouteOptions): Route {
   const { engine, answers, graphiql, leaving, clock } = options;
 
-  /** @param asked what is asked for: the body of a POST, or the query of a GET with its `?` */
-  function answer(exchange: Exchange, asked: string): Maybe<void> {
+  /** @param requestText the body of a POST, or the query string of a GET with its `?` */
+  function answer(exchange: Exchange, requestText: string): Maybe<void> {
     const { request, operation } = exchange;
     const type = mediaTypeFor(request.headers.accept);
-    const kept = type && answers.find(asked, operation);
-    if (kept) return sendKept(kept, exchange, { type, clock });
-    const read = parametersOf(asked);
+    const cached = type && answers.find(requestText, operation);
+    if (cached) return sendKept(cached, exchange, { type, clock });
+    const read = parametersOf(requestText);
     operation.demand = stricter(operation.demand, demandOf(read.maxAgeMs, clock.now()));
     answers.note(operation);
     const args = read.parameters && queryIn(read.parameters, operation);
     if (!type || !args) return answerByYoga(exchange, read.orFail);
-    const sending = { asked, type, answers, clock };
-    return whenKnown(run(engine, args), (made) => sendAnswer(made, exchange, sending));
+    const sending = { asked: requestText, type, answers, clock };
+    return whenKnown(run(engine, args), (computed) => sendAnswer(computed, exchange, sending));
   }
 
-  /** A body that begins like the query of a GET is no JSON, and must not be taken for that query. */
+  /** A body that starts with `?` is not JSON; as a cache key it would collide with the query string of a GET. */
   function answerBody(exchange: Exchange, body: string): Maybe<void> {
     if (body.startsWith('?')) return answerByYoga(exchange, () => bodyParameters(body));
     return answer(exchange, body);
   }
 
-  /** What to execute; null where Yoga has to answer: for anything but a query that may be run. */
+  /** The prepared query; null for everything else, which Yoga answers. */
   function queryIn(parameters: Parameters, operation: Operation): OperationArgs | null {
     try {
       const args = prepare(engine, parameters, operation);
       return 'document' in args && operation.kind === OperationTypeNode.QUERY ? args : null;
     } catch {
-      // Yoga meets the same fault, and tells it.
+      // Yoga meets the same error and reports it.
       return null;
     }
   }
@@ -76,7 +76,7 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     const init = { method, headers: headers.accept === undefined ? {} : { accept: headers.accept } };
     const answer = await engine.yoga.fetch(address, init, { operation, parameters });
     if (answer.status === 406 && answer.body === null) return refuse(response, 406, notAcceptable);
-    // A stream can outlive the access that it was opened with: then it ends.
+    // A stream ends when the access that it was opened with ends.
     if (isStream(answer) && !response.destroyed) {
       response.once(
         'close',
@@ -100,7 +100,7 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     if (!isPost && !isGet) {
       setHead(response, head);
       if (!isMethod(request, response, ['GET', 'POST'])) return;
-      // What a form can send, a page of another origin can send without being asked.
+      // Content types of HTML forms are refused: pages of other origins can send them without a CORS preflight.
       if (method === 'POST') return refuse(response, 415, 'Send the operation as application/json');
       if (graphiql) return graphiql.send(request, response);
       return refuse(response, 406, 'GraphiQL is switched off here: ask for application/json');
@@ -130,7 +130,7 @@ function asksForPage({ headers }: IncomingMessage): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '');
 }
 
-/** With its `?`, which no JSON begins with. */
+/** The query string with its `?`, which no JSON text starts with. */
 function searchOf(url: string): string {
   const at = url.indexOf('?');
   return at < 0 ? '?' : url.slice(at).replace(/#.*$/s, '');
@@ -138,15 +138,17 @@ function searchOf(url: string): string {
 
 interface RequestParameters {
   readonly parameters: Parameters | null;
-  /** What the client demands in them; null where it does not. */
+  /** Greatest age of cached responses that the client demands; null without a demand. */
   readonly maxAgeMs: number | null;
   readonly orFail: () => object;
 }
 
-/** The parameters as the usual way takes them, and as Yoga gets them. */
-function parametersOf(asked: string): RequestParameters {
+/** Parses the parameters: `parameters` for direct execution, null where malformed; `orFail` for Yoga. */
+function parametersOf(requestText: string): RequestParameters {
   try {
-    const given = asked.startsWith('?') ? searchParameters(asked.slice(1)) : bodyParameters(asked);
+    const given = requestText.startsWith('?')
+      ? searchParameters(requestText.slice(1))
+      : bodyParameters(requestText);
     const orFail = () => given;
     if (!areWellFormed(given)) return { parameters: null, maxAgeMs: null, orFail };
     return { parameters: given, maxAgeMs: maxAgeInExtensions(given.extensions), orFail };

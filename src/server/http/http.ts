@@ -8,9 +8,9 @@ import { type Head, setHead } from './head.js';
 import { parseUrl } from './parse-url.js';
 import { isMethod, refuse, sendError } from './reply.js';
 
-/** A route that anyone may ask: health and metrics. */
+/** A route without authentication: health and metrics. */
 export type OpenRoute = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
-/** A route that needs to know who asks. */
+/** A route with authentication. */
 export type ClientRoute = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -63,7 +63,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     refuse(response, 404, 'There is nothing at this path: the graph is at /graphql');
   }
 
-  /** Why no route is asked at all: status, message, headers. */
+  /** Refuses a request before routing: status, message and headers; null to let it pass. */
   function refusalOf(request: IncomingMessage): Refusal | null {
     const forbidden = policy.refusal(request.headers);
     if (forbidden !== null) return [403, forbidden];
@@ -74,20 +74,20 @@ export function createHttpServer(options: HttpServerOptions): Server {
     return [400, 'The Host header or the path is malformed'];
   }
 
-  // Whoever sends a request a byte at a time does not hold a connection for long.
+  // Bounds the time of clients that send a request a byte at a time (slow loris).
   const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
   const server = createServer({ ...timeouts, keepAliveTimeout: 65_000 }, (request, response) => {
     const path = pathOf(request);
     const usual = path === '/graphql' ? headOfGraph : usualHead;
     const head = [...usual, ...policy.corsHeaders(request.headers)];
     const failed = (error: unknown) => {
-      const told = clientError(error, log);
+      const shown = clientError(error, log);
       if (response.headersSent) {
         response.destroy();
         return;
       }
       setHead(response, head);
-      sendError(response, 500, told);
+      sendError(response, 500, shown);
     };
     try {
       route(request, response, path, head)?.catch(failed);
@@ -101,7 +101,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
 type Refusal = readonly [number, string, Record<string, string>?];
 
 const usualHead = [...securityHeaders, 'vary', 'Origin'];
-// All that decides an answer of the graph.
+// Request headers that the response of `/graphql` depends on.
 const headOfGraph = [
   ...securityHeaders,
   'vary',
@@ -110,7 +110,7 @@ const headOfGraph = [
 
 const mostHosts = 1_000;
 
-/** Tells whether Host and path make a URL. The same few hosts are asked for again and again, and few paths can spoil one. */
+/** Checks that Host and path form a URL. Hosts are cached: they repeat, and few paths can make a URL invalid. */
 function addressCheck(): (request: IncomingMessage) => boolean {
   const hosts = new Set<string>();
   return ({ url = '', headers: { host = 'localhost' } }) => {

@@ -1,17 +1,17 @@
 import type { AddressInfo, Server } from 'node:net';
 
-/** Where a server takes connections from. */
+/** An open port. */
 export interface Listener {
   readonly port: number;
   /** Without a path. */
   readonly url: string;
-  /** Takes no more of them, and resolves when all that were taken are closed. */
+  /** Stops accepting connections; resolves when all open ones are closed. */
   close(): Promise<void>;
 }
 
 /**
- * Listens and tells where; port 0 takes a free one and keeps it. Rejects when the address cannot be had, naming the
- * setting that would mend it.
+ * Listens and returns the address; port 0 takes a free one. Rejects when the address is not available, with a message
+ * that names the setting to change.
  */
 export function listen(server: Server, port: number, host: string): Promise<Listener> {
   return new Promise((resolve, reject) => {

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 
-/** What the result of a query is sent as. */
+/** Media types of the result of a query. */
 export type MediaType = 'application/json' | 'application/graphql-response+json' | 'text/event-stream';
 
-// Browsers and clients send the same few headers again and again.
+// Cached, since clients send the same few headers again and again.
 const known = new LRUCache<string, { readonly type: MediaType | null }>({ max: 100 });
 
 /**
- * The media type that an Accept header asks for, as Yoga chooses it: JSON where the client takes any, or else a stream of
- * events. Null for what Yoga itself has to answer: parts of a multipart answer, or 406.
+ * The media type for an Accept header, by Yoga's rules: JSON where the client accepts it, or else server-sent events.
+ * Null for a multipart answer or 406, which Yoga sends.
  */
 export function mediaTypeFor(accept: string | undefined): MediaType | null {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'application/json';
@@ -31,7 +31,7 @@ function chosen(accept: string): MediaType | null {
   return isEvents && !isMultipart ? 'text/event-stream' : null;
 }
 
-/** Without its parameters; nothing where another charset than UTF-8 is asked for. */
+/** The media range without its parameters; empty where a charset other than UTF-8 is requested. */
 function typeOf(item: string): string[] {
   const [type = '', ...parameters] = item.split(';');
   const charset = parameters.find((parameter) => parameter.includes('charset='));

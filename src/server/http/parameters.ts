@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-/** Parameters of GraphQL over HTTP, and `documentId`, that are of the form that they must have. */
+/** Well-formed parameters of GraphQL over HTTP, and `documentId`. */
 export interface Parameters {
   readonly query?: string | null;
   readonly operationName?: string | null;
@@ -9,7 +9,7 @@ export interface Parameters {
   readonly documentId?: unknown;
 }
 
-/** The parameters in the body of a POST, whatever their form; throws a GraphQLError (400) where it is no JSON object. */
+/** Parameters of a POST body, not yet checked; throws a GraphQLError (400) where the body is not a JSON object. */
 export function bodyParameters(body: string): object {
   let parameters: unknown;
   try {
@@ -21,7 +21,7 @@ export function bodyParameters(body: string): object {
   throw malformed('POST body is expected to be an object');
 }
 
-/** The parameters in the query of a GET (without its `?`); throws a GraphQLError (400) where JSON in them is malformed. */
+/** Parameters of a query string (without its `?`); throws a GraphQLError (400) where JSON in them is malformed. */
 export function searchParameters(search: string): object {
   const parameters = new URLSearchParams(search);
   const given: Record<string, unknown> = {};
@@ -36,7 +36,7 @@ export function searchParameters(search: string): object {
   return given;
 }
 
-/** Whether Yoga would find nothing to refuse in them; what it refuses, and how, is left to it. */
+/** True if Yoga would accept the parameters; malformed ones are left to Yoga to refuse. */
 export function areWellFormed(parameters: object): parameters is Parameters {
   for (const [name, value] of Object.entries(parameters)) {
     if (value === null) continue;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Calls `done` with the whole body as text, or with null when it is larger than `maxBytes`: what is left of it is then
- * nobody's. Never, when the client goes before the end. A callback, since most bodies are one chunk and at hand.
+ * Calls `done` with the whole body as text, or with null when it exceeds `maxBytes`; the rest is then discarded. `done`
+ * is not called when the client disconnects early. A callback avoids promises, since most bodies are a single chunk.
  */
 export function readBody(
   request: IncomingMessage,
@@ -30,7 +30,7 @@ export function readBody(
     }
   };
   const end = () => done((rest === null ? first : Buffer.concat(rest))?.toString('utf8') ?? '');
-  // A broken connection ends the response, too, and with it the operation.
+  // Ignored: a broken connection also closes the response, which ends the operation.
   request
     .on('data', take)
     .on('end', end)

@@ -1,7 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 
-/** Answers with a JSON body. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -18,13 +17,13 @@ export function sendJson(
   response.end(text);
 }
 
-/** Answers with one error as GraphQL clients read it, on every route. Its `http` extension may name another status. */
+/** Sends one error in the GraphQL format, on every route. Its `http` extension overrides `status`. */
 export function sendError(response: ServerResponse, status: number, error: GraphQLError): void {
   const { http, ...extensions } = error.extensions as { http?: ErrorHttp };
   sendJson(response, http?.status ?? status, bodyOf(error.message, extensions), http?.headers);
 }
 
-/** A request that is refused before any operation is looked at. */
+/** Refuses a request before its operation is read. */
 export function refuse(
   response: ServerResponse,
   status: number,
@@ -34,7 +33,7 @@ export function refuse(
   sendJson(response, status, bodyOf(message, { code: refusalCodes[status] ?? 'BAD_REQUEST' }), headers);
 }
 
-/** Whether the path answers this method; refuses the request otherwise. */
+/** True if the method is allowed; refuses the request with 405 otherwise. */
 export function isMethod(
   request: IncomingMessage,
   response: ServerResponse,

@@ -10,22 +10,22 @@ import type { MediaType } from './media-type.js';
 import { sendPieces } from './send-pieces.js';
 
 export interface Sending {
-  /** What the request asks for. */
+  /** Key of the answer cache: see `graphqlRoute`. */
   readonly asked: string;
   readonly type: MediaType;
   readonly answers: AnswerCache;
   readonly clock: Clock;
 }
 
-/** Sends what was computed, and keeps it where that is allowed. */
+/** Sends a computed answer, and caches it where that is allowed. */
 export function sendAnswer(answer: Answer, exchange: Exchange, sending: Sending): Maybe<void> {
   const { response, head, operation } = exchange;
   const { asked, type, answers, clock } = sending;
   if (response.destroyed) return;
   const { json } = answer;
   if (typeof json === 'string') {
-    const kept = answers.keep(asked, operation, json);
-    if (kept) return sendKept(kept, exchange, sending, []);
+    const cached = answers.keep(asked, operation, json);
+    if (cached) return sendKept(cached, exchange, sending, []);
   }
   const { status, headers } = statusOf(answer.result, type);
   head.push(...headers, 'content-type', contentTypes[type]);
@@ -50,53 +50,53 @@ export function sendAnswer(answer: Answer, exchange: Exchange, sending: Sending)
 }
 
 /**
- * A GET whose client has the answer already, and demands that it is made anew: what fetch makes of a request with
- * If-None-Match, to which it adds `no-cache`.
+ * Sends 304 to a GET with If-None-Match and a demanded age, when the new answer equals the one that the client has.
+ * `fetch` sends both: it adds `no-cache` to a request with If-None-Match.
  */
 function sendIfKnown(json: string, { request, response, head }: Exchange, type: MediaType): boolean {
   if (request.method !== 'GET') return false;
-  const made = { digest: digestOf(json) };
-  const known = isKnownTo(request.headers['if-none-match'], made, type, codings);
-  head.push('etag', known ?? entityTag(made, type, null));
+  const computed = { digest: digestOf(json) };
+  const known = isKnownTo(request.headers['if-none-match'], computed, type, codings);
+  head.push('etag', known ?? entityTag(computed, type, null));
   if (known === null) return false;
   head.push('cache-control', 'private, no-cache');
   response.writeHead(304, head).end();
   return true;
 }
 
-/** Sends an answer that is kept: as it is, encoded, or not at all where the client has it. */
+/** Sends a cached answer: unencoded, encoded, or as 304 where the client has it. */
 export function sendKept(
-  kept: KeptAnswer,
+  cached: KeptAnswer,
   { request, response, head }: Exchange,
   { type, clock }: Pick<Sending, 'type' | 'clock'>,
   accepted = codingsFor(request.headers['accept-encoding']),
 ): Maybe<void> {
   if (type === 'text/event-stream') {
     response.writeHead(200, [...head, 'content-type', type, ...headersOfStream]);
-    return sendPieces(asEvent([kept.json]), response, clock);
+    return sendPieces(asEvent([cached.json]), response, clock);
   }
-  head.push('cache-control', cacheControl(kept.dependencies, clock.now()));
+  head.push('cache-control', cacheControl(cached.dependencies, clock.now()));
   const isGet = request.method === 'GET';
-  const known = isGet ? isKnownTo(request.headers['if-none-match'], kept, type, accepted) : null;
+  const known = isGet ? isKnownTo(request.headers['if-none-match'], cached, type, accepted) : null;
   if (known !== null) {
     head.push('etag', known);
     response.writeHead(304, head).end();
     return;
   }
   const [coding] = accepted;
-  const encoded = coding === undefined ? null : kept.encoded(coding);
+  const encoded = coding === undefined ? null : cached.encoded(coding);
   const used: Coding | null = encoded && coding ? coding : null;
-  const bytes = encoded ?? kept.json;
-  if (isGet) head.push('etag', entityTag(kept, type, used));
+  const bytes = encoded ?? cached.json;
+  if (isGet) head.push('etag', entityTag(cached, type, used));
   if (used) head.push('content-encoding', used);
   head.push('content-type', contentTypes[type], 'content-length', String(bytes.length));
   response.writeHead(200, head);
-  // Who does not take what is long does not hold its connection for ever.
+  // A long answer is sent with a time-out, so that a client which stops reading cannot hold its connection forever.
   if (bytes.length > long) return sendPieces([bytes], response, clock);
   response.end(bytes);
 }
 
-// More than a connection takes without its client's doing.
+// Bytes beyond what the kernel buffers without the client reading.
 const long = 64 * 1024;
 
 const contentTypes: Readonly<Record<MediaType, string>> = {
@@ -105,10 +105,10 @@ const contentTypes: Readonly<Record<MediaType, string>> = {
   'text/event-stream': 'text/event-stream',
 };
 
-// As Yoga sends a stream, for subscriptions and queries alike.
+// The same headers as Yoga sends with a stream.
 const headersOfStream = ['connection', 'keep-alive', 'cache-control', 'no-cache', 'content-encoding', 'none'];
 
-/** One result as a stream of server-sent events: it, and that there is no more. */
+/** One result as server-sent events: `next`, then `complete`. */
 function* asEvent<Piece>(pieces: Iterable<Piece>): Generator<Piece | string> {
   yield ':\n\nevent: next\ndata: ';
   yield* pieces;

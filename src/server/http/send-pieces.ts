@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.js';
 
-// A client that takes nothing for so long has gone, and with it goes what was kept for it.
+// A client that reads nothing for this long is disconnected, to free the memory of its unsent data.
 const stalledMs = 60_000;
 
-/** Sends what is long piece by piece, as fast as the client takes it, and everyone else is answered between two. */
+/** Sends pieces at the client's pace, and lets the event loop serve other clients between two pieces. */
 export async function sendPieces(
   pieces: Iterable<string | Buffer>,
   response: ServerResponse,
@@ -14,13 +14,13 @@ export async function sendPieces(
   for (const piece of pieces) {
     if (response.destroyed) return;
     if (!response.write(piece)) await drained(response, clock);
-    // A socket that takes all at once has room again before anything else had its turn.
+    // A fast socket drains at once: without this the loop would never give way.
     await nextTurn();
   }
   response.end();
 }
 
-/** Resolves when there is room again, or nobody left to write to. */
+/** Resolves when the response accepts more data, or has closed. */
 function drained(response: ServerResponse, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const stalled = clock.timer(stalledMs, () => response.destroy());

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
 /**
- * Sends what Yoga answered. A stream goes out as fast as the client takes it, ends when the client goes, and when `leaving`
- * is aborted: without `complete`, so that its client comes back and resumes.
+ * Sends a response of Yoga. A stream is sent at the client's pace. It ends when the client disconnects, and when
+ * `leaving` is aborted: then without `complete`, so that the client reconnects and resumes.
  */
 export async function sendResponse(
   answer: Response,
@@ -14,7 +14,7 @@ export async function sendResponse(
   response.statusCode = answer.status;
   if (isStream(answer)) return pump(answer.body, response, leaving);
   const text = await answer.text();
-  // No cache may keep what Yoga answers itself: errors.
+  // Yoga itself answers only errors, which must not be cached.
   response.setHeader('cache-control', 'no-store');
   response.setHeader('content-length', Buffer.byteLength(text));
   response.end(text);
@@ -39,7 +39,7 @@ async function pump(
     isOver = true;
     wake();
   };
-  /** What comes first, the promise or the end; a race of promises would keep something of every chunk. */
+  /** Resolves with the promise, or with null at the end. Promise.race would leak a reaction for every chunk. */
   const orEnd = <T>(promise: Promise<T>): Promise<T | null> =>
     new Promise((resolve, reject) => {
       wake = () => resolve(null);
@@ -57,7 +57,7 @@ async function pump(
   } finally {
     leaving.removeEventListener('abort', stop);
     response.end();
-    // Whoever makes the stream learns that nobody reads it any more; that it was in the middle of it is no fault.
+    // Notifies the source of the stream that nobody reads it any more; a failure to cancel is not a fault.
     void reader.cancel().catch(() => {});
   }
 }

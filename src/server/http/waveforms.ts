@@ -8,12 +8,12 @@ import type { WaveformQuery } from '../../upstream/catalogue/client.js';
 import type { Operation } from '../execution/operation.js';
 import { refuse, sendError } from './reply.js';
 
-// A client that takes nothing for this long does not keep an upstream connection.
+// A client that reads nothing for this long is disconnected, to free its upstream connection.
 const stalledAfterMs = 60_000;
 
 /**
  * `GET /waveforms/{catalogueId}/{channel}.mseed?start&end`: miniSEED as it arrives from the catalogue, never buffered
- * whole. The client's pace is upstream's pace, and its going ends the upstream request.
+ * whole. Backpressure of the client reaches upstream, and its disconnect aborts the upstream request.
  */
 export async function sendWaveform(
   request: IncomingMessage,
@@ -24,28 +24,28 @@ export async function sendWaveform(
   operation.name = 'miniSEED';
   operation.kind = 'waveform';
   try {
-    const asked = parsePath(request.url ?? '');
-    if (asked === null)
+    const parsed = parsePath(request.url ?? '');
+    if (parsed === null)
       return refuse(response, 404, 'Ask for /waveforms/{catalogueId}/{channel}.mseed?start&end');
     const { meter, signal } = operation;
     const { tenant } = operation.client;
     if (tenant.catalogue === null) throw notConfigured('CATALOGUE');
     const scope = { signal, priority: 'query', operationKey: operation, meter } as const;
-    const body = await tenant.catalogue.waveformStream(asked.sensorId, asked.query, scope);
+    const body = await tenant.catalogue.waveformStream(parsed.sensorId, parsed.query, scope);
     if (body === null) return refuse(response, 404, 'The catalogue has no such sensor or no data for it');
     response.setTimeout(stalledAfterMs, () => response.destroy());
     response.writeHead(200, {
       'content-type': 'application/vnd.fdsn.mseed',
-      'content-disposition': `attachment; filename="${asked.sensorId.replace(/[^\w.-]/g, '_')}.${asked.query.channel}.mseed"`,
+      'content-disposition': `attachment; filename="${parsed.sensorId.replace(/[^\w.-]/g, '_')}.${parsed.query.channel}.mseed"`,
       'cache-control': 'no-store',
     });
     await pipeline(body, response);
   } catch (error) {
-    const told = clientError(error, log);
-    operation.addErrorCode(told.extensions.code);
-    // Half a body that looks whole would be worse than none: the connection is cut.
+    const shown = clientError(error, log);
+    operation.addErrorCode(shown.extensions.code);
+    // The connection is cut, so that a partial body cannot be taken for a complete one.
     if (response.headersSent || response.destroyed) response.destroy();
-    else sendError(response, statusOf(error), told);
+    else sendError(response, statusOf(error), shown);
   }
 }
 

@@ -5,12 +5,12 @@ import { sendJson } from '../http/reply.js';
 import type { HealthReport } from './peers.js';
 import type { InterfaceState, InterfaceWatch } from './readiness.js';
 
-/** `GET /health`: the process is alive. It knows nothing of upstream, so that no outage there restarts it. */
+/** `GET /health`: the process is alive. It ignores upstream, so that an outage there causes no restart. */
 export function sendHealth(response: ServerResponse): void {
   sendJson(response, 200, { status: 'ok' });
 }
 
-/** `GET /ready`: whether anything can be answered (docs/behaviour.md 3). */
+/** `GET /ready`: 503 when no interface can answer (docs/behaviour.md 3). */
 export async function sendReadiness(
   response: ServerResponse,
   watches: readonly InterfaceWatch[],
@@ -46,7 +46,7 @@ export async function sendReadiness(
 }
 
 function statusOf(states: readonly InterfaceState[], restIsWell: boolean): 'ok' | 'degraded' | 'unavailable' {
-  // One that may not be asked any more today is missed like one that is away, except that what is kept of it is served.
+  // An interface with an exhausted quota degrades the gateway, but its cached responses are still served.
   if (!states.some((state) => state === 'ok' || state === 'spent')) return 'unavailable';
   return states.every((state) => state === 'ok') && restIsWell ? 'ok' : 'degraded';
 }

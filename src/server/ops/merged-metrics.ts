@@ -2,23 +2,23 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } fro
 
 export type MetricJson = MetricObjectWithValues<MetricValue<string>>;
 
-/** What one process counts. It survives a structured clone. */
+/** Metrics of one process. They survive a structured clone. */
 export interface MetricsReport {
   readonly metrics: readonly MetricJson[];
-  /** When each interface was last asked: of several processes, the last to ask knows whether it is up. */
+  /** Time of the last request per interface; the most recent one decides whether the interface is up. */
   readonly askedAtMs: Readonly<Record<string, number>>;
 }
 
 const interfaceUp = 'seisgraph_interface_up';
 
-/** Prometheus text of all processes together: what is counted is added up, what is looked at as its gauge says. */
+/** Prometheus text of all processes: counters are added up, gauges are merged by their `aggregator`. */
 export function mergedText(reports: readonly MetricsReport[]): Promise<string> {
   return aggregated(reports.map((report) => ofLastToAsk(report, reports))).metrics();
 }
 
 /**
- * What stays of processes that have ended: what they have counted. Without it a counter would go back, and that means to
- * Prometheus that it began at nothing again.
+ * Counters and histograms of processes that have ended, added up. Without them a sum would decrease, which Prometheus
+ * takes for a counter reset.
  */
 export async function countsOf(reports: readonly MetricsReport[]): Promise<MetricsReport> {
   const metrics = await aggregated(reports.map((report) => report.metrics)).getMetricsAsJSON();

@@ -9,40 +9,40 @@ import type { RequestEnd, SentRequest } from '../../upstream/read/request.js';
 import type { OnFinished } from '../execution/operation.js';
 import { type MetricsReport, mergedContentType, mergedText } from './merged-metrics.js';
 
-/** What is counted as it happens. */
+/** The metrics of one process. */
 export interface Metrics {
   readonly operationFinished: OnFinished;
   readonly upstreamRequest: (request: SentRequest) => (end: RequestEnd) => void;
-  /** All of it, with what `sources` says at this moment. */
+  /** All metrics, with the current values of `sources`. */
   report(sources: MetricSources): Promise<MetricsReport>;
   close(): void;
 }
 
-/** What is looked at when someone asks. */
+/** Values that are read when the metrics are requested. */
 export interface MetricSources {
-  /** With the gateway's own keys; in `passthrough` there are none, and nobody's key shows. */
+  /** Status with the gateway's own keys; empty in `passthrough`, so that no client's key shows. */
   readonly interfaces: readonly UpstreamStatus[];
   readonly cache: { readonly bytes: number; readonly entries: number };
-  /** Operations that a kept answer has answered. */
+  /** Hits of the answer cache. */
   readonly keptAnswers: number;
   readonly feeds: readonly FeedStatus[];
-  /** Null where nothing is shared. */
+  /** Null without Redis. */
   readonly redis: Pick<Connection, 'isUp'> | null;
-  /** Instances that share, as last seen. */
+  /** Instances that share Redis, as last seen. */
   readonly instances: number;
   readonly sockets: number;
-  /** Pairs of keys kept apart in `passthrough`. */
+  /** Tenants in `passthrough`, one for each pair of keys. */
   readonly tenants: number;
 }
 
-// Node measures the time between two ticks of a timer, not how late a tick is: the interval comes off what is shown.
+// Node measures the time between two ticks of a timer: the interval is subtracted to get the delay.
 const delayResolutionMs = 5;
 
 const secondsBuckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Every label has a bounded set of values: clients choose the names of operations, so that only those of the ready
- * operations are told apart.
+ * Every label has a bounded set of values. Clients choose operation names, so only those of `schema/operations/` are
+ * labels; all others are `other`.
  */
 export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock): Metrics {
   const registry = new Registry();
@@ -83,7 +83,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
     return knownOperations.has(name) ? name : 'other';
   }
 
-  function look({
+  function update({
     interfaces,
     cache,
     keptAnswers,
@@ -108,7 +108,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
         gauge('interface_up', 'Whether an interface answered when last asked.', labels, reachable, 'max');
       }
       counter('cache_hits_total', 'Reads answered from the cache.', labels, cacheHitCount);
-      // Of what is shared, a process that sends nothing hears late.
+      // `min` over the processes: an idle process learns late of a shared budget that others have spent.
       const { remaining, remainingToday } = rateLimit;
       gauge('rate_limit_remaining', 'Requests that could be sent at once now.', labels, remaining, 'min');
       if (remainingToday !== null) {
@@ -185,7 +185,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
       };
     },
     async report(sources) {
-      look(sources);
+      update(sources);
       const askedAtMs = Object.fromEntries(
         sources.interfaces.map(({ source, reachableAsOfMs }) => [source, reachableAsOfMs ?? 0]),
       );
@@ -195,7 +195,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
   };
 }
 
-/** `GET /metrics`: of this process, and of the others behind the same port. */
+/** `GET /metrics`: merged over all processes behind the port. */
 export async function sendMetrics(
   response: ServerResponse,
   reports: Promise<readonly MetricsReport[]>,
@@ -207,9 +207,9 @@ export async function sendMetrics(
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Sets what is looked at, made on first use; `aggregator` says what it is of several processes together. */
+/** Sets gauges, created on first use; `aggregator` merges the values of several processes. */
 function gaugesIn(registry: Registry) {
-  const made = new Map<string, Gauge>();
+  const known = new Map<string, Gauge>();
   return (
     name: string,
     help: string,
@@ -217,21 +217,21 @@ function gaugesIn(registry: Registry) {
     value: number | boolean,
     aggregator: Aggregator,
   ): void => {
-    let gauge = made.get(name);
+    let gauge = known.get(name);
     if (!gauge) {
       const labelNames = Object.keys(labels);
       gauge = new Gauge({ name: nameOf(name), help, labelNames, aggregator, registers: [registry] });
-      made.set(name, gauge);
+      known.set(name, gauge);
     }
     gauge.set(labels, Number(value));
   };
 }
 
-/** The same for what is counted elsewhere since the start. */
+/** Sets counters to totals that other parts have counted since the start; created on first use. */
 function countersIn(registry: Registry) {
-  const made = new Map<string, Counter>();
+  const known = new Map<string, Counter>();
   return (name: string, help: string, labels: Labels, value: number): void => {
-    let counter = made.get(name);
+    let counter = known.get(name);
     if (!counter) {
       counter = new Counter({
         name: nameOf(name),
@@ -239,7 +239,7 @@ function countersIn(registry: Registry) {
         labelNames: Object.keys(labels),
         registers: [registry],
       });
-      made.set(name, counter);
+      known.set(name, counter);
     }
     counter.remove(labels);
     counter.inc(labels, value);

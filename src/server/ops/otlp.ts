@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../clock.js';
 import type { Log } from '../../log.js';
 
-/** A finished span, as OTLP knows it. Attributes hold no key, address or position. */
+/** A finished span, with the fields of OTLP. Attributes hold no key, address or position. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -17,7 +17,7 @@ export interface Span {
 /** Sends spans to a collector, in batches (OTLP over HTTP, as JSON). */
 export interface SpanExporter {
   add(span: Span): void;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface SpanExporterOptions {
 }
 
 const sendEveryMs = 2_000;
-// A collector that is away costs the spans beyond these, and no memory.
+// While the collector is unreachable, spans beyond this number are dropped, which bounds the memory.
 const mostWaiting = 2_048;
 const timeoutMs = 5_000;
 
@@ -60,7 +60,7 @@ export function createSpanExporter({ endpoint, version, clock, log }: SpanExport
       if (!response.ok) throw new Error(`status ${response.status}`);
       isReached = true;
     } catch (error) {
-      // Once, and not for each batch of an outage.
+      // Logged once per outage, not for each batch.
       if (isReached)
         log.warn({ error: String(error), spans: spans.length }, 'The trace collector cannot be reached');
       isReached = false;
@@ -103,7 +103,7 @@ function attributesOf(attributes: Readonly<Record<string, string | number | null
   });
 }
 
-// As text: a number holds no 19 digits.
+// A text, since a JavaScript number cannot hold 19 digits.
 function nanoseconds(ms: number): string {
   return String(BigInt(Math.floor(ms)) * 1_000_000n + BigInt(Math.round((ms % 1) * 1e6)));
 }

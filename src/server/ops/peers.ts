@@ -2,13 +2,13 @@ import type { FeedStatus } from '../../live/feeds/feed.js';
 import type { MetricsReport } from './merged-metrics.js';
 import type { Sighting } from './readiness.js';
 
-/** How one process is doing, for `/ready` at whichever process answers it. */
+/** Health of one process, merged with the others by the process that answers `/ready`. */
 export interface HealthReport {
   readonly feeds: readonly FeedStatus[];
   readonly sightings: readonly Sighting[];
 }
 
-/** What a process tells the others of itself. */
+/** Reports that a process provides to the others. */
 export interface OwnReports {
   health(): HealthReport;
   metrics(): Promise<MetricsReport>;
@@ -16,11 +16,11 @@ export interface OwnReports {
 
 /** The other processes behind the same port. */
 export interface Peers {
-  /** The others can ask for it from now on. */
+  /** Makes the reports available to the others. */
   serve(own: OwnReports): void;
-  /** Of all others that answer soon. */
+  /** Reports of the other processes that answer in time. */
   health(): Promise<readonly HealthReport[]>;
-  /** Of all others, those that have ended among them; `own` is what this process will have counted, should it end. */
+  /** Reports of all others, including ended ones. `own` is stored as the last report of this process, should it end. */
   metrics(own: MetricsReport): Promise<readonly MetricsReport[]>;
 }
 

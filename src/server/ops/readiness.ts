@@ -3,42 +3,41 @@ import { Forbidden, type Source, UpstreamRateLimited, UpstreamUnauthorized } fro
 import type { InterfaceStatus } from '../../upstream/read/read.js';
 import { statusOfAll } from '../../upstream/resilience/merged-status.js';
 
-/** One configured interface, as `/ready` looks at it. */
+/** One configured interface, as `/ready` checks it. */
 export interface Watched {
   readonly source: Source;
-  /** Null where clients bring the keys: then there is no status of our own. */
+  /** Null in `passthrough`, where the gateway has no key and thus no status of its own. */
   status(): InterfaceStatus | null;
-  /** A cheap read; its failure says what is wrong. */
+  /** A cheap read; it rejects with the error of the interface. */
   probe(signal: AbortSignal): Promise<unknown>;
-  /** How long an interface that nobody asks is taken to be as it was. */
+  /** Without requests, the last known state stays valid for this long. */
   readonly quietForMs: number;
 }
 
 /**
- * `spent`: there, but it may not be asked for minutes or hours to come: what is kept of it is served, and nothing new.
- * `refused`: it answers, but not with the gateway's key. `unknown`: it has not said anything yet.
+ * `spent`: reachable, but the budget is exhausted for minutes or hours; only cached responses are served.
+ * `refused`: reachable, but it rejects the gateway's key. `unknown`: no response and no failure so far.
  */
 export type InterfaceState = 'ok' | 'spent' | 'away' | 'refused' | 'unknown';
 
-// Whoever asks whether the gateway is ready has a time-out of a second or so; but as long as nothing is known, an answer
-// that is late is better than a wrong one.
+// Readiness probes time out after about a second. While the state is unknown, a slow answer is better than a wrong one.
 const answerWithinMs = 900;
 const firstAnswerWithinMs = 5_000;
 const probeAgainAfterMs = 2_000;
-// A budget of a minute is whole again before that: what takes longer is a day that is spent, or upstream's wish.
+// A budget per minute recovers sooner; a longer wait means the daily quota or upstream's Retry-After.
 const spentFromMs = 120_000;
 
-/** What one process knows of an interface. It survives a structured clone. */
+/** State of an interface as one process knows it. It survives a structured clone. */
 export interface Sighting {
   readonly source: Source;
-  /** Null where clients bring the keys. */
+  /** Null in `passthrough`. */
   readonly status: InterfaceStatus | null;
   readonly state: InterfaceState;
   readonly asOfMs: number;
   readonly probedAtMs: number;
 }
 
-/** Whether one interface can answer: from what is being read of it anyway, and by asking when that says nothing. */
+/** Tracks the state of one interface from the regular reads, and probes it when those give no information. */
 export class InterfaceWatch {
   readonly source: Source;
   readonly #watched: Watched;
@@ -57,17 +56,17 @@ export class InterfaceWatch {
     this.#signal = signal;
   }
 
-  /** What this process has seen. */
+  /** State as this process knows it. */
   sighting(): Sighting {
     const { source, probedAtMs } = { source: this.source, probedAtMs: this.#probedAtMs };
     return { source, status: this.#watched.status(), state: this.#state, asOfMs: this.#asOfMs, probedAtMs };
   }
 
-  /** @param others what other processes have seen of this interface: what one has just asked, none has to ask again */
+  /** @param others states known to other processes: a probe that one has just made is not repeated */
   async look(others: readonly Sighting[] = []): Promise<InterfaceState> {
     for (const other of others) this.#adopt(other);
     const status = statusOfAll([this.#watched.status(), ...others.map((other) => other.status)]);
-    this.#learn(status);
+    this.#updateFrom(status);
     if (this.#isDue()) {
       this.#probing ??= this.#probe().finally(() => {
         this.#probing = null;
@@ -93,8 +92,8 @@ export class InterfaceWatch {
     return rateLimit.resetAtMs - this.#clock.now() > spentFromMs;
   }
 
-  /** What other reads have shown since the last look. */
-  #learn(status: InterfaceStatus | null): void {
+  /** Updates the state from the reads since the last call. */
+  #updateFrom(status: InterfaceStatus | null): void {
     if (!status || status.requestCount === this.#requestCount) return;
     this.#requestCount = status.requestCount;
     const failedAtMs = status.lastErrorAtMs ?? Number.NEGATIVE_INFINITY;
@@ -103,7 +102,7 @@ export class InterfaceWatch {
       this.#asOfMs = this.#clock.now();
     } else if (failedAtMs > this.#asOfMs) {
       if (status.reachable === false) this.#state = 'away';
-      // What exactly is wrong, asking will show.
+      // The probe that is now due finds the exact cause.
       this.#asOfMs = Number.NEGATIVE_INFINITY;
     }
   }
@@ -130,7 +129,7 @@ export class InterfaceWatch {
 
 function stateAfter(error: unknown): InterfaceState {
   if (error instanceof UpstreamUnauthorized) return 'refused';
-  // It is there and answers, only not this, or not so soon.
+  // The interface is reachable: it refuses only this read, or only for now.
   if (error instanceof Forbidden || error instanceof UpstreamRateLimited) return 'ok';
   return 'away';
 }

@@ -1,10 +1,10 @@
 import type { Log, LogLevel } from '../../log.js';
 import type { OnFinished } from '../execution/operation.js';
 
-// A client chooses the name: what is longer than any real one is cut.
+// Clients choose the name, so its length in the log is bounded.
 const longestName = 100;
 
-/** One line for each operation; undefined where the log leaves such lines out. */
+/** One line per operation; undefined where the log level omits such lines. */
 export function requestLog(log: Log, level: LogLevel): OnFinished | undefined {
   if (level !== 'info' && level !== 'debug') return undefined;
   return ({ id, client, name, kind, meter, errorCodes }, { durationMs, status }) => {

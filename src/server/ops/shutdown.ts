@@ -8,19 +8,19 @@ export interface DrainOptions {
   readonly sockets: Sockets;
   /** Aborted here: from then on open streams end and new operations are refused. */
   readonly leaving: AbortController;
-  /** How long what is in flight may take. */
+  /** Time limit for the requests in flight. */
   readonly graceMs: number;
 }
 
 /**
- * The order of leaving (docs/behaviour.md 3): nothing new is taken on, sockets are told to come back, streams end, and what is in
- * flight is finished, as far as that takes no longer than the grace.
+ * Graceful shutdown (docs/behaviour.md 3), in this order: stop accepting connections, end streams, close sockets with
+ * 1012 so that clients reconnect, then complete the requests in flight for up to `graceMs`.
  */
 export async function drain({ server, listener, sockets, leaving, graceMs }: DrainOptions): Promise<void> {
   const closed = listener.close();
   leaving.abort();
   sockets.restart();
-  // Node keeps a connection open for the next request even when its server takes none.
+  // Node keeps connections alive for a next request even after the server has stopped accepting.
   const tidying = setInterval(() => server.closeIdleConnections(), 50);
   const cutting = setTimeout(() => {
     sockets.close();

@@ -15,13 +15,13 @@ export interface Tracing {
   readonly upstreamRequest: (request: SentRequest) => (end: RequestEnd) => void;
 }
 
-interface Place {
+interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** An execution, and the resolvers that ask upstream: those of one field are one span, however many records it has. */
-interface Execution extends Place {
+/** An execution with its resolver groups: all resolvers of one field that reads upstream form a single span. */
+interface Execution extends SpanContext {
   readonly groups: Map<
     string,
     { readonly spanId: string; readonly startMs: number; endMs: number; failed: boolean }
@@ -29,9 +29,9 @@ interface Execution extends Place {
 }
 
 export function createTracing(exporter: SpanExporter, clock: Clock): Tracing {
-  // A request that several operations share belongs to the one that started it.
-  const current = new AsyncLocalStorage<Place>();
-  const roots = new WeakMap<Operation, Place & { readonly parentSpanId: string | null }>();
+  // A coalesced request belongs to the operation that started it.
+  const current = new AsyncLocalStorage<SpanContext>();
+  const roots = new WeakMap<Operation, SpanContext & { readonly parentSpanId: string | null }>();
 
   const executions = new WeakMap<Operation, Execution>();
 
@@ -49,17 +49,17 @@ export function createTracing(exporter: SpanExporter, clock: Clock): Tracing {
       onExecute({ args, executeFn, setExecuteFn }) {
         const root = rootOf(args.contextValue.operation);
         setExecuteFn(async (execution) => {
-          const place: Execution = { traceId: root.traceId, spanId: newId(8), groups: new Map() };
-          executions.set(args.contextValue.operation, place);
+          const span: Execution = { traceId: root.traceId, spanId: newId(8), groups: new Map() };
+          executions.set(args.contextValue.operation, span);
           const startMs = clock.now();
           try {
-            return await current.run(place, () => executeFn(execution));
+            return await current.run(span, () => executeFn(execution));
           } finally {
-            const { traceId, spanId } = place;
+            const { traceId, spanId } = span;
             const common = { traceId, kind: 'internal', attributes: {} } as const;
             const end = { endMs: clock.now(), failed: false };
             exporter.add({ ...common, ...end, spanId, parentSpanId: root.spanId, name: 'execute', startMs });
-            for (const [name, group] of place.groups) {
+            for (const [name, group] of span.groups) {
               exporter.add({ ...common, ...group, parentSpanId: spanId, name });
             }
           }

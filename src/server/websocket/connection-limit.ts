@@ -1,15 +1,15 @@
-/** So many at a time for each client, and no more. */
+/** Limit of simultaneous connections per client. */
 export interface ClientConnections {
-  /** Takes a place; the returned function, called once, gives it back. Null when the client has all of its places. */
+  /** Takes one connection; the returned function, called once, releases it. Null when the client is at its limit. */
   take(clientId: string): ReleaseConnection | null | Promise<ReleaseConnection | null>;
 }
 
 export type ReleaseConnection = () => void;
 
-/** Ten thousand screens may share one token, or the address of one proxy. */
+/** Ten thousand displays may share one token, or the address of one proxy. */
 export const socketsPerClient = 12_000;
 
-/** The places as one process counts them. */
+/** Connections counted in this process. */
 export class ConnectionLimit implements ClientConnections {
   readonly #most: number;
   readonly #taken = new Map<string, number>();

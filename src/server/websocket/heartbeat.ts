@@ -4,24 +4,24 @@ import type { Clock, Timer } from '../../clock.js';
 
 export interface HeartbeatOptions {
   readonly clock: Clock;
-  /** Nothing has come of this socket from one ping to the next: nobody is there any more, or nobody who reads. */
+  /** Called for a socket that showed no activity between two pings: its client has gone or does not read. */
   readonly onSilent: (socket: WebSocket) => void;
 }
 
-// Proxies give up on a silent connection after a minute or less.
+// Proxies close an idle connection after a minute or less.
 const pingEveryMs = 12_000;
-// Ten thousand pings at once would hold up everyone for a third of a second.
-const turns = 12;
+// The sockets are pinged in groups: ten thousand pings at once would block the event loop for a third of a second.
+const groupCount = 12;
 
 /**
- * Pings open sockets, which keeps them open, and tells of those that give no sign of life from one ping to the next: no
- * pong, no message, and nothing taken of what waits for them, since a ping is behind all that.
+ * Pings open sockets, which keeps them open, and reports those without activity from one ping to the next: no pong, no
+ * message, and no progress of unsent data, since a ping is queued behind that data.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
-  /** Each is pinged in the turn that it was put into. */
-  readonly #peers: readonly Map<WebSocket, Peer>[] = Array.from({ length: turns }, () => new Map());
-  #turn = 0;
+  /** The sockets by group; one group is pinged per tick. */
+  readonly #peers: readonly Map<WebSocket, Peer>[] = Array.from({ length: groupCount }, () => new Map());
+  #group = 0;
   #timer: Timer;
 
   constructor(options: HeartbeatOptions) {
@@ -29,15 +29,15 @@ export class Heartbeat {
     this.#timer = this.#next();
   }
 
-  /** @param connection what `socket` writes to */
+  /** @param connection the TCP or TLS socket under `socket` */
   watch(socket: WebSocket, connection: Socket): void {
     const peers = this.#peers.reduce((fewest, one) => (one.size < fewest.size ? one : fewest));
     const peer: Peer = { connection, isAlive: true, blockedAt: null };
-    const hear = () => {
+    const markAlive = () => {
       peer.isAlive = true;
     };
-    socket.on('pong', hear);
-    socket.on('message', hear);
+    socket.on('pong', markAlive);
+    socket.on('message', markAlive);
     socket.once('close', () => peers.delete(socket));
     peers.set(socket, peer);
   }
@@ -47,18 +47,18 @@ export class Heartbeat {
   }
 
   #next(): Timer {
-    return this.#options.clock.timer(pingEveryMs / turns, () => {
+    return this.#options.clock.timer(pingEveryMs / groupCount, () => {
       this.#timer = this.#next();
-      const peers = this.#peers[this.#turn] ?? [];
-      this.#turn = (this.#turn + 1) % turns;
-      // Where the gateway itself stood still, what has come meanwhile is read first.
+      const peers = this.#peers[this.#group] ?? [];
+      this.#group = (this.#group + 1) % groupCount;
+      // After a stall of the event loop the input that has arrived meanwhile is read first.
       setImmediate(() => this.#ping(peers));
     });
   }
 
   #ping(peers: Iterable<readonly [WebSocket, Peer]>): void {
     for (const [socket, peer] of peers) {
-      // One that is closing has its own time for that.
+      // The close handshake has a time-out of its own.
       if (socket.readyState !== socket.OPEN) continue;
       const hasTaken = peer.blockedAt !== null && takenBytes(peer.connection) > peer.blockedAt;
       if (!peer.isAlive && !hasTaken) {
@@ -75,7 +75,7 @@ export class Heartbeat {
 interface Peer {
   readonly connection: Socket;
   isAlive: boolean;
-  /** What it had taken at the last ping, when more was waiting for it; the kernel takes the rest for anybody. */
+  /** Bytes that the kernel had taken at the last ping; null if none were unsent: progress would then prove nothing. */
   blockedAt: number | null;
 }
 

@@ -24,7 +24,7 @@ export interface ProtocolOptions {
   readonly access: Access;
   readonly clientRate: ClientRate;
   readonly onFinished: OnFinished;
-  /** For sockets. */
+  /** Limit of open sockets per client. */
   readonly places: ClientConnections;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,7 +33,7 @@ export interface ProtocolOptions {
 const operationsPerSocket = 100;
 const initTimeoutMs = 5_000;
 
-/** The protocol's side: who is let in, and how a message becomes an operation under the same rules as over HTTP. */
+/** Hooks of graphql-ws: authentication, and execution of operations under the same rules as over HTTP. */
 export function socketProtocol(
   options: ProtocolOptions,
 ): ServerOptions<Record<string, unknown>, SocketSession> {
@@ -48,14 +48,14 @@ export function socketProtocol(
       session.parts.close(4403, clientError(error, log).message.slice(0, 100));
       return false;
     }
-    const leavePlace = await places.take(client.id);
-    if (leavePlace === null) {
+    const releaseConnection = await places.take(client.id);
+    if (releaseConnection === null) {
       client.release();
       session.parts.close(1013, 'Too many sockets of one client');
       return false;
     }
     const leave = () => {
-      leavePlace();
+      releaseConnection();
       client.release();
     };
     const isGood = await client.verify();
@@ -86,40 +86,40 @@ export function socketProtocol(
     }
   }
 
-  /** Looks for a kept answer, or else reads the document. */
+  /** Looks up a cached answer, or else parses and validates the document. */
   function begun(
     operation: Operation,
     payload: SubscribePayload,
     close: SessionParts['close'],
   ): ExecutionArgs | readonly GraphQLError[] {
-    // As the body of a POST has it.
-    const asked = JSON.stringify(payload);
-    const kept = answers.find(asked, operation);
-    if (kept) {
+    // The same text as the body of a POST with this payload, so that both share cached answers.
+    const requestText = JSON.stringify(payload);
+    const cached = answers.find(requestText, operation);
+    if (cached) {
       const args = { schema: engine.schema, document: anyQuery };
-      begunBy.set(args, { operation, kept });
+      begunBy.set(args, { operation, cached });
       return args;
     }
     const { extensions } = payload as Parameters;
     operation.demand = demandOf(maxAgeInExtensions(extensions), clock.now());
     answers.note(operation);
     const args = prepare(engine, payload as Parameters, operation);
-    if ('document' in args) begunBy.set(args, { operation, args, asked, close });
+    if ('document' in args) begunBy.set(args, { operation, args, requestText, close });
     return args;
   }
 
   async function execute(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
     const begun = begunBy.get(args);
     if (!begun) throw new Error('An operation that was not prepared');
-    if ('kept' in begun) return sentTo(begun.operation, begun.kept.json);
-    const { operation, asked } = begun;
+    if ('cached' in begun) return sentTo(begun.operation, begun.cached.json);
+    const { operation, requestText } = begun;
     const { json } = await run(engine, begun.args);
     if (typeof json === 'string') {
-      return sentTo(operation, answers.keep(asked, operation, json)?.json ?? Buffer.from(json));
+      return sentTo(operation, answers.keep(requestText, operation, json)?.json ?? Buffer.from(json));
     }
-    // What is long is written piece by piece, so that others get their turn in between.
+    // Long results are serialised piece by piece, so that the event loop serves other clients in between.
     const written: string[] = [];
-    for (const piece of answers.keeping(asked, operation, json)) {
+    for (const piece of answers.keeping(requestText, operation, json)) {
       written.push(piece);
       await nextTurn();
     }
@@ -128,14 +128,14 @@ export function socketProtocol(
 
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
     const begun = begunBy.get(args);
-    if (!begun || 'kept' in begun) throw new Error('An operation that was not prepared');
+    if (!begun || 'cached' in begun) throw new Error('An operation that was not prepared');
     const { operation, close } = begun;
     const shown = (result: ExecutionResult) => shownResult(finishResult(result, operation));
     try {
       const result = await engine.subscribe(begun.args);
       if (!isStream(result)) return shown(result);
       return mapped(result, (one) => {
-        // So that it connects anew, and resumes from its cursor.
+        // The client then reconnects and resumes from its cursor.
         if (fellBehind(one)) close(1013, 'A subscription fell behind');
         return shown(one);
       });
@@ -155,7 +155,7 @@ export function socketProtocol(
     connectionInitWaitTimeout: initTimeoutMs,
     onConnect: connect,
     onSubscribe: begin,
-    // graphql-ws awaits both, though its types say that they answer at once.
+    // graphql-ws awaits both, though its types do not allow promises.
     execute: (args) => execute(args) as unknown as OperationResult,
     subscribe: (args) => subscribe(args) as unknown as OperationResult,
     onComplete: finish,
@@ -170,21 +170,21 @@ export function socketProtocol(
 
 type SocketContext = Context<Record<string, unknown>, SocketSession>;
 
-/** What is to be done when graphql-ws comes to execute it. */
+/** A prepared operation, between `onSubscribe` and `execute` or `subscribe` of graphql-ws. */
 type Begun =
-  | { readonly operation: Operation; readonly kept: KeptAnswer }
+  | { readonly operation: Operation; readonly cached: KeptAnswer }
   | {
       readonly operation: Operation;
       readonly args: OperationArgs;
-      readonly asked: string;
+      readonly requestText: string;
       /** Closes the socket. */
       readonly close: SessionParts['close'];
     };
 
-// graphql-ws looks whether it is a query; nobody executes it.
+// graphql-ws reads the operation type from it; it is never executed.
 const anyQuery = parse('{ __typename }');
 
-/** docs/behaviour.md 7: in the `connection_init` payload, or else in the upgrade's headers. */
+/** docs/behaviour.md 7: from the `connection_init` payload, or else from the upgrade's headers. */
 function credentialsFrom(payload: Record<string, unknown> | undefined, upgrade: Credentials): Credentials {
   return {
     authorization:
@@ -202,7 +202,7 @@ function textIn(payload: Record<string, unknown> | undefined, name: string): str
 const fellBehind = ({ errors }: ExecutionResult) =>
   errors?.some(({ extensions }) => extensions.code === 'FELL_BEHIND') === true;
 
-/** Hands the one result of a query to the socket by itself: what graphql-ws is left with is its end. */
+/** Sends the result of a query directly to the socket; graphql-ws sends only the `complete` message. */
 function sentTo({ sink, isAbandoned }: Operation, json: Uint8Array): AsyncIterable<ExecutionResult> {
   if (!isAbandoned) sink?.send(json);
   return noMore();
@@ -214,7 +214,7 @@ function isStream(result: unknown): result is AsyncIterable<ExecutionResult> {
   return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 }
 
-// Not an async function*: its return() would wait for the next result of a source that may be silent for hours.
+// Not an async generator: its return() would wait for the next result, which may take hours.
 function mapped<T>(source: AsyncIterable<T>, map: (value: T) => T): AsyncIterableIterator<T> {
   const iterator = source[Symbol.asyncIterator]();
   const done = { done: true, value: undefined } as const;

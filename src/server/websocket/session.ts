@@ -7,7 +7,7 @@ export interface SessionParts {
   readonly credentials: Credentials;
   readonly wantsCost: boolean;
   close(code: number, reason: string): void;
-  /** Where results of the operation `id` go straight to. */
+  /** The sink for results of the operation `id`, which bypass graphql-ws. */
   outletFor(id: string): ResultSink;
 }
 
@@ -16,7 +16,7 @@ interface Running {
   readonly startedAtMs: number;
 }
 
-/** One socket: who is on it, and what runs there. */
+/** One socket: its client and its running operations. */
 export class SocketSession {
   readonly parts: SessionParts;
   readonly running = new Map<string, Running>();
@@ -32,7 +32,7 @@ export class SocketSession {
     return this.#client;
   }
 
-  /** Takes the client in; false when the socket has gone meanwhile. */
+  /** Assigns the authenticated client; false when the socket has closed meanwhile. */
   admit(client: Client, onEnd: () => void): boolean {
     if (this.#isOver) return false;
     this.#client = client;
@@ -44,8 +44,8 @@ export class SocketSession {
   }
 
   /**
-   * A client that no longer wants a query says so with a `complete` frame, which graphql-ws heeds for subscriptions
-   * alone: a query would go on to its end and spend budget for nobody.
+   * A client cancels a query with a `complete` message, which graphql-ws handles for subscriptions only: without this
+   * a cancelled query would continue and spend budget.
    */
   seeComplete(text: string): void {
     if (this.running.size === 0 || !text.includes('"complete"')) return;
@@ -57,7 +57,7 @@ export class SocketSession {
         this.running.get(id)?.operation.abandon(new ClientGone('The client no longer wants this'));
       }
     } catch {
-      // What is no JSON is the protocol's to refuse.
+      // graphql-ws refuses malformed JSON itself.
     }
   }
 

@@ -2,16 +2,16 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ResultSink } from '../../graph/subscriptions/result-sink.js';
 
-// What waits in memory for one socket that is read slowly; the rest waits in the feed's log, which all share.
+// Bound of unsent bytes per socket; changes beyond it wait in the change log, which all subscribers share.
 const mostUnsentBytes = 64 * 1024;
 
 /**
  * The results of subscriptions on one socket, as `next` messages of graphql-transport-ws.
- * @param connection what `socket` writes to
+ * @param connection the TCP or TLS socket under `socket`
  */
 export function socketSinks(socket: WebSocket, connection: Socket): (id: string) => ResultSink {
   let waiting: (() => void)[] = [];
-  // More than the connection's own mark is unsent whenever somebody waits, so that it tells when all has gone.
+  // Callbacks wait only at 64 KiB or more, beyond the connection's high-water mark, so that 'drain' is sure to follow.
   connection.on('drain', () => {
     const ready = waiting;
     waiting = [];
@@ -24,7 +24,7 @@ export function socketSinks(socket: WebSocket, connection: Socket): (id: string)
         return connection.writableLength < mostUnsentBytes;
       },
       send(result) {
-        // Between two frames of ws: it writes each whole, since messages are neither compressed nor in fragments.
+        // Written between frames of ws, which writes each frame whole: messages are neither compressed nor fragmented.
         if (socket.readyState === socket.OPEN) connection.write(nextFrame(id, head, result));
       },
       whenReady: (run) => void waiting.push(run),
@@ -34,7 +34,7 @@ export function socketSinks(socket: WebSocket, connection: Socket): (id: string)
 
 let latest: { readonly id: string; readonly result: Uint8Array; readonly frame: Buffer } | null = null;
 
-/** The frame of a `next` message. Of clients that count their operations, ten thousand sockets get one and the same frame. */
+/** The frame of a `next` message. The latest one is cached, since many sockets use the same operation id. */
 function nextFrame(id: string, head: Buffer, result: Uint8Array): Buffer {
   if (latest?.result !== result || latest.id !== id) {
     latest = { id, result, frame: textFrame(head, result, tail) };

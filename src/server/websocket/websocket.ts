@@ -20,12 +20,12 @@ export interface WebSocketOptions extends ProtocolOptions {
 /** The sockets of one server: graphql-transport-ws at `/graphql`. */
 export interface Sockets {
   readonly count: number;
-  /** Closes every socket with 1012, so that its client comes back and resumes; cuts off those that do not answer. */
+  /** Closes every socket with 1012, so that clients reconnect and resume; cuts off those that do not answer. */
   restart(): void;
   close(): void;
 }
 
-// What a client may leave unread of pongs and the like. Results wait for the client by themselves.
+// Bound of unsent pongs and other control messages. Results have their own backpressure.
 const unreadMaxBytes = 8 * 1024 * 1024;
 const serviceRestart = 1012;
 const tryAgainLater = 1013;
@@ -36,16 +36,16 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: maxBodyBytes,
-    // Any sub-protocol is taken at first, so that the wrong one can be told so: 4406, not a failed handshake.
+    // Accepts any sub-protocol first, so that graphql-ws can close a wrong one with 4406 instead of a failed handshake.
     handleProtocols: (asked) =>
       asked.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : ([...asked][0] ?? false),
   });
   const endings = new WeakMap<WebSocket, Ending>();
-  // On the machine's clock, as the connections are.
+  // Uses the machine's clock, since connections run on it.
   const heartbeat = new Heartbeat({
     clock: realClock,
     onSilent(socket) {
-      // One that only did not read may still read why: ws cuts it off half a minute later.
+      // A client that merely did not read can still receive the reason; ws cuts it off half a minute later.
       endings.get(socket)?.(tryAgainLater, noAnswer);
       socket.close(tryAgainLater, noAnswer);
     },
@@ -78,7 +78,7 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
       session,
     );
     socket.on('ping', () => dropUnread(socket));
-    // A frame that breaks the protocol, or is too large: ws closes the socket with the code for it.
+    // After an invalid or oversized frame ws closes the socket with the proper code.
     socket.on('error', (error) => log.debug({ error: error.message }, 'A socket broke the protocol'));
     let isOver = false;
     const end: Ending = (code, reason) => {
@@ -99,7 +99,7 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
     take: (text: string) => Promise<void>,
   ): Promise<void> {
     dropUnread(socket);
-    // What comes after the gateway has closed it would be begun for nobody.
+    // Messages that arrive after the gateway has closed the socket are dropped.
     if (socket.readyState !== socket.OPEN) return;
     session.seeComplete(text);
     try {
@@ -126,12 +126,12 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
   };
 }
 
-/** Ends what runs on a socket; the socket itself may take longer to close. */
+/** Ends the operations of a socket; the socket itself may take longer to close. */
 type Ending = (code: number, reason: string) => void;
 
 const noAnswer = 'No answer to a ping';
 
-/** Resolves when the text has gone to the machine's network: results wait here for a client that reads slowly. */
+/** Resolves when the kernel has taken the text: backpressure for a client that reads slowly. */
 function sent(socket: WebSocket, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.readyState !== socket.OPEN) resolve();

@@ -2,22 +2,22 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.js';
 import { type Claim, claimMs, keptForMs, type OpenedBody } from '../claimed-bodies.js';
 
-/** Stored bodies have a name and an id; both together are never parts of one another. */
+/** Unambiguous, since a name contains no line break. */
 const keyOf = (name: string, id: string) => `${name}\n${id}`;
 
-// What a stored body costs besides its bytes and its key, as estimated.
+// Estimated memory of a stored body besides its bytes and its key.
 const overheadBytes = 200;
-// Names of refused keys: with the oldest of them goes whatever was stored before it was refused.
+// Names with a recorded clearing. Dropping the oldest one also invalidates every body stored before that clearing.
 const mostCleared = 10_000;
 
-/** Bodies of answers and the claims to ask for them, for all workers. The least recently used bodies go first. */
+/** Response bodies and claims of all workers. The least recently used bodies are evicted first. */
 export class HubBodies {
   readonly #clock: Clock;
   readonly #bodies: LRUCache<string, StoredBody>;
   readonly #claims = new Map<string, HeldClaim>();
-  /** Those who wait for a claim to go. */
+  /** Callbacks that wait for the release of a claim. */
   readonly #waiting = new Map<string, (() => void)[]>();
-  /** A place that was opened before this number, or before that of its name, stores nothing any more. */
+  /** Epoch in which each name was last cleared: bodies opened in an earlier one are neither stored nor returned. */
   readonly #clearedAt = new Map<string, number>();
   #allClearedAt = 0;
   #epoch = 0;
@@ -30,12 +30,12 @@ export class HubBodies {
     });
   }
 
-  /** Bytes of the bodies, as estimated. */
+  /** Estimated bytes of the bodies. */
   get bytes(): number {
     return this.#bodies.calculatedSize;
   }
 
-  /** @param owner whose claim it is: it goes with its owner */
+  /** @param owner holder of the claim, which is released when the owner leaves */
   open(owner: object, name: string, id: string, { rank, name: claim }: Claim): OpenedBody {
     const key = keyOf(name, id);
     const held = this.#heldClaim(key);
@@ -97,7 +97,7 @@ export class HubBodies {
     this.#allClearedAt = oldest[1];
   }
 
-  /** The owner has gone: what it was about to ask for is another's to ask. */
+  /** The owner has gone: releases its claims, so that others can request the bodies. */
   leave(owner: object): void {
     for (const [key, claim] of this.#claims) if (claim.owner === owner) this.#drop(key);
   }

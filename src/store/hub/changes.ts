@@ -8,10 +8,10 @@ import {
   type SharedChange,
 } from '../store.js';
 
-// As many as one instance keeps by itself (docs/behaviour.md 9.4).
+// The same bound as in the log of one instance (docs/behaviour.md 9.4).
 const mostChanges = 50_000;
 
-/** The change logs of all feeds, for all workers. That of a feed is forgotten when its last listener has left. */
+/** The replicated logs of all feeds, for all workers. A log is removed when its last listener has left. */
 export class HubChanges {
   readonly #clock: Clock;
   readonly #logs = new Map<string, HubLog>();
@@ -51,7 +51,9 @@ export class HubChanges {
     if (log?.isAbandoned) this.#logs.delete(name);
   }
 
-  /** The worker is gone without a goodbye: another can poll at once. Its listeners may come back to the others. */
+  /**
+   * The worker was lost: frees its lease at once, but keeps its log, since its clients may reconnect to other workers.
+   */
   lose(owner: object): void {
     for (const log of this.#logs.values()) log.freeLease(owner);
     this.#forgetAbandoned();
@@ -75,11 +77,11 @@ export class HubChanges {
 /** The replicated log of one feed. */
 class HubLog {
   readonly #clock: Clock;
-  #run: number | null = null;
-  #base: { readonly seq: number; readonly text: string } = { seq: 0, text: '' };
+  #epoch: number | null = null;
+  #snapshot: { readonly seq: number; readonly text: string } = { seq: 0, text: '' };
   #changes: SharedChange[] = [];
   #last = 0;
-  /** When each was last heard of. */
+  /** Time of the last heartbeat by listener. */
   readonly #listeners = new Map<object, number>();
   #lease: { readonly owner: object; untilMs: number } | null = null;
   #pulse: string | null = null;
@@ -95,45 +97,46 @@ class HubLog {
 
   attach(owner: object, own: Place | null): Attached | null {
     this.#listen(owner);
-    if (this.#run !== null && this.#run === own?.run) {
+    if (this.#epoch !== null && this.#epoch === own?.run) {
       const changes = this.#after(own.seq);
-      if (changes) return { run: this.#run, base: null, changes };
+      if (changes) return { run: this.#epoch, base: null, changes };
     }
-    if (this.#run !== null && this.#listeners.size > 1) {
-      const changes = this.#after(this.#base.seq);
-      if (changes) return { run: this.#run, base: this.#base, changes };
+    if (this.#epoch !== null && this.#listeners.size > 1) {
+      const changes = this.#after(this.#snapshot.seq);
+      if (changes) return { run: this.#epoch, base: this.#snapshot, changes };
     }
-    // Nobody else listens, or nobody could follow: whoever listened before is told afresh what it may have missed.
-    this.#run = null;
+    // No other instance listens, or the log has a gap: end the epoch. The next one begins with a snapshot to resync
+    // from.
+    this.#epoch = null;
     this.#changes = [];
     this.#pulse = null;
     return null;
   }
 
   begin(run: number, text: string): boolean {
-    if (this.#run !== null) return false;
-    this.#run = run;
-    this.#base = { seq: 0, text };
+    if (this.#epoch !== null) return false;
+    this.#epoch = run;
+    this.#snapshot = { seq: 0, text };
     this.#changes = [];
     this.#last = 0;
     return true;
   }
 
   publish(owner: object, run: number, texts: readonly string[]): number | null {
-    if (run !== this.#run) return null;
+    if (run !== this.#epoch) return null;
     this.#keepLease(owner);
     for (const text of texts) this.#changes.push({ seq: ++this.#last, text });
-    // Seldom, since it moves all others.
+    // Trimmed seldom, since that copies the array.
     if (this.#changes.length > 1.1 * mostChanges) this.#changes = this.#changes.slice(-mostChanges);
     return this.#last;
   }
 
   readAfter({ run, seq }: Place): readonly SharedChange[] | null {
-    return run === this.#run ? this.#after(seq) : null;
+    return run === this.#epoch ? this.#after(seq) : null;
   }
 
   rebase({ run, seq }: Place, text: string): void {
-    if (run === this.#run) this.#base = { seq, text };
+    if (run === this.#epoch) this.#snapshot = { seq, text };
   }
 
   beat(owner: object, pulse: string | null): Heartbeat {
@@ -143,7 +146,7 @@ class HubLog {
     }
     const isPolling = this.#keepLease(owner);
     if (isPolling && pulse !== null) this.#pulse = pulse;
-    const last = this.#run === null ? null : { run: this.#run, seq: this.#last };
+    const last = this.#epoch === null ? null : { run: this.#epoch, seq: this.#last };
     return { isPolling, last, pulse: this.#pulse };
   }
 
@@ -156,7 +159,7 @@ class HubLog {
     if (this.#lease?.owner === owner) this.#lease = null;
   }
 
-  /** False where it is another's. */
+  /** False when another worker holds the lease. */
   #keepLease(owner: object): boolean {
     if (this.#lease?.owner !== owner) return false;
     this.#lease.untilMs = this.#clock.now() + leaseMs;
@@ -170,12 +173,12 @@ class HubLog {
 
   #forgetGone(): void {
     const nowMs = this.#clock.now();
-    for (const [one, heardAtMs] of this.#listeners) {
-      if (heardAtMs <= nowMs - goneAfterMs) this.#listeners.delete(one);
+    for (const [one, heartbeatAtMs] of this.#listeners) {
+      if (heartbeatAtMs <= nowMs - goneAfterMs) this.#listeners.delete(one);
     }
   }
 
-  /** Null where what comes next is not there any more. */
+  /** Null when the next change has been discarded. */
   #after(seq: number): readonly SharedChange[] | null {
     const count = this.#last - seq;
     if (count < 0 || count > this.#changes.length) return null;

@@ -1,6 +1,6 @@
 import { StoreAway } from '../store.js';
 
-/** One end of a way on which messages arrive whole and in order: to a child process, or within one process. */
+/** One end of a connection that delivers whole messages in order, to a child process or within one process. */
 export interface MessagePort {
   /** Does nothing once the other end has gone. */
   post(message: unknown): void;
@@ -8,7 +8,7 @@ export interface MessagePort {
   onClose(listener: () => void): void;
 }
 
-/** Names of what can be asked of one side, with what it takes and gives. All of that must survive a structured clone. */
+/** The functions that one side answers. Arguments and results must survive a structured clone. */
 export type Calls<T> = { readonly [Name in keyof T]: (...args: never[]) => unknown };
 
 type Arguments<T, Name extends keyof T> = T[Name] extends (...args: infer Args) => unknown ? Args : never;
@@ -24,12 +24,12 @@ type Message =
   | { readonly seisgraph: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly seisgraph: 'failure'; readonly id: number; readonly message: string };
 
-/** Calls in both directions over one port: `Theirs` is what the other side answers. */
+/** Remote calls in both directions over one port; `Theirs` are the functions that the other side answers. */
 export class Channel<Theirs extends Calls<Theirs>> {
   readonly #port: MessagePort;
   readonly #own = new Map<string, (...args: never[]) => unknown>();
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
-  /** What was told before this side was ready for it: a process that starts is told of those that join meanwhile. */
+  /** One-way calls that arrived before `answer`, such as member counts sent to a process that is still starting. */
   readonly #early: Message[] = [];
   readonly #closing: (() => void)[] = [];
   #nextId = 0;
@@ -47,7 +47,7 @@ export class Channel<Theirs extends Calls<Theirs>> {
     return this.#isOpen;
   }
 
-  /** What the other side may ask from now on. */
+  /** Answers these calls from now on, including one-way calls that arrived earlier. */
   answer<Own extends Calls<Own>>(own: Own): void {
     for (const [name, run] of Object.entries<(...args: never[]) => unknown>(own)) this.#own.set(name, run);
     for (const message of this.#early.splice(0)) void this.#take(message);
@@ -66,7 +66,7 @@ export class Channel<Theirs extends Calls<Theirs>> {
     });
   }
 
-  /** The same without an answer. */
+  /** A one-way call; dropped when the other side has gone. */
   tell<Name extends keyof Theirs & string>(name: Name, ...args: Arguments<Theirs, Name>): void {
     if (this.#isOpen) this.#post({ seisgraph: 'call', id: null, name, args });
   }
@@ -91,7 +91,7 @@ export class Channel<Theirs extends Calls<Theirs>> {
         return;
       }
       if (!run) throw new Error(`Nobody answers ${name} here`);
-      // Not awaited where it is there at once: answers leave in the order of the calls.
+      // Awaits promises only: synchronous answers leave in the order of the calls.
       const given = run(...(args as never[]));
       const value = given instanceof Promise ? await given : given;
       if (id !== null) this.#post({ seisgraph: 'answer', id, value });

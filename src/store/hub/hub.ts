@@ -7,11 +7,11 @@ import { HubChanges } from './changes.js';
 import type { Channel } from './channel.js';
 import { HubJournals } from './journal.js';
 
-/** What an instance asks of the hub; `name` as in `Store`. */
+/** The calls that the hub answers; `name` as in `Store`. */
 export interface HubCalls {
   openBody(name: string, id: string, claim: Claim): OpenedBody;
   isBodyClaimed(name: string, id: string, rank: number): boolean;
-  /** Answered when the claim that there is has gone. */
+  /** Answered when the present claim is released. */
   claimReleased(name: string, id: string): Promise<void>;
   putBody(name: string, id: string, generation: string, packed: Uint8Array | null): void;
   extendClaim(name: string, id: string, claim: Claim): void;
@@ -25,22 +25,22 @@ export interface HubCalls {
   rebase(name: string, place: Place, base: string): void;
   beat(name: string, pulse: string | null): Heartbeat;
   leaveFeed(name: string): void;
-  /** Whether it is rung at when something is added to the feed. */
+  /** Turns `ring` calls for a feed on or off. */
   hearBell(name: string, isHeard: boolean): void;
 }
 
-/** What the hub tells an instance. */
+/** The calls that an instance answers. */
 export interface HubNews {
   ring(name: string): void;
   /** Another instance has cleared its bodies. */
   cleared(name: string): void;
-  /** How many there are. */
+  /** The number of instances has changed. */
   instances(count: number): void;
 }
 
 /**
- * What Redis is to instances on many machines, the hub is to workers of one: it holds in memory what they share. It stands
- * in the primary process, so that it ends with all of them and never before.
+ * Holds the state shared by the workers of one machine in memory, as Redis does for several machines. It runs in the
+ * primary process, so that it lives as long as any worker.
  */
 export class Hub {
   readonly #bodies: HubBodies;
@@ -54,7 +54,7 @@ export class Hub {
     this.#changes = new HubChanges(clock);
   }
 
-  /** Bytes of the bodies that lie here, as estimated. */
+  /** Estimated bytes of the stored bodies. */
   get cachedBytes(): number {
     return this.#bodies.bytes;
   }
@@ -68,9 +68,9 @@ export class Hub {
       this.#members.delete(member);
       this.#bodies.leave(member);
       this.#changes.lose(member);
-      this.#tellCount();
+      this.#broadcastCount();
     });
-    this.#tellCount();
+    this.#broadcastCount();
   }
 
   #callsOf(member: HubMember): HubCalls {
@@ -115,13 +115,13 @@ export class Hub {
     for (const { channel, bells } of this.#members) if (bells.has(name)) channel.tell('ring', name);
   }
 
-  #tellCount(): void {
+  #broadcastCount(): void {
     for (const { channel } of this.#members) channel.tell('instances', this.#members.size);
   }
 }
 
 interface HubMember {
   readonly channel: Channel<HubNews>;
-  /** Of the feeds that it hears of. */
+  /** Names of the feeds for which it receives `ring`. */
   readonly bells: Set<string>;
 }

@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.js';
 import { type Appended, type Heard, type NewEntry, type SharedEntry, slotMs } from '../batched-journal.js';
 
-// As far as entries are told one by one: a rate limit's minute, and what clocks and ways may add to it.
+// Entries are retained singly for the minute of a rate limit, plus a margin for clocks and transit.
 const reachMs = 65_000;
 const mostEntries = 5_000;
-// A day in slots of ten minutes, and one more: the first of them is not over yet.
+// A day in slots of ten minutes, and one more, since a day touches 145 slots.
 const slotsOfDay = 145;
-// Each of a key. What the least recently used one has sent today is forgotten.
+// One journal per key. The least recently used one is evicted with its counts of today.
 const mostJournals = 10_000;
 
-/** What was sent with each key, in one order, for all workers. */
+/** The journals of all keys, for all workers. */
 export class HubJournals {
   readonly #clock: Clock;
   readonly #journals = new LRUCache<string, HubJournal>({ max: mostJournals });
@@ -50,7 +50,7 @@ class HubJournal {
       .map(({ atMs, text }) => ({ atMs, text }));
     const isUpToDate = !isNew && entries.length === 0;
     for (const entry of newEntries) if (isUpToDate || entry.isForced) this.#add(writer, entry, nowMs);
-    // As they are after what was added: nothing of it is told again.
+    // Summed up after adding, so that the added entries are not reported again.
     const { standing, counts } = isNew ? this.#summary() : nothing;
     return {
       isUpToDate,

@@ -5,12 +5,12 @@ import type { Connection, Place, SharedChanges, Store } from '../store.js';
 import type { Channel } from './channel.js';
 import type { HubCalls, HubNews } from './hub.js';
 
-/** One instance's way to what the hub holds. It is up until the hub is gone for good. */
+/** One instance's client of the hub. It is up until the channel closes, which is final. */
 export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
   const bells = new Map<string, () => void>();
   const clearing = new Map<string, Set<() => void>>();
   let instances = 1;
-  const news: HubNews = {
+  const handlers: HubNews = {
     ring: (name) => bells.get(name)?.(),
     cleared: (name) => {
       for (const listener of clearing.get(name) ?? []) listener();
@@ -19,7 +19,7 @@ export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
       instances = count;
     },
   };
-  channel.answer(news);
+  channel.answer(handlers);
   const connection = connectionOf(channel);
   return {
     connection,
@@ -42,7 +42,7 @@ export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
   };
 }
 
-/** Instances and hub are on one machine: there is one clock. */
+/** Instances and hub run on one machine and share its clock. */
 const sameClock = {
   toShared: (localMs: number) => localMs,
   toLocal: (sharedMs: number) => sharedMs,
@@ -76,7 +76,7 @@ function bodiesIn(
     time: sameClock,
     async open(id: string, claim: Claim): Promise<OpenedBody> {
       const { packed, ...opened } = await channel.call('openBody', name, id, claim);
-      // A structured clone makes plain bytes of a buffer.
+      // A structured clone turns a Buffer into a Uint8Array.
       return { ...opened, packed: packed && asBuffer(packed) };
     },
     isClaimed: (id, rank) => channel.call('isBodyClaimed', name, id, rank),

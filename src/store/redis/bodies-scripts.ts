@@ -1,11 +1,11 @@
 /*
- * KEYS of all but the last: the generation, a body of it, and who asks upstream for it. A body begins with its generation
- * and a space; who asks with a digit for the urgency and a space.
+ * KEYS of all but the last: the generation, a body, and the claim to request it from upstream. A body begins with its
+ * generation and a space; a claim consists of a digit for the rank, a space and its name.
  */
 
 /**
- * ARGV: how urgent, who, and for how many milliseconds others need not ask. Answers with the generation, whether it is for
- * this one to ask, and the body.
+ * ARGV: rank and name of the claim, and its duration in milliseconds. Returns the generation, 1 if the claim was
+ * granted, and the body.
  */
 export const opening = `
 local time = redis.call('TIME')
@@ -14,7 +14,7 @@ if not generation then
   generation = time[1] .. '.' .. time[2]
   redis.call('SET', KEYS[1], generation)
 end
--- A day and an hour: longer than any body.
+-- A day and an hour: longer than any body lives.
 redis.call('PEXPIRE', KEYS[1], 90000000)
 local asked = redis.call('GET', KEYS[3])
 local isOurs = not asked or tonumber(string.sub(asked, 1, 1)) > tonumber(ARGV[1])
@@ -28,12 +28,12 @@ else
 end
 return {time, generation, isOurs and 1 or 0, body}`;
 
-/** ARGV: how urgent. Answers with whether somebody asks at least as urgently. */
+/** ARGV: a rank. Returns 1 if there is a claim at least as urgent. */
 export const looking = `
 local asked = redis.call('GET', KEYS[3])
 return {redis.call('TIME'), asked and tonumber(string.sub(asked, 1, 1)) <= tonumber(ARGV[1]) and 1 or 0}`;
 
-/** ARGV: the generation, and what is kept of it for how many milliseconds; without it nothing is. */
+/** ARGV: the generation, the body and its lifetime in milliseconds; without a body the stored one is deleted. */
 export const keeping = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   if ARGV[2] then
@@ -45,19 +45,19 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then
 end
 return {redis.call('TIME')}`;
 
-/** ARGV: how urgent, who asks still, and for how many milliseconds more. */
+/** ARGV: rank and name of the claim to extend, and its duration from now in milliseconds. */
 export const claiming = `
 local asked = redis.call('GET', KEYS[3])
 if asked and string.sub(asked, 3) == ARGV[2] then redis.call('SET', KEYS[3], ARGV[1] .. ' ' .. ARGV[2], 'PX', ARGV[3]) end
 return {redis.call('TIME')}`;
 
-/** ARGV: who asks no longer. */
+/** ARGV: name of the claim to release. */
 export const leaving = `
 local asked = redis.call('GET', KEYS[3])
 if asked and string.sub(asked, 3) == ARGV[1] then redis.call('DEL', KEYS[3]) end
 return {redis.call('TIME')}`;
 
-/** KEYS: the generation. With none, the next one is another. */
+/** KEYS: the generation. After its deletion the next `opening` begins a new one. */
 export const forgetting = `
 redis.call('DEL', KEYS[1])
 return {redis.call('TIME')}`;

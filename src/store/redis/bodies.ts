@@ -10,7 +10,7 @@ import type { SharedBodies } from '../store.js';
 import { claiming, forgetting, keeping, leaving, looking, opening } from './bodies-scripts.js';
 import type { RedisLink } from './link.js';
 
-/** Bodies in Redis, each in one string of a generation. */
+/** Bodies in Redis, each stored as one string that begins with its generation. */
 export function redisBodies(link: RedisLink, name: string): SharedBodies {
   return new ClaimedBodies(new RedisBodiesBackend(link, name));
 }

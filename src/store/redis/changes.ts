@@ -9,11 +9,12 @@ import {
 } from '../store.js';
 import type { RedisLink } from './link.js';
 
-// As many as one instance keeps by itself (docs/behaviour.md 9.4); a feed that nobody listens to is forgotten in a day.
+// The same bound as in the log of one instance (docs/behaviour.md 9.4).
 const mostChanges = 50_000;
+// Keys of a feed without listeners expire after a day and an hour.
 const keptForS = 25 * 3_600;
 
-/** The changes of one feed in a Redis stream, whose ids are their numbers. */
+/** The replicated log of one feed in a Redis stream, with the changes' numbers as stream ids. */
 export class RedisChanges implements SharedChanges {
   readonly #link: RedisLink;
   readonly #keys: readonly string[];
@@ -66,11 +67,11 @@ export class RedisChanges implements SharedChanges {
 
   async beat(pulse: string | null): Promise<Heartbeat> {
     const answer = await this.#run(beating, pulse ?? '');
-    const [isPolling, run, last, heard] = answer.map(String);
+    const [isPolling, run, last, progress] = answer.map(String);
     return {
       isPolling: isPolling === '1',
       last: run ? { run: Number(run), seq: Number(last) } : null,
-      pulse: heard || null,
+      pulse: progress || null,
     };
   }
 
@@ -88,7 +89,7 @@ export class RedisChanges implements SharedChanges {
   }
 }
 
-/** Of `XRANGE`: id and fields of each. */
+/** Decodes the answer of `XRANGE`: id and fields of each entry. */
 function changesOf(answer: unknown): SharedChange[] {
   return (answer as [unknown, [unknown, unknown]][]).map(([id, [, text]]) => ({
     seq: Number.parseInt(String(id), 10),
@@ -96,7 +97,7 @@ function changesOf(answer: unknown): SharedChange[] {
   }));
 }
 
-// What all scripts begin with. Arguments of their own follow upon the first four.
+// Common beginning of all scripts. A script's own arguments follow the first four.
 const prelude = `
 local run, changes, last, base, listeners, lease, pulse = unpack(KEYS)
 local instance, goneAfterMs, leaseMs, keptForS = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -113,7 +114,7 @@ local function keep()
   if redis.call('GET', lease) == instance then redis.call('PEXPIRE', lease, leaseMs) end
 end
 
--- Nothing where the stream has given up what comes next.
+-- Nil when the stream has discarded the next change.
 local function after(seq)
   local found = redis.call('XRANGE', changes, '(' .. seq .. '-0', '+')
   local missing = tonumber(redis.call('GET', last) or 0) - seq - #found
@@ -134,7 +135,7 @@ if current and redis.call('ZCARD', listeners) > 1 then
   local found = text and after(seq)
   if found then return {time, current, text, seq, found} end
 end
--- Nobody else listens, or nobody could follow: whoever listened before is told afresh what it may have missed.
+-- No other instance listens, or the log has a gap: end the epoch. The next one begins with a snapshot to resync from.
 redis.call('DEL', run, changes, last, base, pulse)
 return {time}`;
 

@@ -1,10 +1,11 @@
 /**
- * Adds to the journal. KEYS: the stream, the requests sent in each ten minutes of a day, what stands. ARGV: the writer, the
- * last entry it has heard and when nothing came after it, then for each new entry its text, how many requests it counts
- * for, for how many milliseconds it stands, and 1 where it is added in any case.
+ * Adds to the journal. KEYS: the stream, the hash of requests sent per ten minutes, the standing entry. ARGV: the
+ * writer, the id of the last entry it has read and the time at which there was no later one; then for each new entry
+ * its text, the number of requests it stands for, how long it stands in milliseconds, and 1 when it is forced.
  *
- * Answers with whether the others were added too, the last entry there is, the time, what was not heard as a list of times
- * and texts, and for one that has heard nothing for longer than a minute the counts of the day and what stands.
+ * Returns 1 if the entries that are not forced were added too, the id of the last entry, the time, the unread entries
+ * as a flat list of times and texts, and, for a writer that has read nothing for over a minute, the day's counts and
+ * the standing entry.
  */
 export const addScript = `
 local time = redis.call('TIME')
@@ -26,7 +27,7 @@ end
 
 local newest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
 local last = newest and newest[1] or ''
--- A stream that ends before what was heard of it is another one: Redis has lost the first.
+-- A stream that ends before the last entry read is another one: Redis has lost the first.
 local isLost = newest and heard ~= '' and isBefore(last, heard)
 local isNew = heard == '' or isLost or now - heardAt > reach or now < heardAt
 local from = isNew and string.format('%.0f', now - reach) or '(' .. heard
@@ -55,7 +56,7 @@ for at = 4, #ARGV, 4 do
     end
   end
 end
--- After what was added: nothing of it is told again.
+-- Counted after adding, so that the added entries are not reported again.
 local counts, stands = {}, {}
 if isNew then
   local all = redis.call('HGETALL', sent)

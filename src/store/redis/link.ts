@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Clock, realClock } from '../../clock.js';
 import type { Log } from '../../log.js';
@@ -7,42 +7,42 @@ import { SharedTime } from '../shared-time.js';
 import { type Connection, StoreAway } from '../store.js';
 
 export interface RedisLinkOptions {
-  /** REDIS_URL. It can hold a password: it is never logged. */
+  /** REDIS_URL. Never logged, since it can contain a password. */
   readonly url: string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-// Far longer than any of our commands takes; who waits is a client.
+// Far longer than any of our commands takes, and short enough for the client that waits for it.
 const commandTimeoutMs = 1_500;
 const longestRetryMs = 5_000;
-// A connection that was of use for so long was not in trouble.
+// A connection that lasted this long resets the count of failures in a row.
 const wellAfterMs = 30_000;
 const keyPrefix = 'seisgraph:1';
 
 /**
- * The connections to Redis: one for commands, one on which others ring. It is up when both are; whatever goes wrong on
- * the way takes it down until it has been made anew, so that a Redis that hangs costs one command's patience and no more.
+ * The connections to Redis: one for commands, one for pub/sub. The link is up when both are. Any failure takes it down
+ * until both have reconnected, so that a Redis that hangs costs a single command time-out.
  */
 export class RedisLink implements Connection {
-  /** Tells this instance from the others. */
+  /** Unique id of this instance. */
   readonly instance = randomUUID();
   readonly time = new SharedTime();
-  /** Over when it is up, or is known to be away. */
+  /** Resolves when the link is up, or when the first attempt has failed. */
   readonly settled: Promise<void>;
   readonly clock: Clock;
   readonly #log: Log;
   readonly #commands: Redis;
-  readonly #bells: Redis;
-  readonly #ringing = new Map<string, () => void>();
+  readonly #pubSub: Redis;
+  readonly #bellListeners = new Map<string, () => void>();
   readonly #listeners = new Set<() => void>();
   readonly #names = new Map<string, string>();
   /** Null until the first connection has been made, or has failed. */
   #isUp: boolean | null = null;
   #isClosed = false;
-  /** Why there is no connection: for the log. */
+  /** The reason why there is no connection, for the log. */
   #reason = 'no connection yet';
-  /** Connections in a row that were given up. */
+  /** Number of connections in a row that failed within `wellAfterMs`. */
   #troubles = 0;
   #upSinceMs = 0;
 
@@ -56,19 +56,19 @@ export class RedisLink implements Connection {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       connectTimeout: commandTimeoutMs,
-      // Those that are to ring are named anew below, where a failure is caught.
+      // `#setUp` subscribes again, where a failure is caught.
       autoResubscribe: false,
       retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times + this.#troubles, 20), longestRetryMs),
       connectionName: 'seisgraph',
     };
     this.#commands = new Redis(url, options);
-    this.#bells = new Redis(url, options);
-    this.#bells.on('message', (channel: string) => this.#ringing.get(channel)?.());
-    for (const client of [this.#commands, this.#bells]) {
+    this.#pubSub = new Redis(url, options);
+    this.#pubSub.on('message', (channel: string) => this.#bellListeners.get(channel)?.());
+    for (const client of [this.#commands, this.#pubSub]) {
       client.on('connect', () => this.#limitSilence(client));
-      client.on('ready', () => this.#isReady() && this.#turn(true));
-      client.on('close', () => this.#turn(false));
-      // Without a listener it would end the process.
+      client.on('ready', () => this.#isReady() && this.#setUp(true));
+      client.on('close', () => this.#setUp(false));
+      // An error event without a listener would end the process.
       client.on('error', ({ message }: Error) => {
         if (!this.#isUp) this.#reason = message;
       });
@@ -85,13 +85,13 @@ export class RedisLink implements Connection {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Of one thing that is shared; all keys of one `name` lie in one slot of a cluster. */
+  /** The key of one part of `name`. All keys of one `name` hash to one slot of a Redis cluster. */
   key(name: string, part: string): string {
     return `${keyPrefix}:{${name}}:${part}`;
   }
 
   /**
-   * Runs a script. Its answer must begin with what `TIME` says: that keeps the shared clock known.
+   * Runs a script. Its answer must begin with the result of `TIME`, which synchronises the shared clock.
    * @throws StoreAway
    */
   async run(
@@ -109,20 +109,20 @@ export class RedisLink implements Connection {
       this.time.heard(nowMs, { sentMs, receivedMs: this.clock.now() });
       return answer.slice(1);
     } catch (error) {
-      // Not the arguments that an error of Redis carries: they are what is shared.
+      // An error of Redis also carries the arguments, which hold shared data and must not be logged.
       const { name, message } = error instanceof Error ? error : { name: 'unknown', message: '' };
       this.#takeDown(`a command failed: ${name} ${message.slice(0, 200)}`);
       throw new StoreAway(error);
     }
   }
 
-  /** Calls `ring` whenever an instance publishes to `channel`. What is rung while Redis is away is not heard. */
+  /** Calls `ring` whenever an instance publishes to `channel`. Messages sent while the link is down are lost. */
   onBell(channel: string, ring: () => void): () => void {
-    this.#ringing.set(channel, ring);
+    this.#bellListeners.set(channel, ring);
     if (this.#isUp) this.#subscribe(channel);
     return () => {
-      this.#ringing.delete(channel);
-      if (this.#isUp) this.#bells.unsubscribe(channel).catch(() => {});
+      this.#bellListeners.delete(channel);
+      if (this.#isUp) this.#pubSub.unsubscribe(channel).catch(() => {});
     };
   }
 
@@ -130,7 +130,7 @@ export class RedisLink implements Connection {
     this.#isClosed = true;
     this.#listeners.clear();
     this.#commands.disconnect();
-    this.#bells.disconnect();
+    this.#pubSub.disconnect();
   }
 
   #script(lua: string): (...args: unknown[]) => Promise<unknown> {
@@ -145,7 +145,7 @@ export class RedisLink implements Connection {
     return (...args) => run.apply(this.#commands, args);
   }
 
-  /** A connection can be taken by somebody who never says a word: Redis that hangs, or a network that has lost it. */
+  /** Limits the time from connecting to ready: a Redis that hangs accepts connections and never answers. */
   #limitSilence(client: Redis): void {
     const timer = realClock.timer(commandTimeoutMs, () => {
       if (client.status !== 'connect') return;
@@ -157,16 +157,16 @@ export class RedisLink implements Connection {
   }
 
   #isReady(): boolean {
-    return this.#commands.status === 'ready' && this.#bells.status === 'ready';
+    return this.#commands.status === 'ready' && this.#pubSub.status === 'ready';
   }
 
-  #turn(isUp: boolean): void {
+  #setUp(isUp: boolean): void {
     if (isUp === this.#isUp || this.#isClosed) return;
     this.#isUp = isUp;
     if (isUp) {
       this.#upSinceMs = realClock.now();
       this.#reason = 'the connection was closed';
-      for (const channel of this.#ringing.keys()) this.#subscribe(channel);
+      for (const channel of this.#bellListeners.keys()) this.#subscribe(channel);
       this.#log.info({}, 'Redis is there: cache, budget and feeds are shared');
     } else {
       const message = 'Redis is away: this instance goes on by itself, within its share of each budget';
@@ -176,7 +176,7 @@ export class RedisLink implements Connection {
   }
 
   #subscribe(channel: string): void {
-    this.#bells.subscribe(channel).catch(({ message }) => this.#takeDown(`no bell: ${message}`));
+    this.#pubSub.subscribe(channel).catch(({ message }) => this.#takeDown(`no bell: ${message}`));
   }
 
   #takeDown(reason: string): void {
@@ -185,24 +185,24 @@ export class RedisLink implements Connection {
     const wasWell = realClock.now() - this.#upSinceMs >= wellAfterMs;
     this.#troubles = wasWell ? 1 : this.#troubles + 1;
     this.#commands.disconnect(true);
-    this.#bells.disconnect(true);
-    this.#turn(false);
+    this.#pubSub.disconnect(true);
+    this.#setUp(false);
   }
 }
 
 /**
- * Rejects when there is no answer for long. It can lie there unread, where this process was busy: that is looked for first,
- * or a busy gateway would take Redis to be away. On the machine's clock, as the connection is.
+ * Rejects after `commandTimeoutMs` without an answer. The event loop first gets two iterations to read an answer that
+ * has arrived, or a busy gateway would take Redis to be down. Uses the real clock, as the connection does.
  */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let giveUp: (error: Error) => void = () => {};
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
   const timer = realClock.timer(commandTimeoutMs, async () => {
-    await nextTurn();
-    await nextTurn();
+    await nextIteration();
+    await nextIteration();
     giveUp(new Error('There was no answer in time'));
   });
-  return Promise.race([answer, late]).finally(() => timer.cancel());
+  return Promise.race([answer, timeout]).finally(() => timer.cancel());
 }

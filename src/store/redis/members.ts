@@ -2,7 +2,7 @@ import type { Timer } from '../../clock.js';
 import { goneAfterMs, heartbeatMs } from '../store.js';
 import type { RedisLink } from './link.js';
 
-/** How many instances there are. What was seen last holds while Redis is away. */
+/** Counts the live instances. The last count is retained while Redis is unreachable. */
 export class RedisMembers {
   readonly #link: RedisLink;
   readonly #key: string;
@@ -14,7 +14,7 @@ export class RedisMembers {
     this.#link = link;
     this.#key = link.key('instances', 'seen');
     this.#stopListening = link.onChange(() => {
-      if (link.isUp) void this.#beat();
+      if (link.isUp) void this.#heartbeat();
     });
   }
 
@@ -28,20 +28,20 @@ export class RedisMembers {
     await this.#link.run(leaving, [this.#key], [this.#link.instance]).catch(() => {});
   }
 
-  async #beat(): Promise<void> {
+  async #heartbeat(): Promise<void> {
     const link = this.#link;
     this.#timer?.cancel();
     try {
-      const [count] = await link.run(seen, [this.#key], [link.instance, goneAfterMs]);
+      const [count] = await link.run(registering, [this.#key], [link.instance, goneAfterMs]);
       this.#count = Math.max(1, Number(count));
-      this.#timer = link.clock.timer(heartbeatMs, () => void this.#beat());
+      this.#timer = link.clock.timer(heartbeatMs, () => void this.#heartbeat());
     } catch {
-      // It goes on when Redis is back.
+      // Heartbeats resume when the link is up again.
     }
   }
 }
 
-const seen = `
+const registering = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZADD', KEYS[1], now, ARGV[1])

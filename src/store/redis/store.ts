@@ -5,7 +5,7 @@ import { redisJournal } from './journal.js';
 import { RedisLink, type RedisLinkOptions } from './link.js';
 import { RedisMembers } from './members.js';
 
-/** Many processes share one Redis (docs/behaviour.md 8). It need not be there: they find each other as soon as it is. */
+/** Instances share one Redis (docs/behaviour.md 8). It may be down at the start: they connect as soon as it is up. */
 export function openRedisStore(options: RedisLinkOptions): Store {
   const link = new RedisLink(options);
   const members = new RedisMembers(link);

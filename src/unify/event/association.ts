@@ -7,9 +7,10 @@ import { instantOf } from '../time/wire-time.js';
 import { catalogueSolution, issueTime, knownInstant, projectSolution } from './solution.js';
 
 /**
- * Which records are of the same earthquake (docs/behaviour.md 6.2): equal ids first, else origins within 16 s and 100 km, each
- * the other's nearest among those that are left. Never by magnitude. One to one: each record is in one pair at most.
- * @returns the catalogue's record for each of the project's that has one
+ * Associates the records of the same earthquake (docs/behaviour.md 6.2): equal ids first, else origins within 16 s and
+ * 100 km that are each other's nearest among the remaining ones. Magnitude is never used. One to one: each record is in
+ * at most one pair.
+ * @returns the catalogue record of each project record that has one
  */
 export function associate<P extends Recorded<WireProjectEvent>, C extends Recorded<WireCatalogueEvent>>(
   project: readonly P[],
@@ -39,24 +40,24 @@ export function associate<P extends Recorded<WireProjectEvent>, C extends Record
   return pairs;
 }
 
-/** Anything that carries a record as upstream sent it. */
+/** Carries a record as upstream sent it. */
 export interface Recorded<T> {
   readonly value: T;
 }
 
-// The window in which USGS ComCat takes two origins for one earthquake (docs/behaviour.md 6.2).
+// USGS ComCat takes two origins within this window for one earthquake (docs/behaviour.md 6.2).
 const associationS = 16;
 export const associationKm = 100;
 
 /**
- * How far apart two solutions of one id are taken to begin at most. A list is read piece by piece, and records that lie
- * further apart could only be brought together by reading all that lies between them.
+ * Bounds for association in a list that is read window by window: records of one id that are further apart could only
+ * be paired by reading everything between them.
  */
 export interface Reach {
   readonly sameIdWithinS: number;
   /**
-   * What must be known around an origin time to decide on a record there: whoever is within 16 s may have its nearest
-   * another 16 s on, unless that one belongs to a record of the same id.
+   * Records within this span of an origin time decide on a record there: one within 16 s of it may have its own nearest
+   * another 16 s away, unless that one is paired by id.
    */
   readonly lookAheadMs: number;
 }
@@ -64,7 +65,7 @@ export interface Reach {
 /** Assumed: two solutions of one id begin within a quarter of an hour of each other. */
 export const wideReach = reachOf(900);
 
-/** Assumed: within two minutes where earthquakes come so fast that a quarter of an hour is more than can be read. */
+/** Assumed: within two minutes, where earthquakes are so dense that a quarter of an hour is too much to read. */
 export const closeReach = reachOf(120);
 
 function reachOf(sameIdWithinS: number): Reach {
@@ -75,14 +76,14 @@ interface Trace<T> {
   readonly record: T;
   readonly id: string;
   readonly time: Instant;
-  /** Null where the record has no location: only its id can tell what it belongs to. */
+  /** Null when the record has no location: it can then only be paired by id. */
   readonly point: Point | null;
 }
 
 function traceOfProject<T extends Recorded<WireProjectEvent>>(record: T): Trace<T>[] {
   const { value } = record;
   const solution = projectSolution(value);
-  // Without an origin, the time of issue is the nearest there is to its time.
+  // Without an origin, the issue time is the best estimate of the origin time.
   const time = solution?.originTime ?? knownInstant(issueTime(value));
   return time ? [{ record, id: value.id, time, point: solution }] : [];
 }
@@ -94,7 +95,7 @@ function traceOfCatalogue<T extends Recorded<WireCatalogueEvent>>(record: T): Tr
   return time ? [{ record, id: value.id, time, point: solution }] : [];
 }
 
-/** For each trace the nearest of `others` within the window; of equally near ones, that of the lowest id. */
+/** The nearest of `others` within the window, for each trace; tie-break by the lower id. */
 function nearestOf<A, B>(traces: readonly Trace<A>[], others: readonly Trace<B>[]): Map<Trace<A>, Trace<B>> {
   const located = others.filter((trace) => trace.point !== null).sort((a, b) => a.time.ms - b.time.ms);
   const nearest = new Map<Trace<A>, Trace<B>>();
@@ -113,7 +114,7 @@ function nearestOf<A, B>(traces: readonly Trace<A>[], others: readonly Trace<B>[
   return nearest;
 }
 
-/** Those within the window of time, and a hair more: it is measured exactly afterwards. */
+/** Traces within the time window, plus 1 ms for rounding: the exact test follows. */
 function* around<T>(sorted: readonly Trace<T>[], ms: number): Generator<Trace<T>> {
   const reachMs = associationS * 1000 + 1;
   let low = 0;
@@ -141,7 +142,10 @@ function lengthBetween(a: Trace<unknown>, b: Trace<unknown>): number {
   return km > associationKm ? Number.POSITIVE_INFINITY : Math.hypot(s / associationS, km / associationKm);
 }
 
-/** Most solutions have one candidate, to which every page and every operation asks the distance again. */
+/**
+ * Caches the last distance of each point: most solutions have one candidate, compared again by every page and
+ * operation.
+ */
 function kmBetween(a: Point, b: Point): number {
   const [one, other] =
     a.latitude < b.latitude || (a.latitude === b.latitude && a.longitude < b.longitude) ? [a, b] : [b, a];
@@ -154,7 +158,8 @@ function kmBetween(a: Point, b: Point): number {
 
 const lastDistances = new RecentlyUsed<Point, { readonly to: Point; readonly km: number }>(20_000);
 
-// Whole seconds and fractions apart: as milliseconds since 1970, sixteen seconds would not always be sixteen.
+// Whole seconds and fractions are subtracted separately: milliseconds since 1970 as one float lose precision, so that
+// 16 s would not always be exactly 16.
 function secondsBetween(a: Instant, b: Instant): number {
   const fraction = (time: Instant) =>
     (time.leap ? 1 : 0) + (time.digits === '' ? 0 : Number(`0.${time.digits}`));

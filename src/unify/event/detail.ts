@@ -11,7 +11,10 @@ import type { Sensor } from '../sensor/sensor.js';
 import { instantOf, type MaybeInstant } from '../time/wire-time.js';
 import type { Event } from './merge.js';
 
-/** What only the catalogue's detail has; null for an event that it does not have. One request for each event. */
+/**
+ * The catalogue's detail of the event; null for an event that the catalogue does not have. One request per event.
+ * @throws the failure of the catalogue if its record of the event could not be read
+ */
 export async function catalogueDetail(ctx: UnifyContext, event: Event): Promise<CatalogueDetail | null> {
   const id = event.catalogueEventId;
   if (id === null || !ctx.catalogue) {
@@ -23,7 +26,11 @@ export async function catalogueDetail(ctx: UnifyContext, event: Event): Promise<
     .catalogue(id, async () => (await ctx.catalogue?.event(id, ctx.scope))?.value ?? null);
 }
 
-/** Every solution that the project issued, as upstream wrote them; null for an event that it does not have. */
+/**
+ * The project's detail with every solution it issued, unconverted; null for an event that the project does not have.
+ * One request per event.
+ * @throws the failure of the project if its record of the event could not be read
+ */
 export async function projectDetail(ctx: UnifyContext, event: Event): Promise<ProjectDetail | null> {
   if (event.failures.project) throw event.failures.project;
   const id = event.projectEventId;
@@ -33,16 +40,19 @@ export async function projectDetail(ctx: UnifyContext, event: Event): Promise<Pr
     .project(id, async () => (await ctx.project?.event(id, ctx.scope))?.value ?? null);
 }
 
-/** When the waves of an earthquake reached a station, by the catalogue's solution. */
+/** Arrival times of the waves of an earthquake at a station, from the catalogue. */
 export interface Arrival {
   readonly stationCode: string;
-  /** Null for a masked sensor, as are the times: S minus P is a distance (docs/behaviour.md 6.4). */
+  /**
+   * Kilometres from the epicentre. Null for a masked sensor, as are the times: S minus P gives the distance
+   * (docs/behaviour.md 6.4).
+   */
   readonly distanceKm: Num;
   readonly pArrival: MaybeInstant;
   readonly sArrival: MaybeInstant;
 }
 
-/** Null where the catalogue has none. Costs the catalogue's detail. */
+/** Null when the catalogue has no arrivals. Costs the request for its detail. */
 export async function arrivalsOf(ctx: UnifyContext, event: Event): Promise<readonly Arrival[] | null> {
   const stations = (await catalogueDetail(ctx, event))?.stations ?? null;
   if (!stations) return null;
@@ -62,8 +72,8 @@ export async function arrivalsOf(ctx: UnifyContext, event: Event): Promise<reado
 }
 
 /**
- * The sensor that an arrival was read at: of several with its station code, the one that stands as far from the epicentre
- * as the arrival says, else the one of those that may in the event's network.
+ * The sensor of an arrival. Of several sensors with its station code, the only one at the distance that the arrival
+ * gives; else, of those not ruled out by distance, the one in the network of the event. Null when none fits.
  */
 export async function sensorOfArrival(
   ctx: UnifyContext,
@@ -72,7 +82,7 @@ export async function sensorOfArrival(
 ): Promise<Sensor | null> {
   const sensors = await sensorsOfStationCode(ctx, arrival.stationCode);
   if (sensors.length <= 1) return sensors[0] ?? null;
-  const fits = await Promise.all(sensors.map((sensor) => standsThere(ctx, event, arrival, sensor)));
+  const fits = await Promise.all(sensors.map((sensor) => isAtDistance(ctx, event, arrival, sensor)));
   const [only, another] = sensors.filter((_, index) => fits[index] === true);
   if (only && !another) return only;
   const networkId = known(event.networkId);
@@ -83,8 +93,8 @@ export async function sensorOfArrival(
   return null;
 }
 
-/** Null where that cannot be told. */
-async function standsThere(
+/** Null when the distance or the position is not known. */
+async function isAtDistance(
   ctx: UnifyContext,
   event: Event,
   arrival: Arrival,
@@ -96,12 +106,12 @@ async function standsThere(
 }
 
 /**
- * An arrival names its station without a network: one much nearer or farther is at another station of that code.
- * Assumed: distances from two solutions of an earthquake differ by 20 km and 2 % at most.
+ * An arrival has no network code, so one with a very different distance belongs to another station of the same code.
+ * Assumed: distances from two solutions of an earthquake differ by at most 20 km plus 2 %.
  */
 export function mayBeFrom({ distanceKm }: Pick<Arrival, 'distanceKm'>, km: number): boolean {
-  const toldKm = known(distanceKm);
-  return toldKm === null || Math.abs(toldKm - km) <= 20 + 0.02 * km;
+  const arrivalKm = known(distanceKm);
+  return arrivalKm === null || Math.abs(arrivalKm - km) <= 20 + 0.02 * km;
 }
 
 function createDetails() {
@@ -113,7 +123,7 @@ function createDetails() {
   };
 }
 
-/** One read however many fields of an operation ask. */
+/** One read per id and operation, shared by all fields that need it. */
 function shared<T>(reads: Map<string, Promise<T>>, id: string, read: () => Promise<T>): Promise<T> {
   const known = reads.get(id) ?? read();
   reads.set(id, known);

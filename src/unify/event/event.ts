@@ -11,7 +11,7 @@ export { listEvents } from './list/list.js';
 export { eventOfProjectRecord, readEvent } from './lookup.js';
 export { type Event, mergeEvent } from './merge.js';
 
-/** All earthquakes of a span of origin times, both ends inclusive, oldest first, and whose answer they lack. */
+/** All earthquakes of a span of origin times, both ends inclusive, oldest first; with the interfaces that failed. */
 export async function eventsBetween(
   ctx: UnifyContext,
   from: Instant,

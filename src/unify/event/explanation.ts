@@ -2,16 +2,16 @@ import { distanceKm, type Point } from '../geo/geodesy.js';
 import { travelTimes } from '../geo/travel-time.js';
 import type { Instant } from '../time/instant.js';
 
-/** What of an earthquake matters for whether it explains a trigger. */
+/** The values of an earthquake that decide if it explains a trigger. */
 export interface Quake extends Point {
   readonly originTime: Instant;
   readonly depthKm: number | null;
   readonly magnitude: number | null;
-  /** Codes of stations at which the project picked its waves. */
+  /** Codes of stations where the project picked a phase of the event. */
   readonly pickStations: readonly string[] | null;
 }
 
-/** A trigger's station, at the position that may be shown: with masking that is up to 1 km off. */
+/** The station of a trigger at its public position, which masking moves by up to 1 km. */
 export interface Listener {
   readonly position: Point;
   readonly stationCode: string | null;
@@ -20,26 +20,29 @@ export interface Listener {
 
 export interface Explanation {
   readonly distanceKm: number;
-  /** Seconds after the origin at which P and S are due. */
+  /** Expected arrivals of P and S, in seconds after the origin. */
   readonly pS: number;
   readonly sS: number;
-  /** How far from P or S the trigger started, in units of what the model may be off; smaller is more likely. */
+  /**
+   * Distance in time of the trigger from P or S, in units of the standard error of the model; smaller is more likely.
+   */
   readonly misfit: number;
 }
 
-// Assumed: an epicentre is known to 10 km, a masked station to 1 km, an origin time and a trigger's start to 5 s, and the
-// model is within 1 % of the true travel time.
+// Assumed: an epicentre is known to 10 km, a masked station to 1 km, an origin time and the start of a trigger to 5 s,
+// and the model is within 1 % of the true travel time.
 const locationErrorKm = 11;
 const timeErrorS = 5;
 const modelError = 0.01;
-// The slowest of P and of surface waves: what a kilometre of error costs at the two ends of the window.
+// The slowest P and the slowest surface waves: seconds that a kilometre of location error adds at either end of the
+// window.
 const pSlownessSPerKm = 1 / 5.8;
 const surfaceSlownessSPerKm = 1 / 2.5;
 const earliestErrorS = timeErrorS + locationErrorKm * pSlownessSPerKm;
 
 /**
- * How an earthquake explains a trigger (docs/behaviour.md 6.7); null when it does not: the station must lie at a distance whose
- * window from P to surface waves, with slack for errors of location and time, contains the trigger's start.
+ * How an earthquake explains a trigger (docs/behaviour.md 6.7). Null when the trigger does not start between P and the
+ * surface waves at its distance, with tolerance for errors of location and time.
  */
 export function explain(quake: Quake, listener: Listener): Explanation | null {
   const afterOriginS = (listener.startTime.ms - quake.originTime.ms) / 1000;
@@ -64,7 +67,7 @@ export function explain(quake: Quake, listener: Listener): Explanation | null {
 // A pick at the station is worth as much as two standard errors of time.
 const unpicked = 2;
 
-/** Of those that explain the trigger, the one that does it best; the earlier of two that do it equally well. */
+/** The best explanation of the trigger; of two equally good ones, the earlier earthquake. */
 export function bestExplanation<Q extends Quake>(
   quakes: readonly Q[],
   listener: Listener,
@@ -81,19 +84,19 @@ export function bestExplanation<Q extends Quake>(
   return best;
 }
 
-/** Half the way round the Earth. */
+/** Half the circumference of the Earth, in kilometres. */
 const antipodeKm = 20_040;
 
 /**
- * Assumed: an earthquake opens no trigger farther away than twice as far as a small geophone tells it from noise: magnitude
- * 1 within 60 km, 2 within 200 km, 4 within 2,000 km. Without a bound, every small one would explain noise on the other
- * side of the Earth. An unknown magnitude has none.
+ * Assumed: an earthquake opens no trigger farther away than twice the distance at which a small geophone tells it from
+ * noise: magnitude 1 within 60 km, 2 within 200 km, 4 within 2,000 km. Without a bound, every small earthquake would
+ * explain noise on the other side of the Earth. An unknown magnitude has no bound.
  */
 function farthestKm(magnitude: number | null): number {
   return magnitude === null ? antipodeKm : Math.min(antipodeKm, 10 ** (0.5 * magnitude + 1.3));
 }
 
-/** Seconds after its origin up to which an earthquake can explain a trigger anywhere. */
+/** Longest time, in seconds after the origin, at which the earthquake can explain a trigger at any distance. */
 export function longestWindowS({ magnitude }: Pick<Quake, 'magnitude'>): number {
   const km = farthestKm(magnitude) + locationErrorKm;
   return km * surfaceSlownessSPerKm * (1 + modelError) + timeErrorS + slowestFromBelowS;
@@ -113,5 +116,5 @@ export function startsThatMayBeExplained(quake: Quake): { readonly fromMs: numbe
   return { fromMs: originMs - earliestErrorS * 1000, toMs: originMs + longestWindowS(quake) * 1000 };
 }
 
-// S from 700 km right below: later than the surface waves of a shallow source next to it.
+// S from a depth of 700 km directly below arrives later than the surface waves of a shallow source nearby.
 const slowestFromBelowS = 150;

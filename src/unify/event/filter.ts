@@ -6,7 +6,10 @@ import type { Instant } from '../time/instant.js';
 import type { LocatedEvent } from './merge.js';
 import { knownInstant } from './solution.js';
 
-/** As `EventFilter` of the graph. All conditions hold together, on the merged event (docs/behaviour.md 6.3); ends are inclusive. */
+/**
+ * `EventFilter` of the graph. All conditions apply together, to the merged event (docs/behaviour.md 6.3); ends are
+ * inclusive.
+ */
 export interface EventFilter {
   readonly from?: Instant | null | undefined;
   readonly to?: Instant | null | undefined;
@@ -22,7 +25,7 @@ export interface EventFilter {
   readonly source?: Source | null | undefined;
 }
 
-/** An event without the value that a condition is about does not meet it. */
+/** An event that lacks the value of a condition does not match. */
 export function matchesFilter(filter: EventFilter, event: LocatedEvent): boolean {
   const { solution } = event;
   return (
@@ -55,7 +58,7 @@ export function checkFilter(filter: EventFilter): void {
 }
 
 /**
- * The interfaces that every event of the list must be known to.
+ * Interfaces that must have every event of the list.
  * @throws NotConfigured when one of them is not configured
  */
 export function neededSources(filter: EventFilter, context: UnifyContext): readonly Source[] {

@@ -3,8 +3,8 @@ import { normaliseLongitude } from '../geo/geodesy.js';
 import type { LocatedEvent } from './merge.js';
 
 /**
- * A page of events as a FeatureCollection (RFC 7946), its properties under the names that USGS gives them in its feeds:
- * what draws those draws these. Coordinates are longitude, latitude and depth in kilometres, as there.
+ * A page of events as a FeatureCollection (RFC 7946) with the property names of the USGS feeds, so that clients of
+ * those can draw it. Coordinates are longitude, latitude and depth in kilometres, as in those feeds.
  */
 export function eventGeoJson(events: readonly LocatedEvent[]): object {
   return { type: 'FeatureCollection', features: events.map(featureOf) };

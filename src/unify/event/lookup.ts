@@ -7,15 +7,17 @@ import { type Event, mergeEvent } from './merge.js';
 import { cataloguePartner, projectPartner } from './partner.js';
 import { projectRecord } from './record.js';
 
-/** Exactly one. `key` is the part of an event's global id behind its type. */
+/** Exactly one of these. `key` is the part of the global id after its type. */
 export type EventLookup =
   | { readonly key: string }
   | { readonly projectEventId: string }
   | { readonly catalogueEventId: string };
 
 /**
- * The event with what both interfaces know of it; null when there is none. Where the interface that the id is of cannot
- * answer, the other may know the event by the same id. @throws NotConfigured where that interface is not configured
+ * The event merged from both sides; null when there is none. If the interface of the id fails, the other one is asked
+ * for the same id.
+ * @throws NotConfigured when the interface of the id is not configured; its failure when the other side does not have
+ * the id
  */
 export async function readEvent(ctx: UnifyContext, lookup: EventLookup): Promise<Event | null> {
   if ('projectEventId' in lookup) return byProjectId(ctx, lookup.projectEventId);
@@ -25,7 +27,7 @@ export async function readEvent(ctx: UnifyContext, lookup: EventLookup): Promise
   return lookup.key.startsWith('c:') ? byCatalogueId(ctx, id) : null;
 }
 
-/** A record of the project with the catalogue's of the same earthquake. */
+/** The event of a project record, merged with the catalogue's record of the same earthquake. */
 export async function eventOfProjectRecord(
   ctx: UnifyContext,
   record: Read<WireProjectEvent>,

@@ -9,8 +9,8 @@ import type { MaybeInstant } from '../time/wire-time.js';
 import { catalogueSolution, issueTime, knownInstant, projectSolution, type Solution } from './solution.js';
 
 /**
- * One earthquake from the records that the interfaces have of it, at least one of them.
- * @param failures of an interface that was asked for its record and could not answer
+ * One earthquake, merged from the records of the interfaces; at least one record is given.
+ * @param failures of interfaces that were asked for their record and failed
  */
 export function mergeEvent(
   project: Read<WireProjectEvent> | null,
@@ -26,30 +26,31 @@ export function mergeEvent(
   return merged;
 }
 
-/** The event that a record was last merged into: most have the same partner, or none, for every operation. */
+/** Last merged event of each record, reused: most records have the same partner, or none, in every operation. */
 const lastMerged = new RecentlyUsed<Read<unknown>, Event>(20_000);
 
-/** Why a record is missing, where that is not because there is none. */
+/** Why a record is missing, if the read failed; empty when there is no such record. */
 export interface Failures {
   readonly project?: GatewayError | undefined;
   readonly catalogue?: GatewayError | undefined;
-  /** The project's id of the event, known although its record could not be read. */
+  /** The project's id of the event when it is known but its record could not be read. */
   readonly projectEventId?: string | undefined;
 }
 
 const noFailures: Failures = {};
 
 /**
- * Precedence (docs/behaviour.md 6.3): a located solution of the catalogue before the project's latest origin, since it is the
- * reviewed one; else the project's. Time and place are of one solution; what it lacks, the other fills.
+ * Precedence (docs/behaviour.md 6.3): a located solution of the catalogue, since it is reviewed, before the latest
+ * origin of the project. Time and place come from one solution; other values that the primary record lacks come from
+ * the other side.
  */
 export class Event {
   readonly project: Read<WireProjectEvent> | null;
   readonly catalogue: Read<WireCatalogueEvent> | null;
   readonly failures: Failures;
-  /** Null when neither has located it. */
+  /** Null when neither side has located the event. */
   readonly solution: Solution | null;
-  /** Of the project's latest solution. */
+  /** The project's latest solution. */
   readonly projectSolution: Solution | null;
   readonly #catalogueWins: boolean;
 
@@ -67,7 +68,7 @@ export class Event {
     this.#catalogueWins = located !== null || this.projectSolution === null;
   }
 
-  /** What the global id holds: the project's id when it knows the event, since it is the key's own. */
+  /** Held by the global id: the project's id if the project has the event, else the catalogue's. */
   get key(): string {
     return this.projectEventId === null ? `c:${this.catalogueEventId}` : `p:${this.projectEventId}`;
   }
@@ -100,7 +101,10 @@ export class Event {
     return this.#preferred(this.catalogue?.value.magnitude, this.project?.value.magnitude);
   }
 
-  /** The catalogue's, and only of its own magnitude: the type of the project's is not shown (docs/interfaces.md P2). */
+  /**
+   * The catalogue's type, and only with the catalogue's magnitude: the project does not document its type
+   * (docs/interfaces.md P2).
+   */
   get magnitudeType(): Text {
     const shown = known(this.magnitude);
     const ofCatalogue = known(this.catalogue?.value.magnitude);
@@ -128,7 +132,7 @@ export class Event {
     return codes?.filter((code): code is string => typeof code === 'string') ?? null;
   }
 
-  /** The oldest of the records it is made of. */
+  /** Read time of the oldest record of the event. */
   get asOf(): Instant {
     const readAtMs = [this.project, this.catalogue].flatMap((read) => (read ? [read.readAtMs] : []));
     return Instant.fromMs(Math.min(...readAtMs));
@@ -141,14 +145,14 @@ export class Event {
   }
 }
 
-/** An event that has a place and a time, as every event of a list does. */
+/** An event with a solution, as all events of a list are. */
 export type LocatedEvent = Event & { readonly solution: Solution };
 
 export function isLocated(event: Event): event is LocatedEvent {
   return event.solution !== null;
 }
 
-/** Origin time, then key: one order that all pages agree on. */
+/** By origin time, tie-break by key: one order for all pages. */
 export function compareEvents(a: LocatedEvent, b: LocatedEvent): number {
   return a.solution.originTime.compare(b.solution.originTime) || compareText(a.key, b.key);
 }
@@ -157,7 +161,7 @@ export function compareText(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** Milliseconds of the issue time; null where the project does not say. */
+/** Issue time in Unix milliseconds; null when the project does not give one. */
 export function issuedMs(event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): number | null {
   return knownInstant(issueTime(event))?.ms ?? null;
 }

@@ -6,13 +6,13 @@ import { projectSolution, type Solution } from './solution.js';
 export interface IssuedOrigin {
   readonly origin: WireEvent['origin'];
   readonly solution: Solution;
-  /** Null where it does not say when it was issued. */
+  /** Unix milliseconds; null when the origin has no issue time. */
   readonly issuedMs: number | null;
 }
 
 /**
- * Locations that the project issued for an event, oldest first.
- * Assumed: they spell their fields as the list does; docs/interfaces.md P2 does not show them. Those that do not are left out.
+ * Origins that the project issued for an event, oldest first.
+ * Assumed: they have the field names of the list; docs/interfaces.md P2 does not show them. Others are left out.
  */
 export function originsIn({ origins }: WireEventDetail): IssuedOrigin[] {
   return (origins ?? [])
@@ -25,8 +25,8 @@ export function originsIn({ origins }: WireEventDetail): IssuedOrigin[] {
 }
 
 /**
- * Where an event lay by what had been issued at a time, and wherever it has been moved to since; empty when it was not
- * there yet, or nobody can tell.
+ * The solution of an event that was the latest at a time (Unix milliseconds), and all later ones, oldest first. Empty
+ * when there was none yet or the project has no such event.
  */
 export async function solutionsSince(ctx: UnifyContext, id: string, ms: number): Promise<Solution[]> {
   const detail = await ctx.project?.event(id, ctx.scope);

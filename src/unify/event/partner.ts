@@ -9,8 +9,8 @@ import { IssueTimeScan } from './list/issue-time-scan.js';
 import { catalogueSolution, projectSolution, type Solution } from './solution.js';
 
 /**
- * The catalogue's record of the same earthquake; null when it has none. One request for what the catalogue has around its
- * time; where somebody there could be the one, another for the project's own rivals.
+ * The catalogue's record of the same earthquake; null when it has none. One request for the catalogue's records around
+ * the origin time; if one there could match, another for rivals among the project's records.
  */
 export async function cataloguePartner(
   ctx: UnifyContext,
@@ -49,7 +49,7 @@ function partnerOf(
   return null;
 }
 
-/** An event without a place has no neighbours: only its id can be the same. */
+/** An event without a location can only be associated by an equal id. */
 async function sameId(ctx: UnifyContext, id: string): Promise<Read<WireCatalogueEvent> | null> {
   return (await ctx.catalogue?.event(id, ctx.scope)) ?? null;
 }
@@ -67,8 +67,8 @@ async function catalogueAround(
 }
 
 /**
- * What the project has around a place and time. Its list goes by issue time, so that this is what was issued there since:
- * Assumed: whoever matters is among the first thousand of them.
+ * The project's records around a place and time. The list is ordered by issue time, so it is read from that time on.
+ * Assumed: the records that matter are among the first thousand issued there since.
  */
 async function projectAround(
   ctx: UnifyContext,
@@ -76,7 +76,7 @@ async function projectAround(
 ): Promise<readonly Read<WireProjectEvent>[]> {
   const { project } = ctx;
   if (!project) return [];
-  const walks = boxesAround(place).map(
+  const scans = boxesAround(place).map(
     (bbox) =>
       new IssueTimeScan({
         read: (query) => project.events(query, ctx.scope),
@@ -88,9 +88,9 @@ async function projectAround(
       }),
   );
   const records = new Map<string, Read<WireProjectEvent>>();
-  for (const walk of walks) {
-    for (let page = 0; page < mostPages && !walk.isDone; page++) {
-      for (const read of await walk.next()) records.set(read.value.id, read);
+  for (const scan of scans) {
+    for (let page = 0; page < mostPages && !scan.isDone; page++) {
+      for (const read of await scan.next()) records.set(read.value.id, read);
     }
   }
   return [...records.values()];
@@ -109,7 +109,7 @@ function boxesAround(place: Point): (readonly [number, number, number, number])[
 
 const floor = (degrees: number) => Math.max(-180, Math.floor(degrees * 100) / 100);
 
-// Records of one id are taken to lie within 300 km of each other, as everywhere where a list is narrowed to a place.
+// Records of one id are taken to lie within 300 km of each other, as in `list/filter-pushdown.ts`.
 const reachKm = 300;
 
 const mostPages = 2;

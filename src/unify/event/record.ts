@@ -8,9 +8,10 @@ import { originsIn } from './origins.js';
 import { projectSolution } from './solution.js';
 
 /**
- * The project's record of an event as its list shows it; null when there is none. Whether the detail repeats it is not
- * shown (docs/interfaces.md P2): if not, it is looked for in the list where the times that the detail names lead, and if it is not
- * there, made from the solutions as far as they read like the list's.
+ * The project's record of an event in the form of its list; null when there is none. It is not documented if the detail
+ * repeats that record (docs/interfaces.md P2). If it does not, the record is searched in the list at the times that the
+ * detail names; if it is not found there, it is composed from the solutions of the detail, as far as they have the
+ * fields of the list.
  */
 export async function projectRecord(ctx: UnifyContext, id: string): Promise<Read<WireEvent> | null> {
   const detail = await ctx.project?.event(id, ctx.scope);
@@ -23,7 +24,10 @@ export async function projectRecord(ctx: UnifyContext, id: string): Promise<Read
   return listed ?? { value: composedRecord(id, detail.value), readAtMs: detail.readAtMs };
 }
 
-/** @param latestMs most likely when the last solution was issued; the list may tell a later time. Infinite if unknown */
+/**
+ * @param latestMs likely issue time of the last solution, in Unix milliseconds; infinite if unknown. The list may have
+ * a later one
+ */
 async function listedRecord(
   ctx: UnifyContext,
   id: string,
@@ -34,7 +38,7 @@ async function listedRecord(
     ? [latestMs + 3000, Number.POSITIVE_INFINITY]
     : [Number.POSITIVE_INFINITY];
   for (const toMs of spans) {
-    const walk = new IssueTimeScan({
+    const scan = new IssueTimeScan({
       read: async (query) => {
         if (!ctx.project) throw new Error('The project is not configured');
         return ctx.project.events(query, ctx.scope);
@@ -44,18 +48,18 @@ async function listedRecord(
       toMs,
       limit: 500,
     });
-    for (let page = 0; page < mostPages && !walk.isDone; page++) {
-      const found = (await walk.next()).find(({ value }) => value.id === id);
+    for (let page = 0; page < mostPages && !scan.isDone; page++) {
+      const found = (await scan.next()).find(({ value }) => value.id === id);
       if (found) return found;
     }
   }
   return null;
 }
 
-// The event is among those issued at the time that was found; a few pages more are a last resort.
+// The event is normally on the first page, issued at `latestMs`; the second is a last resort.
 const mostPages = 2;
 
-/** Unix milliseconds of everything in the solutions that is named like a time and reads like one. */
+/** Unix milliseconds of all values of the detail that are named like a time and parse as one. */
 function timesIn(detail: WireEventDetail): number[] {
   const times: number[] = [];
   const visit = (value: unknown, name: string): void => {

@@ -48,8 +48,8 @@ export async function recordedAtKm(ctx: UnifyContext, recording: Recording): Pro
 }
 
 /**
- * When P or S reached the sensor: from the catalogue's arrivals where they have its station, else estimated from the
- * distance. Null for a masked sensor: the two together, or one and the origin time, are a distance.
+ * Arrival time of P or S at the sensor: the catalogue's arrival for the station if there is one, else estimated from
+ * the distance. Null for a masked sensor: P and S, or one of them and the origin time, give the distance.
  */
 export async function arrivalAt(
   ctx: UnifyContext,
@@ -93,7 +93,7 @@ async function isHidden(ctx: UnifyContext, { trigger }: Recording): Promise<bool
 }
 
 function estimated(originTime: Instant, afterS: number): Instant {
-  // To the hundredth of a second, which is more than the model knows.
+  // Rounded to 0.01 s, which is already finer than the travel-time model.
   return originTime.plusMs(Math.round(afterS * 100) * 10);
 }
 

@@ -6,12 +6,12 @@ import type { Point } from '../geo/geodesy.js';
 import { Instant } from '../time/instant.js';
 import { instantOf, type MaybeInstant } from '../time/wire-time.js';
 
-/** Where and when an earthquake began, by one and the same location: time and place are never mixed (docs/behaviour.md 6.3). */
+/** Time and place of an earthquake, both from one location: they are never mixed (docs/behaviour.md 6.3). */
 export interface Solution extends Point {
   readonly originTime: Instant;
 }
 
-/** Null when the project has not located the event: there is no origin, or its time or place cannot be read. */
+/** Null when the project has not located the event: it has no origin, or its time or place cannot be read. */
 export function projectSolution({ origin }: Pick<WireProjectEvent, 'origin'>): Solution | null {
   return origin && solutionOfOrigin(origin);
 }
@@ -25,7 +25,7 @@ export const catalogueSolution = derived((event: WireCatalogueEvent): Solution |
   solutionOf(instantOf(event.origin_time), event.latitude, event.longitude),
 );
 
-/** When the latest solution was issued: of the event, else of its origin (docs/interfaces.md P2 has both). */
+/** Issue time of the latest solution: that of the event, else that of its origin (docs/interfaces.md P2 has both). */
 export const issueTime = derived((event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): MaybeInstant => {
   const issuedAt = instantOf(event.issued_at);
   if (issuedAt instanceof Instant) return issuedAt;
@@ -39,7 +39,7 @@ export function unixInstant(value: Num): MaybeInstant {
   return Instant.fromUnixSeconds(value) ?? new MalformedValue('Upstream sent a number that is not a time');
 }
 
-/** The instant, or null where there is none that can be read: for comparisons. */
+/** The instant for comparisons; null when it is missing or malformed. */
 export function knownInstant(value: MaybeInstant): Instant | null {
   return value instanceof Instant ? value : null;
 }
@@ -47,7 +47,7 @@ export function knownInstant(value: MaybeInstant): Instant | null {
 function solutionOf(time: MaybeInstant, latitude: Num, longitude: Num): Solution | null {
   const [north, east] = [known(latitude), known(longitude)];
   if (!(time instanceof Instant) || north === null || east === null) return null;
-  // No place has such a latitude: what is said of it is not a location.
+  // A latitude beyond 90° is malformed, so the record has no location.
   if (Math.abs(north) > 90) return null;
   return { originTime: time, latitude: north, longitude: east };
 }

@@ -1,6 +1,6 @@
 import geodesic from 'geographiclib-geodesic';
 
-/** Distances and regions on the WGS 84 ellipsoid. Degrees north and east; longitudes beyond ±180 are the same place. */
+/** A point on the WGS 84 ellipsoid, in degrees north and east. Longitudes beyond ±180 wrap around. */
 export interface Point {
   readonly latitude: number;
   readonly longitude: number;
@@ -10,7 +10,9 @@ export interface Circle extends Point {
   readonly radiusKm: number;
 }
 
-/** `minLongitude` greater than `maxLongitude` crosses the antimeridian; both can lie beyond ±180 (docs/behaviour.md 6.6). */
+/**
+ * With `minLongitude` > `maxLongitude` it crosses the antimeridian; both may lie beyond ±180 (docs/behaviour.md 6.6).
+ */
 export interface Box {
   readonly minLongitude: number;
   readonly minLatitude: number;
@@ -18,30 +20,31 @@ export interface Box {
   readonly maxLatitude: number;
 }
 
-/** Length of the shortest geodesic (Karney 2013), to nanometres even for nearly opposite points. */
+/** Length of the shortest geodesic (Karney 2013), accurate to nanometres even for nearly antipodal points. */
 export function distanceKm(a: Point, b: Point): number {
   const { s12 } = wgs84.Inverse(a.latitude, a.longitude, b.latitude, b.longitude, geodesic.Geodesic.DISTANCE);
   return (s12 ?? Number.NaN) / 1000;
 }
 
 export function withinRadius(circle: Circle, point: Point): boolean {
-  // On a sphere it takes a tenth of the time, and is wrong by less than 0.6 %: only near the edge is more needed.
+  // The spherical distance takes a tenth of the time and errs by less than 0.6 %, so the geodesic is computed only
+  // within 1 % of the edge.
   const roughKm = sphericalKm(circle, point);
   if (roughKm * 1.01 < circle.radiusKm) return true;
   if (roughKm * 0.99 > circle.radiusKm) return false;
   return distanceKm(circle, point) <= circle.radiusKm;
 }
 
-/** The same meridian from -180 to 180; both ends are kept as they were written. */
+/** The same meridian within -180 to 180; -180 and 180 themselves are returned unchanged. */
 export function normaliseLongitude(longitude: number): number {
   if (longitude >= -180 && longitude <= 180) return longitude;
-  // The remainder of a division is exact, so that a longitude written both ways compares equal within its digits.
+  // `%` is exact, so that both notations of a longitude compare equal within their digits.
   const rest = longitude % 360;
   if (rest > 180) return rest - 360;
   return rest < -180 ? rest + 360 : rest;
 }
 
-/** Edges included. */
+/** The edges belong to the box. */
 export function boxContains(box: Box, point: Point): boolean {
   if (point.latitude < box.minLatitude || point.latitude > box.maxLatitude) return false;
   const longitude = normaliseLongitude(point.longitude);
@@ -50,15 +53,17 @@ export function boxContains(box: Box, point: Point): boolean {
   return inside(longitude) || (Math.abs(longitude) === 180 && inside(-longitude));
 }
 
-/** The same region as one box or two, none of which crosses the antimeridian: what an interface can be asked for. */
+/**
+ * The same region as one or two boxes that do not cross the antimeridian: upstream's filters accept only such boxes.
+ */
 export function splitBox(box: Box): readonly Box[] {
   return spansOf(box).map(([minLongitude, maxLongitude]) => ({ ...box, minLongitude, maxLongitude }));
 }
 
-/** A box that holds the whole circle, and little more; all longitudes when a pole is inside. */
+/** A box that contains the whole circle and little more; all longitudes when a pole is inside. */
 export function boxAround({ latitude, longitude, radiusKm }: Circle): Box {
-  // The smallest radius of curvature of the ellipsoid, so that the angle is nowhere too small, and a little for the
-  // difference between geodetic and spherical latitude.
+  // 6335.4 km is the smallest radius of curvature of the ellipsoid, so that the angle is nowhere too small. The 0.4 %
+  // cover the difference between geodetic and spherical latitude.
   const angle = (radiusKm / 6335.4) * 1.004;
   const degrees = (angle * 180) / Math.PI;
   const minLatitude = Math.max(-90, latitude - degrees);

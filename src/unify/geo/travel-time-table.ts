@@ -1,13 +1,16 @@
 /**
- * Times of the first P and S after the origin in the Earth model AK135, in seconds: a row for each distance, a column for
- * each depth. Taken from the published tables (Kennett, Engdahl and Buland 1995, Geophys. J. Int. 122, 108–124; Kennett
- * 2005, Seismological tables: ak135); between them, interpolation stays within 1.7 s of the tables.
+ * Travel times of the first P and S arrivals in the Earth model AK135, in seconds after the origin: a row for each
+ * distance, a column for each depth. Taken from the published tables (Kennett, Engdahl and Buland 1995, Geophys. J.
+ * Int. 122, 108–124; Kennett 2005, Seismological tables: ak135). Interpolated values are within 1.7 s of those tables.
  */
 
-/** Kilometres. */
+/** Source depths of the columns, in kilometres. */
 export const depthsKm: readonly number[] = [0, 15, 35, 50, 100, 200, 300, 400, 500, 600, 700];
 
-/** Degrees of arc. Beyond the last, waves diffracted by the core go on at the speed of the last two rows. */
+/**
+ * Epicentral distances of the rows, in degrees of arc. Beyond the last row, times of waves diffracted by the core are
+ * extrapolated from the last two rows.
+ */
 export const distancesDeg: readonly number[] = [
   0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 17, 18, 19, 20, 21, 22, 23, 25, 30, 35, 40, 50, 60, 70, 80, 90, 100,
   125,

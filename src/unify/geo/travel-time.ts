@@ -1,14 +1,14 @@
 import { depthsKm, distancesDeg, pTimesS, sTimesS } from './travel-time-table.js';
 
-/** When the waves of an earthquake reach a place, in seconds after its origin. */
+/** Arrival times of an earthquake's waves at a point, in seconds after the origin. */
 export interface TravelTimes {
   readonly pS: number;
   readonly sS: number;
-  /** The slow end of the surface waves; never before S. */
+  /** End of the surface waves, at `slowestKmPerS`; never before S. */
   readonly surfaceS: number;
 }
 
-// Assumed: slower surface waves than this do not open a trigger. Group velocities of crustal Rayleigh waves at periods
+// Assumed: surface waves slower than this do not open a trigger. Group velocities of crustal Rayleigh waves at periods
 // up to some tens of seconds lie between 2.5 and 4 km/s.
 const slowestKmPerS = 2.5;
 
@@ -16,8 +16,8 @@ const slowestKmPerS = 2.5;
 const kmPerDegree = 111.195;
 
 /**
- * First P and S in the Earth model AK135, by epicentral distance and depth. Depths outside of 0 to 700 km, the deepest
- * earthquakes there are, count as the nearer end; an unknown depth as the 10 km that catalogues assume then.
+ * First P and S in the Earth model AK135, by epicentral distance and depth. Depths are clamped to 0–700 km, the depth
+ * range of earthquakes; null counts as 10 km, the depth that catalogues assign when it is unknown.
  */
 export function travelTimes(distanceKm: number, depthKm: number | null): TravelTimes {
   const degrees = distanceKm / kmPerDegree;
@@ -39,12 +39,12 @@ function timeAt(table: readonly (readonly number[])[], degrees: number, depthKm:
 
 interface Interval {
   readonly index: number;
-  /** 0 at its start, 1 at its end; beyond 1 behind the last. */
+  /** 0 at the start of the interval, 1 at its end; greater than 1 beyond the last knot. */
   readonly fraction: number;
 }
 
 function between(near: number, far: number, { index, fraction }: Interval): number {
-  // Above the source, times follow a hyperbola: the hypotenuse of depth and distance.
+  // Near the epicentre, travel time against distance is a hyperbola: the ray is the hypotenuse of depth and distance.
   if (index === 0) return Math.sqrt(near ** 2 + (far ** 2 - near ** 2) * fraction ** 2);
   return near + (far - near) * fraction;
 }

@@ -7,11 +7,11 @@ import { positionOf } from './gps.js';
 export type ConnectionType = 'WIFI' | 'CELL' | 'NONE' | 'UNKNOWN';
 
 /**
- * What a sensor said of its own health at one time (docs/interfaces.md P2, Sensor health report). A page holds thousands of them,
- * of which a field or two is asked for: nothing but the time is made of a record before.
+ * A health report of a sensor (docs/interfaces.md P2, Sensor health report). A page holds thousands, of which few
+ * fields are selected, so only the time is decoded in advance.
  */
 export class HealthReport {
-  /** The sensor's own time. */
+  /** Time by the clock of the sensor. */
   readonly timestamp: Instant;
   readonly readAtMs: number;
   readonly #record: WireHealthReport;
@@ -86,7 +86,7 @@ export class HealthReport {
     return this.#record.buffer_usage_pct;
   }
 
-  /** As upstream wrote it: whoever shows it asks `masking.ts` first. */
+  /** Unmasked, as upstream wrote it: show it only through `masking.ts`. */
   get gps(): unknown {
     return positionOf(this.#record);
   }
@@ -97,7 +97,7 @@ export interface SignalStrength {
   readonly unit: 'DBM' | 'PERCENT';
 }
 
-/** Null when the time cannot be read: without it a report has no place in the list. */
+/** Null when the time cannot be read: the report could not be listed without it. */
 export function healthReportOf(record: WireHealthReport, readAtMs: number): HealthReport | null {
   const timestamp = Instant.parse(record.timestamp);
   return timestamp && new HealthReport(timestamp, record, readAtMs);
@@ -108,7 +108,7 @@ export function signalStrengthOf(value: Num): SignalStrength | null | MalformedV
   return typeof value === 'number' ? { value, unit: value < 0 ? 'DBM' : 'PERCENT' } : value;
 }
 
-/** docs/interfaces.md P2 shows `wifi`, `cell` and `none`; null when upstream did not say. */
+/** docs/interfaces.md P2 gives `wifi`, `cell` and `none`; other texts are UNKNOWN. Null when upstream sent none. */
 export function connectionTypeOf(text: Text): ConnectionType | null {
   if (typeof text !== 'string') return text === null ? null : 'UNKNOWN';
   return knownTypes.get(text.trim().toLowerCase()) ?? 'UNKNOWN';

@@ -1,7 +1,7 @@
 /**
- * The only maker of a public position or distance (docs/behaviour.md 6.4, docs/interfaces.md P1). While the project masks its positions,
- * nothing of where the catalogue has one of its sensors may show, however it is asked for: not as a value, nor by a filter,
- * a distance, an arrival or a name.
+ * Only this module makes public positions and distances (docs/behaviour.md 6.4, docs/interfaces.md P1). While the
+ * project masks its positions, the catalogue's position of a project sensor must not leak by any path: value, filter,
+ * distance, arrival or name.
  */
 
 import { type Maybe, whenKnown } from '../../maybe.js';
@@ -33,80 +33,87 @@ import {
 import { createMaskSetting, lookEveryMs, type Mask, type MaskSetting, withheldBy } from './setting.js';
 
 /**
- * Where a sensor may be shown: the project's position whole where it has one, else the catalogue's where masking permits.
- * Null when there is none, or it is masked away. @throws PositionWithheld as long as it is not known whether it may be shown
+ * The position at which a sensor may be shown: the project's, whole, where it has one, else the catalogue's where
+ * masking permits. Null when there is none or masking hides it.
+ * @throws PositionWithheld while it is not known whether it is masked
  */
 export function publicPosition(ctx: UnifyContext, sensor: Sensor): Maybe<PublicPosition | null> {
-  return whenKnown(sensor.projectHalf(), (half) => {
-    if (!('record' in half) || !half.record) return positionBeside(ctx, sensor, half);
-    return whenKnown(projectPosition(ctx, half.record), (own) => own ?? positionBeside(ctx, sensor, half));
+  return whenKnown(sensor.projectHalf(), (side) => {
+    if (!('record' in side) || !side.record) return positionBeside(ctx, sensor, side);
+    return whenKnown(projectPosition(ctx, side.record), (own) => own ?? positionBeside(ctx, sensor, side));
   });
 }
 
-/** Where the project gives no position of its own. */
+/** The public position of a sensor for which the project has no position. */
 function positionBeside(
   ctx: UnifyContext,
   sensor: Sensor,
-  half: Side<ProjectRecord>,
+  side: Side<ProjectRecord>,
 ): Maybe<PublicPosition | null> {
   const setting = ctx.tracked(createMaskSetting);
   return whenKnown(setting.look(ctx), (mask) => {
     if (mask === 'unknown') throw withheldBy(setting.failure);
-    if (mask === 'masked' && 'record' in half && half.record) return null;
+    if (mask === 'masked' && 'record' in side && side.record) return null;
     return whenKnown(sensor.catalogue(), (catalogue) => {
       if (!catalogue) {
-        if ('failure' in half) throw half.failure;
+        if ('failure' in side) throw side.failure;
         return null;
       }
       if (mask === 'open') return cataloguePosition(ctx, catalogue);
-      if ('failure' in half) throw withheldBy(half.failure);
-      return isElsewhere(ctx, catalogue).then((isOther) =>
-        isOther ? cataloguePosition(ctx, catalogue) : null,
+      if ('failure' in side) throw withheldBy(side.failure);
+      return isOutsideProject(ctx, catalogue).then((isOutside) =>
+        isOutside ? cataloguePosition(ctx, catalogue) : null,
       );
     });
   });
 }
 
-/** True also while it is not known: a position, distance or arrival time of the catalogue may not be shown then. */
+/**
+ * True when the catalogue's positions, distances and arrival times must not be shown for this sensor. True also while
+ * the setting is not known.
+ */
 export async function isMasked(ctx: UnifyContext, sensor: Sensor): Promise<boolean> {
   const mask = await ctx.tracked(createMaskSetting).look(ctx);
   if (mask === 'unknown') return true;
-  const half = await sensor.projectHalf();
-  if (!('record' in half)) return mask === 'masked';
-  if (half.record) return mask === 'masked' || known(half.record.value.location?.masked) === true;
+  const side = await sensor.projectHalf();
+  if (!('record' in side)) return mask === 'masked';
+  if (side.record) return mask === 'masked' || known(side.record.value.location?.masked) === true;
   if (mask === 'open') return false;
   const catalogue = await sensor.catalogue();
-  return !catalogue || !(await isElsewhere(ctx, catalogue).catch(() => false));
+  return !catalogue || !(await isOutsideProject(ctx, catalogue).catch(() => false));
 }
 
-/** Whether the project masks its positions, as it said within the last 30 seconds, or said last. */
+/** The project's masking setting: at most 30 seconds old, or the last known one where the project cannot be asked. */
 export function mask(ctx: UnifyContext): Maybe<Mask> {
   return ctx.tracked(createMaskSetting).look(ctx);
 }
 
 /**
- * What the project itself withholds while masked (a trigger's location name, a GPS position), as it was read at `readAtMs`:
- * null while masked, also where upstream did not withhold it. @throws PositionWithheld when it is not known
+ * A value, read at `readAtMs`, that the project itself withholds while masked (a trigger's location name, a GPS
+ * position): null while masked, even where upstream sent it.
+ * @throws PositionWithheld while the setting is not known
  */
 export function unlessMasked<T>(ctx: UnifyContext, value: T | null, readAtMs: number): Maybe<T | null> {
   if (value === null || !ctx.project) return value;
   const setting = ctx.tracked(createMaskSetting);
-  return whenKnown(setting.look(ctx), (said) => {
-    if (said === 'unknown') throw withheldBy(setting.failure);
-    return said === 'masked' || readAtMs < setting.changedAtMs ? null : value;
+  return whenKnown(setting.look(ctx), (current) => {
+    if (current === 'unknown') throw withheldBy(setting.failure);
+    return current === 'masked' || readAtMs < setting.changedAtMs ? null : value;
   });
 }
 
 /**
- * Positions of many sensors at a time, for filters: as `publicPosition`, null also where it is withheld. `withheld` is why
- * some may be, or null.
+ * Positions of many sensors at a time, for filters: as `publicPosition`, but null where a position is withheld.
+ * `withheld` is the failure that withholds them, or null.
  */
 export interface PositionView {
   positionOf(pair: Pair): Point | null;
   readonly withheld: unknown;
 }
 
-/** What the view needs to know of the project's list: that it is whole, and who may be at one of its stations. */
+/**
+ * The project's list as the view needs it: whether it is complete, and which catalogue records may be at its stations.
+ */
 export interface ProjectMembership {
   readonly isWhole: boolean;
   readonly besideProject: ReadonlySet<CatalogueRecord>;
@@ -132,7 +139,7 @@ export function positionView(ctx: UnifyContext, membership: ProjectMembership): 
 }
 
 /**
- * Before positions of a whole list are compared: looks at the setting, and says whether the list was read under another one
+ * Call before comparing positions of a whole list: reads the setting. True when the list was read under another setting
  * and must be read again.
  */
 export async function isListOutdated(ctx: UnifyContext, records: Iterable<ProjectRecord>): Promise<boolean> {
@@ -141,11 +148,11 @@ export async function isListOutdated(ctx: UnifyContext, records: Iterable<Projec
   let disagreeing: ProjectRecord | undefined;
   for (const record of records) {
     if (record.readAtMs < setting.changedAtMs) return true;
-    const told = known(record.value.location?.masked);
-    if (told !== null && told !== (setting.mask === 'masked')) disagreeing ??= record;
+    const saidMasked = known(record.value.location?.masked);
+    if (saidMasked !== null && saidMasked !== (setting.mask === 'masked')) disagreeing ??= record;
   }
   if (!disagreeing) return false;
-  await lookFor(ctx, setting, disagreeing);
+  await checkSettingFor(ctx, setting, disagreeing);
   const outdated = verdictOrNull(ctx, disagreeing, setting) === 'outdated';
   if (outdated) setting.discardOlder();
   return outdated;
@@ -153,13 +160,13 @@ export async function isListOutdated(ctx: UnifyContext, records: Iterable<Projec
 
 function projectPosition(ctx: UnifyContext, record: ProjectRecord): Maybe<PublicPosition | null> {
   const setting = ctx.tracked(createMaskSetting);
-  return whenKnown(lookFor(ctx, setting, record), () => {
+  return whenKnown(checkSettingFor(ctx, setting, record), () => {
     const verdict = verdictOf(ctx, record, setting);
     return verdict === 'outdated' ? projectPositionAgain(ctx, setting, record) : shownBy(setting, verdict);
   });
 }
 
-/** Of a record that was read under another setting. */
+/** Reads again a record that was read under another setting. */
 async function projectPositionAgain(
   ctx: UnifyContext,
   setting: MaskSetting,
@@ -168,7 +175,7 @@ async function projectPositionAgain(
   setting.discardOlder();
   const again = await projectSensorAgain(ctx, deviceKey(record));
   if (!again) return null;
-  await lookFor(ctx, setting, again);
+  await checkSettingFor(ctx, setting, again);
   return shownBy(setting, verdictOf(ctx, again, setting));
 }
 
@@ -177,19 +184,23 @@ function shownBy(setting: MaskSetting, verdict: Verdict): PublicPosition | null 
   throw withheldBy(setting.failure);
 }
 
-/** Looks at the setting where the record alone does not tell what may be shown of it. */
-function lookFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectRecord): Maybe<unknown> {
+/** Reads the setting where the record alone does not decide whether its position may be shown. */
+function checkSettingFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectRecord): Maybe<unknown> {
   setting.note(ctx);
-  const told = known(record.value.location?.masked);
+  const saidMasked = known(record.value.location?.masked);
   const isOld = ctx.hasPassed(record.readAtMs + lookEveryMs);
-  const disagrees = told === true ? setting.mask !== 'masked' : told === false && setting.mask === 'masked';
+  const disagrees =
+    saidMasked === true ? setting.mask !== 'masked' : saidMasked === false && setting.mask === 'masked';
   if (disagrees) setting.doubt(record.readAtMs);
-  // A record that is masked may be shown as that, whatever the project says.
-  return isOld || told === null || (disagrees && setting.mask !== 'unknown') ? setting.look(ctx) : null;
+  // A record marked as masked may be shown as masked, whatever the project's setting is.
+  return isOld || saidMasked === null || (disagrees && setting.mask !== 'unknown') ? setting.look(ctx) : null;
 }
 
-/** Whether a record of the catalogue is surely of no sensor of the project. @throws when the project's list is not whole */
-async function isElsewhere(ctx: UnifyContext, { value }: CatalogueRecord): Promise<boolean> {
+/**
+ * True when a catalogue record is certainly not a sensor of the project.
+ * @throws when the project's list is incomplete
+ */
+async function isOutsideProject(ctx: UnifyContext, { value }: CatalogueRecord): Promise<boolean> {
   const list = ctx.tracked(createInventory).project;
   if (!list) return true;
   const listed = await list.read(ctx);

@@ -5,43 +5,43 @@ import type { Point } from '../geo/geodesy.js';
 import type { ProjectRecord } from '../sensor/identity.js';
 import { lookEveryMs, type MaskSetting } from './setting.js';
 
-/** Where a sensor may be shown. */
+/** The position at which a sensor may be shown. */
 export interface PublicPosition extends Point {
-  /** Metres; while masked rounded to 100 m by upstream. */
+  /** Metres; upstream rounds it to 100 m while masked. */
   readonly elevationM: Num;
-  /** Displaced by 500 to 1000 m. */
+  /** True when upstream has displaced the position, by 500 to 1000 m. */
   readonly masked: boolean;
-  /** Of the site; null while masked. The catalogue's costs a request. */
+  /** Null while masked. The catalogue's site name costs a request. */
   readonly siteName: () => Maybe<Text>;
 }
 
 export type Verdict = PublicPosition | 'outdated' | 'withheld' | null;
 
 /**
- * What may be shown of the project's own position. `outdated`: it was read under another setting and must be read again;
- * `withheld`: record and project disagree, or the project has not said.
+ * Decides whether the project's own position may be shown. `outdated`: it was read under another setting and must be
+ * read again. `withheld`: record and project disagree, or the setting is not known.
  */
 export function verdictOf(ctx: UnifyContext, record: ProjectRecord, setting: MaskSetting): Verdict {
   const location = record.value.location;
   const point = pointOf(location);
   if (!location || !point) return null;
   if (record.readAtMs < setting.changedAtMs) return 'outdated';
-  const told = known(location.masked);
+  const saidMasked = known(location.masked);
   const position = { ...point, elevationM: location.elevation_m };
-  // docs/behaviour.md 6.4: a record that says so is masked at once, whatever was heard before.
+  // docs/behaviour.md 6.4: a record marked as masked is masked at once, whatever the setting was before.
   const masked: PublicPosition = { ...position, masked: true, siteName: () => null };
   const open: PublicPosition = { ...position, masked: false, siteName: () => location.name };
-  if (told === true) return masked;
+  if (saidMasked === true) return masked;
   switch (setting.mask) {
     case 'open':
       return open;
     case 'masked':
-      // Assumed: a masked project displaces every position it sends; one that it calls open is not, for whatever reason.
-      if (told === null) return masked;
+      // Assumed: a masked project displaces every position it sends; one marked as not masked is not displaced.
+      if (saidMasked === null) return masked;
       return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
     case 'unknown':
-      // Upstream has displaced what it masks: what it called open half a minute ago may be shown as that.
-      return told === false && !ctx.hasPassed(record.readAtMs + lookEveryMs) ? open : 'withheld';
+      // Upstream displaces positions itself: one that it marked as not masked at most 30 s ago may be shown.
+      return saidMasked === false && !ctx.hasPassed(record.readAtMs + lookEveryMs) ? open : 'withheld';
   }
 }
 
@@ -58,7 +58,7 @@ interface Degrees {
   readonly longitude: Num;
 }
 
-/** The place of a record; null without one. @throws MalformedValue when it is none on the globe */
+/** The position of a record; null without one. @throws MalformedValue when a coordinate is malformed or out of range */
 export function pointOf(location: Degrees | null): Point | null {
   const { latitude, longitude } = location ?? { latitude: null, longitude: null };
   if (latitude instanceof MalformedValue) throw latitude;
@@ -68,7 +68,7 @@ export function pointOf(location: Degrees | null): Point | null {
   return { latitude, longitude };
 }
 
-/** The same for comparisons: null also where it is malformed. */
+/** As `pointOf`, for comparisons: null where the position is malformed. */
 export function pointOrNull(location: Degrees | null): Point | null {
   try {
     return pointOf(location);

@@ -8,26 +8,27 @@ import type { Read } from '../../upstream/read/read.js';
 import type { Tenant, UnifyContext } from '../context.js';
 import { createInventory } from '../sensor/inventory/inventory.js';
 
-/** `unknown`: a configured project interface has not said yet, which is as good as masked (docs/behaviour.md 6.4). */
+/** `unknown`: a configured project interface has not answered yet; treated as masked (docs/behaviour.md 6.4). */
 export type Mask = 'masked' | 'open' | 'unknown';
 
 // docs/behaviour.md 6.4.
 export const lookEveryMs = 30_000;
 
-/** Whether the project masks its positions, as it said last. Kept for all operations of one key. */
+/** The last known masking setting of the project, shared by all operations of one key. */
 export class MaskSetting {
   readonly #tenant: Tenant;
   mask: Mask;
-  /** When the project said so. */
+  /** Read time of the response that the setting is from. */
   saidAtMs = Number.NEGATIVE_INFINITY;
-  /** What was read from the project before this moment may be of the other setting. */
+  /** Responses of the project read before this moment may have been made under the other setting. */
   changedAtMs = Number.NEGATIVE_INFINITY;
-  /** Why it is not known, or not known better. */
+  /** The failure of the last attempt to read the setting; null after a success. */
   failure: unknown = null;
-  /** When the latest record was read that says otherwise, and up to when such doubts have been answered by a look. */
+  /** Read time of the latest record that contradicts the setting. */
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
+  /** Contradictions up to this read time have been resolved by reading the setting again. */
   #answeredMs = Number.NEGATIVE_INFINITY;
-  /** Changes whenever anything of the setting does. */
+  /** Incremented with every change of this object's state. */
   #version = 0;
 
   constructor(tenant: Tenant) {
@@ -35,26 +36,26 @@ export class MaskSetting {
     this.mask = tenant.project ? 'unknown' : 'open';
   }
 
-  /** Asks the project unless it said within the last 30 seconds. Where it cannot be asked, what it said last holds. */
+  /** Reads the setting unless it is at most 30 seconds old. Where the read fails, the last known setting holds. */
   look(ctx: UnifyContext): Maybe<Mask> {
     this.note(ctx);
     if (!ctx.project) return this.mask;
-    // What the client demands decides whether that is recent enough: the read itself knows.
+    // With a freshness demand of the client, the read itself decides whether the cached response is recent enough.
     const isDue = ctx.scope.demand || this.#isDoubted || ctx.hasPassed(this.saidAtMs + lookEveryMs);
     if (!isDue) return this.mask;
     return this.#ask(ctx, ctx.project);
   }
 
-  /** The answer depends on what is known of the setting at this moment. */
+  /** Records that the answer depends on the present state of the setting. */
   note({ scope }: UnifyContext): void {
     scope.dependencies?.add(this, () => unchanged(() => this.#version));
   }
 
   async #ask(ctx: UnifyContext, project: ProjectClient): Promise<Mask> {
     ctx.scope.dependencies?.refuse('the masking setting was asked for');
-    const looks = ctx.once(createLooks);
-    // One failure answers for the whole operation: a hundred sensors do not ask a hundred times.
-    if (looks.failed) return this.mask;
+    const attempt = ctx.once(createAttempt);
+    // One failed read per operation: a hundred sensors must not repeat it a hundred times.
+    if (attempt.failed) return this.mask;
     try {
       const { value } = await this.ask(ctx, project);
       if (known(value.location_masked) === null) {
@@ -63,49 +64,51 @@ export class MaskSetting {
     } catch (error) {
       ctx.scope.signal.throwIfAborted();
       if (!(error instanceof GatewayError)) throw error;
-      looks.failed = true;
+      attempt.failed = true;
       this.failure = error;
       this.#version++;
     }
     return this.mask;
   }
 
-  /** The interface has just kept this operation waiting for nothing: it is not asked again by it. */
+  /** Another read of this operation has timed out at the interface, so this operation does not read the setting. */
   giveUp(ctx: UnifyContext, failure: UpstreamTimeout): void {
-    ctx.once(createLooks).failed = true;
+    ctx.once(createAttempt).failed = true;
     if (this.mask === 'unknown') this.failure = failure;
     this.#version++;
   }
 
-  /** The project as it is now: at most 30 seconds old, and later than the last doubt. */
+  /** The project's record: at most 30 seconds old, and read after the last contradiction. */
   async ask(ctx: UnifyContext, client: ProjectClient): Promise<Read<WireProject>> {
     const doubtedAtMs = this.#doubtedAtMs;
-    // What was said in the millisecond of the doubt may have been said before it.
+    // A response from the same millisecond as the contradiction may precede it, hence one millisecond less.
     this.note(ctx);
     const sinceDoubtMs = this.#isDoubted ? Math.max(0, ctx.clock.now() - doubtedAtMs - 1) : lookEveryMs;
     const maxAgeMs = Math.min(sinceDoubtMs, lookEveryMs, ctx.scope.maxAgeMs ?? lookEveryMs);
-    const said = await client.project({ ...ctx.scope, maxAgeMs });
-    if (known(said.value.location_masked) !== null && doubtedAtMs > this.#answeredMs) {
+    const read = await client.project({ ...ctx.scope, maxAgeMs });
+    if (known(read.value.location_masked) !== null && doubtedAtMs > this.#answeredMs) {
       this.#answeredMs = doubtedAtMs;
       this.#version++;
     }
-    this.#hear(said);
-    return said;
+    this.#apply(read);
+    return read;
   }
 
-  /** A record read at this moment says otherwise: the next look must be later than that. */
+  /**
+   * Call when a record read at this moment contradicts the setting: the setting must then be read after that moment.
+   */
   doubt(readAtMs: number): void {
     if (readAtMs < this.saidAtMs || readAtMs <= this.#doubtedAtMs) return;
     this.#doubtedAtMs = readAtMs;
     this.#version++;
   }
 
-  /** Nothing has been discarded yet: what another process left in a shared cache can be older than what was heard. */
+  /** True until the first discard: entries of another process in a shared cache can be older than the setting. */
   get isFirstHeard(): boolean {
     return this.changedAtMs === Number.NEGATIVE_INFINITY;
   }
 
-  /** Nothing that was read before the setting was last heard is good any more. */
+  /** Discards every response that was read before the setting was last read. */
   discardOlder(): void {
     if (this.changedAtMs >= this.saidAtMs) return;
     this.changedAtMs = this.saidAtMs;
@@ -118,8 +121,8 @@ export class MaskSetting {
     return this.#doubtedAtMs > this.#answeredMs;
   }
 
-  #hear(said: Read<WireProject>): void {
-    const { value, readAtMs } = said;
+  #apply(read: Read<WireProject>): void {
+    const { value, readAtMs } = read;
     const masked = known(value.location_masked);
     if (masked === null || readAtMs < this.saidAtMs) return;
     const mask = masked ? 'masked' : 'open';
@@ -137,7 +140,7 @@ export function createMaskSetting(tenant: Tenant): MaskSetting {
   return new MaskSetting(tenant);
 }
 
-/** A position that may not be shown, because it is not known whether it is masked. */
+/** A position must not be shown while it is not known whether it is masked. */
 class PositionWithheld extends GatewayError {
   readonly code: string;
 
@@ -151,7 +154,7 @@ class PositionWithheld extends GatewayError {
   }
 }
 
-/** The error that tells why nothing is shown. */
+/** The error for a position that is withheld because of `failure`. */
 export function withheldBy(failure: unknown): Error {
   if (failure instanceof GatewayError) return new PositionWithheld(failure);
   if (failure instanceof Error) return failure;
@@ -160,4 +163,4 @@ export function withheldBy(failure: unknown): Error {
   );
 }
 
-const createLooks = () => ({ failed: false });
+const createAttempt = () => ({ failed: false });

@@ -4,9 +4,9 @@ import { sensorsOfStationCode } from '../sensor/lookup.js';
 import { isMasked, mask } from './masking.js';
 
 /**
- * Whether what the catalogue says of a station, such as an arrival, may tell where a sensor of the project stands. It names the
- * station without a network: while the project is masked, each sensor that it may mean must be known to be none of the
- * project's, and there must be one at all. True as well while the lists of sensors are not whole.
+ * True when catalogue data about a station, such as an arrival, could reveal the position of a project sensor. Such
+ * data names the station without a network. So while the project is masked, it may be shown only if at least one sensor
+ * has the station code and none of them can be the project's. True as well while the lists of sensors are incomplete.
  */
 export async function isStationMasked(ctx: UnifyContext, stationCode: string): Promise<boolean> {
   const setting = await mask(ctx);

@@ -8,14 +8,14 @@ import { createInventory } from '../sensor/inventory/inventory.js';
 import { codeKeyOf, createNetworkCodes } from './code.js';
 
 /**
- * The seismic code of a network, from the detail of one of its sensors (docs/behaviour.md 6.1): one request for the detail, and one
- * more for a sensor where none is known yet. Then known for a day.
+ * The seismic code of a network, from the detail of one of its sensors (docs/behaviour.md 6.1). Costs one request for
+ * the detail, and another to find a sensor where none is known yet; the result is remembered for a day.
  */
 export function learnNetworkCode(ctx: UnifyContext, networkId: string): Promise<string | null> {
   return ctx.once(createLoader).load(networkId);
 }
 
-/** The code of the network that a sensor of the catalogue is in. */
+/** The network code of a catalogue sensor; costs requests as `learnNetworkCode` where it is not known. */
 export function networkCodeOf(
   ctx: UnifyContext,
   sensor: Pick<WireSensor, 'id' | 'network_id'>,
@@ -28,7 +28,8 @@ export function networkCodeOf(
   return learnFrom(ctx, key, [sensor.id]);
 }
 
-// A sensor without a code can be beside one that has it; a network without any is not searched to its end.
+// Sensors tried per network: one may lack the code while another has it, but a network without a code must not cost a
+// request for each of its sensors.
 const samples = 3;
 
 const createLoader = (ctx: UnifyContext) =>
@@ -52,7 +53,9 @@ async function learnAll(
   );
 }
 
-/** Up to `samples` sensors of each network, from the list of all where that is known or costs no more. */
+/**
+ * Up to `samples` sensors of each network, from the list of all sensors where it is cached or costs no more requests.
+ */
 async function sensorsOf(
   ctx: UnifyContext,
   networkIds: readonly string[],
@@ -64,12 +67,12 @@ async function sensorsOf(
   const wanted = new Set(networkIds);
   const listed = await list.read(ctx, {
     enough: ({ records, pagesLeft }) => {
-      const seen = new Set<string>();
+      const networksFound = new Set<string>();
       for (const { value } of records.values()) {
         const networkId = known(value.network_id);
-        if (networkId !== null && wanted.has(networkId)) seen.add(networkId);
+        if (networkId !== null && wanted.has(networkId)) networksFound.add(networkId);
       }
-      return seen.size === wanted.size || (pagesLeft ?? 0) > wanted.size - seen.size;
+      return networksFound.size === wanted.size || (pagesLeft ?? 0) > wanted.size - networksFound.size;
     },
   });
   for (const { value } of listed.records.values()) {

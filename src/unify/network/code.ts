@@ -5,11 +5,12 @@ import { known } from '../../upstream/decode/fields.js';
 import type { Tenant, UnifyContext } from '../context.js';
 
 const dayMs = 86_400_000;
+// A network without a code is looked up again after this time.
 const unknownMs = 300_000;
 
 /**
- * Seismic codes of the catalogue's networks. Only the detail of a sensor has one, so each is learnt from any of the
- * network's sensors and then known for a day (docs/behaviour.md 5.4, 6.1).
+ * Seismic codes of the catalogue's networks. Only the detail of a sensor contains one, so each is learnt from any of
+ * the network's sensors and remembered for a day (docs/behaviour.md 5.4, 6.1).
  */
 export class NetworkCodes {
   readonly #now: () => number;
@@ -19,18 +20,20 @@ export class NetworkCodes {
     this.#now = now;
   }
 
-  /** Null: looked for and not there. Undefined: not learnt, or too long ago. */
+  /** Null when the network has no code; undefined when it has not been learnt or has expired. */
   of(key: string): string | null | undefined {
     const learnt = this.#codes.get(key);
     return learnt && learnt.untilMs > this.#now() ? learnt.code : undefined;
   }
 
-  /** The answer depends on which codes are known: the order and the pairing of sensors do. */
+  /** Records that the answer depends on the known codes, as the order and the association of sensors do. */
   note({ scope }: UnifyContext): void {
     scope.dependencies?.add(this, () => unchanged(() => this.version));
   }
 
-  /** As `of`, for an operation: not what it demands to be read again. Its answer holds no longer than what is known. */
+  /**
+   * As `of`, for an operation: undefined also where its freshness demand excludes the code. The answer expires with it.
+   */
   ofNoted(ctx: UnifyContext, key: string): string | null | undefined {
     const learnt = this.#codes.get(key);
     this.note(ctx);
@@ -39,7 +42,7 @@ export class NetworkCodes {
     return learnt && !ctx.hasPassed(learnt.untilMs - 1) ? learnt.code : undefined;
   }
 
-  /** Changes whenever a code becomes known. */
+  /** Incremented whenever a code becomes known or changes. */
   version = 0;
 
   learn(key: string, code: string | null): void {
@@ -57,7 +60,9 @@ interface Learnt {
   readonly untilMs: number;
 }
 
-/** What the code of a sensor's network is kept under: its network, or itself where it is in none. */
+/**
+ * Key under which the code of a sensor's network is stored: the network id, or the sensor where it is in no network.
+ */
 export function codeKeyOf(sensor: Pick<WireSensor, 'id' | 'network_id'>): string {
   return known(sensor.network_id) ?? `sensor ${sensor.id}`;
 }

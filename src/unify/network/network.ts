@@ -3,7 +3,7 @@ import type { WireNetwork, WireNetworkStatistics } from '../../upstream/catalogu
 import type { UnifyContext } from '../context.js';
 import { learnNetworkCode } from './code-lookup.js';
 
-/** A network of the catalogue (docs/interfaces.md C2). Knows its id; the rest is read when it is wanted. */
+/** A network of the catalogue (docs/interfaces.md C2). It holds the id only; the rest is read on demand. */
 export class Network {
   readonly networkId: string;
   readonly #ctx: UnifyContext;
@@ -13,12 +13,12 @@ export class Network {
     this.networkId = networkId;
   }
 
-  /** All networks of an operation are one request. Null where the catalogue does not know the id. */
+  /** One list request for all networks of an operation. Null where the catalogue does not have the network. */
   record(): Promise<WireNetwork | null> {
     return networkRecord(this.#ctx, this.networkId);
   }
 
-  /** Learnt from one of its sensors; null where none of them has one. */
+  /** Learnt from one of its sensors; null where none of the sensors tried has a code. */
   code(): Promise<string | null> {
     return learnNetworkCode(this.#ctx, this.networkId);
   }
@@ -30,13 +30,13 @@ export class Network {
   }
 }
 
-/** Null when there is no such network. @throws NotConfigured without the catalogue */
+/** Null when there is no such network. @throws NotConfigured without a catalogue */
 export async function readNetwork(ctx: UnifyContext, networkId: string): Promise<Network | null> {
   if (!ctx.catalogue) throw notConfigured('CATALOGUE');
   return (await networkRecord(ctx, networkId)) ? new Network(ctx, networkId) : null;
 }
 
-/** Ordered by name as upstream lists them. @throws NotConfigured without the catalogue */
+/** Ordered by name, as upstream lists them. @throws NotConfigured without a catalogue */
 export async function readNetworks(ctx: UnifyContext): Promise<readonly Network[]> {
   if (!ctx.catalogue) throw notConfigured('CATALOGUE');
   const records = await ctx.once(readList);
@@ -57,10 +57,10 @@ async function readRecord(ctx: UnifyContext, networkId: string): Promise<WireNet
   try {
     listed = await ctx.once(readList);
   } catch (error) {
-    // A key that may not list the networks can still be allowed to read one.
+    // A key that may not list the networks may still read a single one.
     if (!(error instanceof Forbidden)) throw error;
   }
-  // Assumed: the list can be of the organization's own networks only (docs/interfaces.md C4); others are asked for by themselves.
+  // Assumed: the list may contain only the organization's own networks (docs/interfaces.md C4); others are read singly.
   return listed?.get(networkId) ?? (await ctx.catalogue?.network(networkId, ctx.scope))?.value ?? null;
 }
 

@@ -6,7 +6,7 @@ import { codeKeyOf, createNetworkCodes } from '../network/code.js';
 
 export type DetailRecord = Read<WireSensorDetail>;
 
-/** What only the catalogue's detail of a sensor has (docs/interfaces.md C2): one request each. Null where it is not there. */
+/** The catalogue's detail of a sensor (docs/interfaces.md C2), one request per sensor. Null where there is none. */
 export function sensorDetail(ctx: UnifyContext, catalogueId: string): Promise<DetailRecord | null> {
   const details = ctx.once(createDetails);
   const asked = details.get(catalogueId);
@@ -19,7 +19,7 @@ export function sensorDetail(ctx: UnifyContext, catalogueId: string): Promise<De
 async function readDetail(ctx: UnifyContext, catalogueId: string): Promise<DetailRecord | null> {
   const detail = (await ctx.catalogue?.sensor(catalogueId, ctx.scope)) ?? null;
   const code = detail && known(detail.value.network_code);
-  // Whatever a detail was read for, it tells its network's code.
+  // Every detail contains its network's code, which then needs no request of its own.
   if (detail && code) ctx.tracked(createNetworkCodes).learn(codeKeyOf(detail.value), code);
   return detail;
 }

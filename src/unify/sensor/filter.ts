@@ -10,7 +10,7 @@ import type { Pair } from './identity.js';
 import { stationOf } from './order.js';
 import { type SensorStatus, statusOf } from './status.js';
 
-/** Which sensors; all that is given must hold, of the merged values (docs/behaviour.md 6.3). An empty list matches nothing. */
+/** All given conditions must hold for the merged values (docs/behaviour.md 6.3). An empty list matches nothing. */
 export interface SensorFilter {
   readonly status?: SensorStatus | null | undefined;
   readonly networkId?: string | null | undefined;
@@ -21,9 +21,12 @@ export interface SensorFilter {
   readonly source?: Source | null | undefined;
 }
 
-/** The one interface without which the filter cannot be answered, or null. @throws NotConfigured where it is not there */
+/**
+ * The interface without which the filter cannot be answered, or null.
+ * @throws NotConfigured when it is not configured
+ */
 export function neededSource(ctx: UnifyContext, { networkId, source }: SensorFilter): Source | null {
-  // Networks are the catalogue's: what it does not know is in none.
+  // Only the catalogue has networks: a sensor that it does not have is in none.
   const needed = networkId != null ? 'CATALOGUE' : (source ?? null);
   if (networkId != null && source === 'PROJECT' && !ctx.project) throw notConfigured('PROJECT');
   if (needed === 'CATALOGUE' && !ctx.catalogue) throw notConfigured('CATALOGUE');
@@ -39,7 +42,7 @@ export function matchesNothing({ stationCodes }: SensorFilter): boolean {
   return stationCodes?.length === 0;
 }
 
-/** All of the filter but the network code, which may have to be learnt first. */
+/** Matches the whole filter except the network code, which may have to be learnt first. */
 export function sensorMatcher(
   time: Pick<UnifyContext, 'hasPassed'>,
   filter: SensorFilter,
@@ -64,30 +67,30 @@ export function sensorMatcher(
 
 export interface CodeFiltered<P extends Pair> {
   readonly pairs: readonly P[];
-  /** Why the code of some network is not known; null when all are. */
+  /** The failure because of which the code of some network is unknown; null when all are known. */
   readonly failure: unknown;
 }
 
-/** Those in networks of this code. Learns the codes that only the catalogue can tell, once for each network. */
+/** The sensors in networks of this code. Learns codes that only the catalogue has, once for each network. */
 export async function inNetworkCode<P extends Pair>(
   ctx: UnifyContext,
   pairs: readonly P[],
   networkCode: string,
 ): Promise<CodeFiltered<P>> {
   ctx.tracked(createNetworkCodes).note(ctx);
-  const untold = new Map(
+  const unknownCodes = new Map(
     pairs.flatMap(({ project, catalogue }) =>
       known(project?.value.network) === null && catalogue
         ? [[codeKeyOf(catalogue.value), catalogue.value]]
         : [],
     ),
   );
-  const told = new Map<string, string | null>();
+  const learntCodes = new Map<string, string | null>();
   let failure: unknown = null;
   await Promise.all(
-    [...untold.values()].map((sensor) =>
+    [...unknownCodes.values()].map((sensor) =>
       promised(() => networkCodeOf(ctx, sensor)).then(
-        (code) => told.set(codeKeyOf(sensor), code),
+        (code) => learntCodes.set(codeKeyOf(sensor), code),
         (error: unknown) => {
           ctx.scope.signal.throwIfAborted();
           failure = error;
@@ -96,6 +99,6 @@ export async function inNetworkCode<P extends Pair>(
     ),
   );
   const codeOf = ({ project, catalogue }: Pair) =>
-    known(project?.value.network) ?? (catalogue && told.get(codeKeyOf(catalogue.value)));
+    known(project?.value.network) ?? (catalogue && learntCodes.get(codeKeyOf(catalogue.value)));
   return { pairs: pairs.filter((pair) => codeOf(pair) === networkCode), failure };
 }

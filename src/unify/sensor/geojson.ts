@@ -8,7 +8,7 @@ import type { PublicPosition } from '../masking/position.js';
 import type { Sensor } from './sensor.js';
 import type { SensorStatus } from './status.js';
 
-/** RFC 7946: positions are longitude, latitude and, where it is known, metres of elevation. */
+/** RFC 7946: a position is longitude, latitude and, where it is known, elevation in metres. */
 export interface SensorCollection {
   readonly type: 'FeatureCollection';
   readonly features: readonly SensorFeature[];
@@ -29,7 +29,7 @@ export interface SensorFeature {
   };
 }
 
-/** Sensors for a map, each in the place where it may be shown. `idOf` makes a feature's id of a sensor's key. */
+/** Sensors for a map, each at its public position. `idOf` makes a feature's id from a sensor's key. */
 export async function sensorCollection(
   ctx: UnifyContext,
   sensors: readonly Sensor[],

@@ -25,7 +25,7 @@ export interface SensorListArgs {
 }
 
 export interface SensorSlice extends Slice<Sensor> {
-  /** Of all pages; null where an interface could not answer. */
+  /** Number of sensors on all pages; null where an interface could not answer. */
   readonly totalCount: number | null;
 }
 
@@ -33,8 +33,9 @@ const list = 'sensors';
 const defaultFirst = 50;
 
 /**
- * Sensors of both interfaces, each once, by station code, then network code. Where one interface cannot answer, what there
- * is, and its name. @throws the failure when none can that is configured for it
+ * Sensors of both interfaces, each once, sorted by station code, then network code. Where one interface cannot answer,
+ * the slice has the sensors of the other and names the failed one.
+ * @throws the failure when no needed interface can answer
  */
 export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<SensorSlice> {
   if (args.first != null && args.last != null) {
@@ -75,7 +76,7 @@ function sliceAt(
   };
 }
 
-/** Its cursor is made when it is asked for: of hundreds, mostly the last one's. */
+/** Encodes its cursor lazily: of hundreds of edges, mostly only the last one's cursor is asked for. */
 class SensorEdge implements Edge<Sensor> {
   readonly node: Sensor;
   readonly #place: SensorPlace;
@@ -103,7 +104,10 @@ function rangeOf(
   return [start, Math.min(end, start + (first ?? defaultFirst))];
 }
 
-/** Where a page begins: at the cursor's own place or behind it, also when its sensor is gone or has changed its place. */
+/**
+ * Index of the cursor's position, or the index after it. Works as a keyset also when the cursor's sensor is gone or has
+ * moved to another position in the order.
+ */
 function positionOf(pairs: readonly Placed[], cursor: SensorPlace, side: 'at' | 'behind'): number {
   const own = pairs.findIndex(
     ({ place }) => place.key === cursor.key && place.stationCode === cursor.stationCode,

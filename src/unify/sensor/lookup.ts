@@ -15,7 +15,7 @@ import { stationOf } from './order.js';
 import { type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
 import type { Side } from './side.js';
 
-/** Exactly one. `key` is the part of a sensor's global id behind its type. */
+/** Exactly one way to identify a sensor. `key` is the part of its global id after the type. */
 export type SensorLookup =
   | { readonly key: string }
   | { readonly deviceId: string }
@@ -29,8 +29,9 @@ export interface Station {
 }
 
 /**
- * Null when there is no such sensor. Where an interface that might know it cannot answer, its failure instead of a null
- * that may be wrong. @throws BadUserInput when two networks have a sensor of this station code
+ * Null when there is no such sensor.
+ * @throws the failure of an interface that cannot answer and may have the sensor, since null could be wrong;
+ * BadUserInput when two networks have a sensor of this station code
  */
 export function readSensor(ctx: UnifyContext, lookup: SensorLookup): Maybe<Sensor | null> {
   if ('key' in lookup) return byKey(ctx, lookup.key);
@@ -40,7 +41,7 @@ export function readSensor(ctx: UnifyContext, lookup: SensorLookup): Maybe<Senso
   return sensorByStation(ctx, lookup.station);
 }
 
-/** By both codes, which are never two sensors' at a time. */
+/** Looks up by both codes, which together identify at most one sensor. */
 async function sensorByStation(ctx: UnifyContext, station: Station): Promise<Sensor | null> {
   const { stationCode, networkCode } = station;
   const record = await projectSensorAt(ctx, stationCode, networkCode).catch(() =>
@@ -56,8 +57,8 @@ async function sensorByStation(ctx: UnifyContext, station: Station): Promise<Sen
 }
 
 /**
- * All sensors that either interface has under this station code, in any network: what an arrival means, whose station
- * comes without a network. One that has moved is found under the code that the catalogue still has for it as well.
+ * All sensors that either interface has under this station code, in any network: an arrival names its station without a
+ * network. A sensor that has moved is found under its new code and under the code that the catalogue still has.
  */
 export async function sensorsOfStationCode(
   ctx: UnifyContext,
@@ -72,7 +73,7 @@ export async function sensorsOfStationCode(
     .map((pair) => pairSensor(ctx, pair, unified));
 }
 
-/** A sensor of the two lists. A half that is missing because its list is not whole is not taken for absent. */
+/** A sensor of the two lists. A side that is missing from an incomplete list counts as unknown, not as absent. */
 export function pairSensor(
   ctx: UnifyContext,
   { project, catalogue, isNamesake }: Pair,
@@ -80,14 +81,14 @@ export function pairSensor(
   isListed = false,
 ): Sensor {
   return sensorOf(ctx, {
-    project: ctx.project ? halfOf(project, lists.project) : { record: null },
-    catalogue: ctx.catalogue ? halfOf(catalogue, lists.catalogue) : { record: null },
+    project: ctx.project ? sideOf(project, lists.project) : { record: null },
+    catalogue: ctx.catalogue ? sideOf(catalogue, lists.catalogue) : { record: null },
     isListed,
     isNamesake,
   });
 }
 
-function halfOf<R>(record: R | null, list: Listed<unknown> | null): Side<R> | undefined {
+function sideOf<R>(record: R | null, list: Listed<unknown> | null): Side<R> | undefined {
   if (record || list?.complete) return { record };
   return list?.failure ? { failure: list.failure } : undefined;
 }
@@ -106,14 +107,14 @@ async function byKey(ctx: UnifyContext, key: string): Promise<Sensor | null> {
       failure = error;
     }
   }
-  // A sensor of the catalogue alone goes by its serial number, for which its list has to be looked through.
-  const bearers = ({ records }: Listed<CatalogueSensor>) =>
+  // A catalogue-only sensor has its serial number as key; the catalogue has no look-up by it, so its list is searched.
+  const withKey = ({ records }: Listed<CatalogueSensor>) =>
     [...records.values()].filter(({ value }) => deviceIdOf(value.serial_number) === key);
   const listed = await ctx
     .tracked(createInventory)
-    .catalogue?.read(ctx, { enough: (sofar) => bearers(sofar).length > 0 });
-  // Of several the one that is not a namesake.
-  const [record] = (listed ? bearers(listed) : []).sort((a, b) => (a.value.id < b.value.id ? -1 : 1));
+    .catalogue?.read(ctx, { enough: (sofar) => withKey(sofar).length > 0 });
+  // Among equal serial numbers the lowest id comes first: it is the one that is not a namesake.
+  const [record] = (listed ? withKey(listed) : []).sort((a, b) => (a.value.id < b.value.id ? -1 : 1));
   if (record) {
     return sensorOf(ctx, { project: failure ? { failure } : { record: null }, catalogue: { record } });
   }
@@ -143,7 +144,7 @@ async function byCatalogueId(ctx: UnifyContext, catalogueId: string): Promise<Se
   return record && sensorOf(ctx, { catalogue: { record } });
 }
 
-/** As the list shows it, where both lists are known. */
+/** The merged sensor, where both lists are cached; null otherwise. */
 async function pairOf(ctx: UnifyContext, catalogueId: string): Promise<Sensor | null> {
   const unified = await unifySensors(ctx, { project: false, catalogue: false });
   const pair = unified.pairing.byCatalogueId.get(catalogueId);
@@ -168,7 +169,7 @@ async function noneOrMany(
   const pairs = pairsAt(unified, stationCode);
   if (pairs.length > 0) throw await ambiguous(ctx, stationCode, pairs);
   if (unified.project?.failure) {
-    // A list that is too long for the budget of the moment does not hide the one sensor that was asked for.
+    // Where the budget does not suffice for the whole list, a single read may still find the sensor.
     const record = await projectSensorAt(ctx, stationCode);
     if (record) return sensorOf(ctx, { project: { record } });
   }
@@ -209,7 +210,7 @@ const byStation = derived((pairing: UnifiedSensors['pairing']) => {
   return stations;
 });
 
-/** The merged network code, learnt where only the catalogue has the sensor. */
+/** The merged network code; learnt with a request where the project has none. */
 async function codeOf(ctx: UnifyContext, { project, catalogue }: Pair): Promise<string | null> {
   const own = known(project?.value.network);
   if (own !== null || !catalogue) return own;

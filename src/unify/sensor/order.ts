@@ -1,20 +1,20 @@
 import { known } from '../../upstream/decode/fields.js';
 import { type CatalogueRecord, type CodeOf, type Pair, sensorKey } from './identity.js';
 
-/** The place of a sensor in every list. */
+/** Sort key of a sensor, the same in every list; `key` is the tie-break. */
 export interface SensorPlace {
   readonly stationCode: string;
-  /** Empty where it is not known, or there is none. */
+  /** Empty where it is unknown or there is none. */
   readonly networkCode: string;
   readonly key: string;
 }
 
-/** A sensor in its place. */
+/** A sensor with its sort key. */
 export interface Placed extends Pair {
   readonly place: SensorPlace;
 }
 
-/** By code units, so that no locale changes the order. */
+/** Compares by code units, so that the order does not depend on a locale. */
 export function comparePlaces(a: SensorPlace, b: SensorPlace): number {
   return (
     compareText(a.stationCode, b.stationCode) ||
@@ -23,18 +23,18 @@ export function comparePlaces(a: SensorPlace, b: SensorPlace): number {
   );
 }
 
-/** The merged station code: the project's where it has one; empty where neither has. */
+/** The merged station code: the project's where it has one; empty where neither interface has one. */
 export function stationOf({ project, catalogue }: Pair): string {
   return known(project?.value.station) || known(catalogue?.value.station_code) || '';
 }
 
-/** Sensors in the order of every list. */
+/** Sensors sorted in the order of every list. */
 export function ordered(
   pairs: readonly Pair[],
   codeOf: CodeOf,
 ): {
   readonly pairs: readonly Placed[];
-  /** Of the catalogue alone at a shared station code: their network's code, not learnt yet, decides on the order. */
+  /** Catalogue records at a shared station code: their network's code, not learnt yet, decides the order. */
   readonly unordered: ReadonlySet<CatalogueRecord>;
 } {
   const placed = pairs.map((pair): Placed => ({ ...pair, place: placeOf(pair, codeOf) }));

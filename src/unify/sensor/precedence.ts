@@ -5,7 +5,7 @@ import { networkCodeOf } from '../network/code-lookup.js';
 import { sensorDetail } from './detail.js';
 import type { CatalogueRecord, ProjectRecord } from './identity.js';
 
-/** Where a field that both interfaces may know comes from: the first that has it. Empty text is no value. */
+/** The sources of a field that both interfaces may have: the first value is used. Empty text is no value. */
 export interface MergedField {
   project(record: ProjectRecord): Text;
   /** May cost a request. */
@@ -13,18 +13,18 @@ export interface MergedField {
 }
 
 /**
- * Precedence field by field (docs/behaviour.md 6.3). The project's record holds throughout: it is the operator's own, of the device
- * itself and seconds old (docs/interfaces.md P1). What stands against it, and why the catalogue fills in nevertheless:
+ * Precedence field by field (docs/behaviour.md 6.3). The project's record comes first throughout: it is the operator's
+ * own, comes from the device itself and is seconds old (docs/interfaces.md P1). The reasons per field:
  *
  * | field | from | because |
  * |---|---|---|
- * | stationCode | project, catalogue | a moved device is where the project has it; the catalogue may still have its old station |
+ * | stationCode | project, catalogue | after a move the catalogue may still have the old station |
  * | networkCode | project, catalogue | as the station code; the catalogue's is its network's (docs/behaviour.md 6.1) |
  * | model | project, catalogue | `sensor_type` is the device's own name, `type` a kind |
  * | firmwareVersion | project, catalogue's detail | the device reports it to the project with every update |
- * | status, statusText | project, else catalogue | one source for both, so that they agree; only the project has the 150-second rule |
- * | lastSeenAt | project, catalogue | the same source as the status that follows from it, although the other may be later |
- * | location | project whole, else catalogue whole | parts of two surveys are nowhere; masking decides (`masking.ts`) |
+ * | status, statusText | project, else catalogue | one source, so that they agree; only the project has a 150 s rule |
+ * | lastSeenAt | project, catalogue | the source of the status that follows from it, even if the other is later |
+ * | location | project whole, else catalogue whole | two surveys must not be mixed; masking applies (`masking.ts`) |
  * | power, connectivity | project | the catalogue has neither |
  * | serialNumber, network, locationCode, createdAt | catalogue | the project has none |
  */

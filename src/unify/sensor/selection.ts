@@ -12,15 +12,15 @@ import {
 import { type UnifiedSensors, unifySensors } from './inventory/merging.js';
 import type { Placed } from './order.js';
 
-/** The sensors that a filter lets through, in order. */
+/** The sensors that match a filter, in order. */
 export interface Selection {
   readonly unified: UnifiedSensors;
   readonly pairs: readonly Placed[];
-  /** Who could not answer, and why. */
+  /** The interfaces that could not answer, with their failures. */
   readonly failures: ReadonlyMap<Source, unknown>;
 }
 
-/** @throws the failure when none of the interfaces can answer that are configured for it */
+/** @throws the failure when none of the interfaces that the filter needs can answer */
 export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Selection> {
   if (filtersByPosition(filter) || filter.networkCode != null) return selectSensorsLater(ctx, filter);
   const needed = neededSource(ctx, filter);
@@ -35,11 +35,11 @@ export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Se
 
 const isEmpty = (filter: SensorFilter) => Object.values(filter).every((value) => value == null);
 
-/** By what has to be looked up before: positions that masking lets be shown, codes of networks. */
+/** For filters that need reads first: public positions, network codes. */
 async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Promise<Selection> {
   const needed = neededSource(ctx, filter);
   const byPosition = filtersByPosition(filter);
-  // Which of the project's sensors the catalogue knows too is only then of interest here.
+  // With `source: PROJECT` the catalogue's list is needed only to match network codes and positions of merged sensors.
   const wanted = { catalogue: needed !== 'PROJECT' || filter.networkCode != null || byPosition };
   let unified = await unifySensors(ctx, wanted);
   if (byPosition && unified.project && (await isListOutdated(ctx, unified.project.records.values()))) {
@@ -62,7 +62,7 @@ async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Prom
   return { unified, pairs: coded.pairs, failures };
 }
 
-/** Who could not answer. @throws when nobody could who is needed */
+/** The failures by interface. @throws the failure when none of the needed interfaces has any record */
 function failuresOf({ project, catalogue }: UnifiedSensors, needed: Source | null): Map<Source, unknown> {
   const failures = new Map<Source, unknown>();
   if (project?.failure) failures.set('PROJECT', project.failure);

@@ -13,12 +13,12 @@ import { heldBy, recordOf, type Side, settled } from './side.js';
 import { type SensorStatus, statusOf } from './status.js';
 
 export interface SensorParts {
-  /** Left out: looked up when a field needs it. */
+  /** A side that is left out is read when a field needs it. */
   readonly project?: Side<ProjectRecord> | undefined;
   readonly catalogue?: Side<CatalogueRecord> | undefined;
   /**
-   * An item of a list that names the missing interface already: what only that one knows is null without an error of
-   * its own, except for a position.
+   * True for an item of a list that already names the unavailable interface: fields that only that interface has are
+   * null without an error of their own, except for the position.
    */
   readonly isListed?: boolean | undefined;
   /** As in `Pair`. */
@@ -26,9 +26,10 @@ export interface SensorParts {
 }
 
 /**
- * One sensor from the records of both interfaces (docs/behaviour.md 6.1, 6.3). Where both have a value, the project's holds: it is the
- * operator's own and seconds old; the catalogue fills what is missing. A half that was not at hand is read when a field
- * needs it, so that what costs a request is paid for by who asks for it. Positions are made by `masking.ts` alone.
+ * One sensor from the records of both interfaces (docs/behaviour.md 6.1, 6.3). Where both have a value, the project's
+ * takes precedence: it is the operator's own and seconds old. The catalogue fills in missing values. A side that is not
+ * in memory is read when a field needs it, so that only operations which ask for such a field spend a request on it.
+ * Positions are made by `masking.ts` alone.
  */
 export class Sensor {
   readonly #ctx: UnifyContext;
@@ -50,7 +51,7 @@ export class Sensor {
     return whenKnown(this.projectHalf(), recordOf);
   }
 
-  /** The catalogue's record, as its list or its detail gave it. */
+  /** The catalogue's record, from its list or from its detail; null for a sensor that the catalogue does not have. */
   catalogue(): Maybe<CatalogueRecord | null> {
     return whenKnown(this.catalogueHalf(), recordOf);
   }
@@ -59,9 +60,9 @@ export class Sensor {
     this.#project ??= settled(async () => {
       const record = await this.catalogue();
       return record && projectSide(this.#ctx, record);
-    }).then((half) => {
-      this.#project = half;
-      return half;
+    }).then((side) => {
+      this.#project = side;
+      return side;
     });
     return this.#project;
   }
@@ -70,14 +71,14 @@ export class Sensor {
     this.#catalogue ??= settled(async () => {
       const record = await this.project();
       return record && catalogueSide(this.#ctx, record);
-    }).then((half) => {
-      this.#catalogue = half;
-      return half;
+    }).then((side) => {
+      this.#catalogue = side;
+      return side;
     });
     return this.#catalogue;
   }
 
-  /** The part of the global id behind the type; the same however the sensor was reached. */
+  /** The part of the global id after the type. It does not depend on the interface that the sensor was read from. */
   key(): Maybe<string> {
     return whenKnown(this.#primary(), (pair) => sensorKey({ ...pair, isNamesake: this.#isNamesake }));
   }
@@ -97,8 +98,8 @@ export class Sensor {
 
   /** Empty where neither interface gave one. */
   stationCode(): Maybe<string> {
-    return whenKnown(this.projectHalf(), (half) => {
-      const project = heldBy(half);
+    return whenKnown(this.projectHalf(), (side) => {
+      const project = heldBy(side);
       const own = project && known(project.value.station);
       if (own) return own;
       return whenKnown(this.catalogueHalf(), (other) => {
@@ -150,7 +151,7 @@ export class Sensor {
     return whenKnown(this.#primary(), (pair) => statusOf(this.#ctx, pair));
   }
 
-  /** What only the project tells. */
+  /** Only the project has power and connectivity. */
   power() {
     return this.#ofProject(({ value }) => value.power);
   }
@@ -165,7 +166,7 @@ export class Sensor {
     return id === null ? null : sensorDetail(this.#ctx, id);
   }
 
-  /** Who is known to have it. */
+  /** The interfaces that are known to have the sensor. */
   sources(): Maybe<readonly ('PROJECT' | 'CATALOGUE')[]> {
     return whenBoth(this.projectHalf(), this.catalogueHalf(), (project, catalogue) => [
       ...(heldBy(project) ? (['PROJECT'] as const) : []),
@@ -173,15 +174,18 @@ export class Sensor {
     ]);
   }
 
-  /** When the oldest of the records was read that this answer is made of. */
+  /** Read time of the oldest record that this answer is made of. */
   asOf(): Maybe<Instant> {
     const project = this.#project;
     const catalogue = this.#catalogue;
-    const areAtHand = [project, catalogue].every((half) => half !== undefined && !(half instanceof Promise));
+    const areAtHand = [project, catalogue].every((side) => side !== undefined && !(side instanceof Promise));
     return areAtHand ? this.#oldest(project, catalogue) : this.#oldestAsked();
   }
 
-  /** The fields beside this one have been asked for by then: what they read counts, and nothing is read for this one. */
+  /**
+   * Waits one microtask so that sibling fields have started their reads. Those reads count towards the age; this field
+   * starts none itself.
+   */
   async #oldestAsked(): Promise<Instant> {
     await null;
     return this.#oldest(await this.#project, await this.#catalogue);
@@ -192,36 +196,38 @@ export class Sensor {
     catalogue: Maybe<Side<CatalogueRecord>> | undefined,
   ): Instant {
     let oldestMs = Number.POSITIVE_INFINITY;
-    for (const half of [project, catalogue]) {
-      const record = half && !(half instanceof Promise) ? heldBy<{ readonly readAtMs: number }>(half) : null;
+    for (const side of [project, catalogue]) {
+      const record = side && !(side instanceof Promise) ? heldBy<{ readonly readAtMs: number }>(side) : null;
       if (record) oldestMs = Math.min(oldestMs, record.readAtMs);
     }
     return Instant.fromMs(Number.isFinite(oldestMs) ? oldestMs : this.#ctx.clock.now());
   }
 
-  /** The record that the sensor's state is told by: the project's where it has one. */
+  /** The primary record, which decides the sensor's state: the project's where it has one. */
   #primary(): Maybe<Pair> {
-    return whenKnown(this.projectHalf(), (half) => {
-      const project = heldBy(half);
+    return whenKnown(this.projectHalf(), (side) => {
+      const project = heldBy(side);
       if (project) return { project, catalogue: null };
       return whenKnown(this.catalogueHalf(), (other) => ({ project: null, catalogue: heldBy(other) }));
     });
   }
 
-  /** The first value there is. An error only where it is missing and could be what is not known. */
+  /**
+   * The first value in order of precedence. Throws only where none is there and a side that failed could have had it.
+   */
   #merged(field: MergedField): Maybe<Text> {
-    return whenKnown(this.projectHalf(), (half) => {
-      const project = heldBy(half);
+    return whenKnown(this.projectHalf(), (side) => {
+      const project = heldBy(side);
       const own = project && field.project(project);
       if (own && !(own instanceof MalformedValue)) return own;
-      return whenKnown(this.catalogueHalf(), (otherHalf) => {
-        const catalogue = heldBy(otherHalf);
+      return whenKnown(this.catalogueHalf(), (otherSide) => {
+        const catalogue = heldBy(otherSide);
         return whenKnown(catalogue && field.catalogue(catalogue, this.#ctx), (other) => {
           if (other) return other;
           if (own !== null) return own;
           if (this.#isListed) return other;
-          recordOf(half);
-          recordOf(otherHalf);
+          recordOf(side);
+          recordOf(otherSide);
           return other;
         });
       });
@@ -229,15 +235,15 @@ export class Sensor {
   }
 
   #ofProject<T>(value: (record: ProjectRecord) => T): Maybe<T | null> {
-    return whenKnown(this.projectHalf(), (half) => this.#required(half, value));
+    return whenKnown(this.projectHalf(), (side) => this.#required(side, value));
   }
 
   #ofCatalogue<T>(value: (record: CatalogueRecord) => T): Maybe<T | null> {
-    return whenKnown(this.catalogueHalf(), (half) => this.#required(half, value));
+    return whenKnown(this.catalogueHalf(), (side) => this.#required(side, value));
   }
 
-  #required<R, T>(half: Side<R>, value: (record: R) => T): T | null {
-    const record = this.#isListed ? heldBy(half) : recordOf(half);
+  #required<R, T>(side: Side<R>, value: (record: R) => T): T | null {
+    const record = this.#isListed ? heldBy(side) : recordOf(side);
     return record && (value(record) ?? null);
   }
 }
@@ -252,7 +258,10 @@ export function sensorByDeviceId(ctx: UnifyContext, deviceId: string): Maybe<Sen
   );
 }
 
-/** The one `Sensor` of this operation that has these records; an item of a list is apart, with errors of its own. */
+/**
+ * The `Sensor` of these records, one object per operation. Items of a list are separate objects, because they treat a
+ * failed side differently (`isListed`).
+ */
 export function sensorOf(ctx: UnifyContext, parts: SensorParts): Sensor {
   const sensors = ctx.once(parts.isListed ? createListedSensors : createSensors);
   const project = parts.project && heldBy(parts.project);

@@ -1,18 +1,18 @@
-/** What one interface says of a sensor: its record, null where it has none, or why that is not known. */
+/** The record that one interface has of a sensor, null where it has none, or the failure of reading it. */
 export type Side<R> = { readonly record: R | null } | { readonly failure: unknown };
 
-/** The record, where it is known. */
-export function heldBy<R>(half: Side<R>): R | null {
-  return 'record' in half ? half.record : null;
+/** The record; null where there is none or reading it failed. */
+export function heldBy<R>(side: Side<R>): R | null {
+  return 'record' in side ? side.record : null;
 }
 
-/** The record. @throws why it is not known */
-export function recordOf<R>(half: Side<R>): R | null {
-  if ('record' in half) return half.record;
-  throw half.failure;
+/** The record; null where there is none. @throws the failure of reading it */
+export function recordOf<R>(side: Side<R>): R | null {
+  if ('record' in side) return side.record;
+  throw side.failure;
 }
 
-/** What a look-up finds, or why it failed; never rejects. */
+/** The result of a look-up or its failure; never rejects. */
 export async function settled<R>(find: () => Promise<R | null>): Promise<Side<R>> {
   try {
     return { record: await find() };

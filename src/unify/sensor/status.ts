@@ -10,8 +10,8 @@ export type SensorStatus = 'ONLINE' | 'OFFLINE' | 'UNKNOWN';
 const onlineForMs = 150_000;
 
 /**
- * As of now, however old the record: a sensor of the project that has not been heard of for 150 seconds is not online
- * (docs/interfaces.md P3, docs/behaviour.md 5.6). The catalogue has no such rule: its text holds.
+ * Status at this moment, however old the record is: a project sensor last seen more than 150 seconds ago is offline
+ * (docs/interfaces.md P3, docs/behaviour.md 5.6). The catalogue has no such rule, so its text is used as it is.
  */
 export function statusOf(time: Pick<UnifyContext, 'hasPassed'>, pair: Pair): SensorStatus {
   const offlineMs = offlineFromMs(pair);
@@ -21,17 +21,17 @@ export function statusOf(time: Pick<UnifyContext, 'hasPassed'>, pair: Pair): Sen
   return word === 'offline' ? 'OFFLINE' : 'UNKNOWN';
 }
 
-/** Until when the rule lets the text of the record hold; null where it always does. */
+/** The moment after which the 150-second rule overrides the record's text, in Unix milliseconds; null for never. */
 export function offlineFromMs({ project }: Pair): number | null {
   return project && offlineFromMsOf(project);
 }
 
 const offlineFromMsOf = derived((project: ProjectRecord) => {
   const lastSeen = Instant.parse(known(project.value.last_seen) ?? '');
-  // `online` says that it was heard of within the rule when the record was read.
-  const heardMs =
+  // Without `last_seen`, `online` means that the sensor was seen within the 150 seconds before the record was read.
+  const lastSeenMs =
     lastSeen?.ms ?? (statusWord({ project, catalogue: null }) === 'online' ? project.readAtMs : null);
-  return heardMs === null ? null : heardMs + onlineForMs;
+  return lastSeenMs === null ? null : lastSeenMs + onlineForMs;
 });
 
 function statusWord({ project, catalogue }: Pair): string {

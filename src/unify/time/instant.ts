@@ -1,11 +1,12 @@
 /**
- * One instant with every digit it was given, for upstream's three ways to write time: RFC 3339 text, a plain date
- * (docs/interfaces.md P4) and Unix seconds (docs/interfaces.md P2, `origin`). Date would cut a catalogue arrival to milliseconds.
+ * An instant with all the digits of its source, for upstream's three notations: RFC 3339 text, a plain date
+ * (docs/interfaces.md P4) and Unix seconds (docs/interfaces.md P2, `origin`). `Date` would truncate a catalogue arrival
+ * to milliseconds.
  */
 export class Instant {
   /** Whole Unix seconds, rounded down. A leap second counts as the second before it. */
   readonly unixS: number;
-  /** Decimal digits of the second, as given: '423157' for .423157 s. */
+  /** Decimal digits of the second, as in the source: '423157' for .423157 s. */
   readonly digits: string;
   /** True within a leap second, 23:59:60. */
   readonly leap: boolean;
@@ -31,17 +32,20 @@ export class Instant {
     if (midnightMs === null) return null;
     const secondOfDay = Number(hour) * 3600 + Number(minute) * 60 + (leap ? 59 : Number(second));
     const unixS = midnightMs / 1000 + secondOfDay - offsetMinutes * 60;
-    // A leap second is the last of a UTC day, whatever offset it is written with.
+    // A leap second is the last second of a UTC day, whatever its offset from UTC is.
     if (leap && modulo(unixS, 86_400) !== 86_399) return null;
     return new Instant(unixS, digits, leap);
   }
 
-  /** As clients have to write it: what lacks a zone would be their local time to one and UTC to another. */
+  /** As `parse`, for client input: a time must have a zone, since clients disagree on the meaning of one without. */
   static parseInput(text: string): Instant | null {
     return /^[^Tt ]+$|([Zz]|[+-]\d{2}:?\d{2})$/.test(text.trim()) ? Instant.parse(text) : null;
   }
 
-  /** Unix seconds as upstream's JSON number; its shortest decimal form is what upstream wrote. Null if not finite. */
+  /**
+   * From Unix seconds in upstream's JSON. The shortest decimal form of the number has the digits that upstream wrote.
+   * Null if it is not finite or exceeds 1e11.
+   */
   static fromUnixSeconds(seconds: number): Instant | null {
     if (!Number.isFinite(seconds) || Math.abs(seconds) > 1e11) return null;
     const [whole = '0', digits = ''] = plainDecimal(Math.abs(seconds)).split('.');
@@ -57,7 +61,7 @@ export class Instant {
     return new Instant(unixS, String(millis).padStart(3, '0'), false);
   }
 
-  /** Milliseconds since 1970 with a fraction: for distances in time, not for equality. */
+  /** Unix milliseconds with a fraction. Rounded to double precision: use it for differences, `compare` for equality. */
   get ms(): number {
     this.#ms ??= this.#measured();
     return this.#ms;
@@ -68,7 +72,7 @@ export class Instant {
     return (this.unixS + (this.leap ? 1 : 0) + fraction) * 1000;
   }
 
-  /** Exact order, leap seconds and digits beyond the microsecond included. */
+  /** Exact order, including leap seconds and all digits. */
   compare(other: Instant): number {
     if (this.unixS !== other.unixS) return this.unixS < other.unixS ? -1 : 1;
     if (this.leap !== other.leap) return this.leap ? 1 : -1;
@@ -79,7 +83,7 @@ export class Instant {
     return mine < theirs ? -1 : 1;
   }
 
-  /** This instant moved by whole or fractional milliseconds; digits beyond the microsecond are kept. */
+  /** This instant shifted by `ms`, which is rounded to the microsecond; all digits of the instant are preserved. */
   plusMs(ms: number): Instant {
     const micros = BigInt(Math.round(ms * 1000));
     const scale = 10n ** BigInt(Math.max(6, this.digits.length));
@@ -92,7 +96,7 @@ export class Instant {
     return new Instant(Number(whole), rest.toString().padStart(String(scale).length - 1, '0'), false);
   }
 
-  /** RFC 3339 in UTC with all digits; a fraction has at least three, as JavaScript writes it. */
+  /** RFC 3339 in UTC with all digits; a fraction has at least three digits, as in `Date.toISOString`. */
   toString(): string {
     this.#text ??= this.#written();
     return this.#text;
@@ -138,7 +142,7 @@ function midnight(year: number, month: number, day: number): number | null {
   return same ? date.getTime() : null;
 }
 
-// Number.toString writes 1e-7 for small numbers.
+// Number.toString uses exponents for small numbers (1e-7).
 function plainDecimal(value: number): string {
   const text = String(value);
   return text.includes('e') ? value.toFixed(12) : text;

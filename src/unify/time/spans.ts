@@ -4,7 +4,7 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** The spans in order, those that lie within `gapMs` of each other taken together. */
+/** The spans sorted by start; spans at most `gapMs` apart are merged. */
 export function mergeSpans(spans: readonly Span[], gapMs: number): Span[] {
   const merged: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
@@ -18,20 +18,20 @@ export function mergeSpans(spans: readonly Span[], gapMs: number): Span[] {
   return merged;
 }
 
-/** The part of a list, sorted by a time in milliseconds, that lies in a span. */
+/** The items of a list, sorted by a time in Unix milliseconds, that lie in a span. */
 export function within<T>(
   sorted: readonly T[],
   msOf: (item: T) => number,
   { fromMs, toMs }: Span,
 ): readonly T[] {
   return sorted.slice(
-    firstAt(sorted, (item) => msOf(item) >= fromMs),
-    firstAt(sorted, (item) => msOf(item) > toMs),
+    firstIndex(sorted, (item) => msOf(item) >= fromMs),
+    firstIndex(sorted, (item) => msOf(item) > toMs),
   );
 }
 
-// The index of the first that fulfils a condition which all behind it fulfil too.
-function firstAt<T>(sorted: readonly T[], isReached: (item: T) => boolean): number {
+// Binary search for the first item that fulfils a condition which all later items fulfil too.
+function firstIndex<T>(sorted: readonly T[], isReached: (item: T) => boolean): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

@@ -1,7 +1,7 @@
 import { MalformedValue, type Text } from '../../upstream/decode/fields.js';
 import { Instant } from './instant.js';
 
-/** A time that upstream may leave out, or write so that it cannot be read: the error is then shown in its place. */
+/** A time that upstream may leave out or malform; a malformed one becomes an error on its field. */
 export type MaybeInstant = Instant | null | MalformedValue;
 
 export function instantOf(value: Text): MaybeInstant {

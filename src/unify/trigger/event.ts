@@ -12,7 +12,10 @@ import { mergeSpans, type Span, within } from '../time/spans.js';
 import type { Trigger } from './record.js';
 import { listenerOf } from './sensor.js';
 
-/** The earthquake that explains a trigger best (docs/behaviour.md 6.7); null where none is known. Batched. */
+/**
+ * The earthquake that explains a trigger best (docs/behaviour.md 6.7); null when none is known. Batched.
+ * @throws the failure of an interface that could have had it
+ */
 export async function eventOfTrigger(ctx: UnifyContext, trigger: Trigger): Promise<LocatedEvent | null> {
   const [listener, candidates] = await Promise.all([listenerOf(ctx, trigger), candidatesOf(ctx, trigger)]);
   if (!listener) return null;
@@ -26,7 +29,7 @@ export interface EventQuake extends Quake {
   readonly event: LocatedEvent;
 }
 
-/** An event as far as it matters for what it explains. */
+/** The values of an event that decide what it explains. */
 export const quakeOf = derived((event: LocatedEvent): EventQuake => {
   return {
     ...event.solution,
@@ -40,11 +43,13 @@ export const quakeOf = derived((event: LocatedEvent): EventQuake => {
 export interface Candidates {
   /** Oldest first. */
   readonly quakes: readonly EventQuake[];
-  /** Why an interface is not among those who answered, where another one may have the earthquake. */
+  /** Failure of an interface that may have the earthquake; null when all answered. */
   readonly missing: GatewayError | null;
 }
 
-/** The earthquakes whose waves could be on their way when a trigger started. Batched: one read for triggers close in time. */
+/**
+ * Earthquakes of which waves could be arriving when a trigger started. Batched: one read for triggers close in time.
+ */
 export function candidatesOf(ctx: UnifyContext, trigger: Trigger): Promise<Candidates> {
   return ctx.once(createLoader).load(trigger);
 }
@@ -74,7 +79,7 @@ function createLoader(ctx: UnifyContext): DataLoader<Trigger, Candidates, string
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
-// Whole minutes, so that the question stays the same while a list of triggers grows by one.
+// Rounded to whole minutes, so that the query stays the same while a list of triggers grows by one.
 function spanBefore({ startTime }: Trigger): Span {
   const { fromMs, toMs } = originsThatMayExplain(startTime.ms);
   return { fromMs: Math.floor(fromMs / minuteMs) * minuteMs, toMs: Math.ceil(toMs / minuteMs) * minuteMs };
@@ -89,7 +94,7 @@ async function readQuakes(ctx: UnifyContext, { fromMs, toMs }: Span): Promise<Ca
   return { quakes: events.map(quakeOf), missing: missingOf(unavailableSources) };
 }
 
-// A project without event detection (`FORBIDDEN`) has no events: what the catalogue says is all there is to know.
+// A project without event detection (`FORBIDDEN`) has no events, so the catalogue alone is complete.
 function missingOf(sources: readonly UnavailableSource[]): GatewayError | null {
   const source = sources.find(({ code }) => code !== 'FORBIDDEN');
   return source ? new EventsMissing(source) : null;

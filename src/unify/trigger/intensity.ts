@@ -2,9 +2,9 @@ import { accelerationIn, velocityIn } from './units.js';
 
 /** Modified Mercalli intensity, as ShakeMap shows it. */
 export interface Intensity {
-  /** 1 to 10, with its decimals. */
+  /** 1 to 10, not rounded. */
   readonly mmi: number;
-  /** I to X, of the nearest whole intensity. */
+  /** Roman numeral of the nearest whole intensity, I to X. */
   readonly roman: string;
   readonly shaking: string;
   /** #RRGGBB. */
@@ -43,7 +43,7 @@ interface Bilinear {
 const ofPgaGal: Bilinear = { bend: 1.57, below: [1.78, 1.55], above: [-1.6, 3.7] };
 const ofPgvCmPerS: Bilinear = { bend: 0.53, below: [3.78, 1.47], above: [2.89, 3.16] };
 
-// A peak of 0 is an intensity of I, and a sign is the direction of the peak.
+// A peak of 0 gives intensity I; the sign of a peak is only its direction.
 function worden(peak: number, lines: Bilinear): number {
   const log = Math.log10(Math.abs(peak));
   const [intercept, slope] = log <= lines.bend ? lines.below : lines.above;

@@ -5,7 +5,7 @@ import { earlier, later } from '../time/instant.js';
 import { largestPage, projectTriggers, scanTriggers } from './list/scan.js';
 import { parseTriggerKey, type Trigger, type TriggerKey } from './record.js';
 
-/** The trigger of a key (`Trigger.key`); null when it is not there, or the text is no key. One upstream request. */
+/** The trigger of a key (`Trigger.key`); null when it does not exist or the text is not a key. One upstream request. */
 export function readTrigger(ctx: UnifyContext, key: string): Promise<Trigger | null> {
   const parsed = parseTriggerKey(key);
   return parsed ? ctx.once(createLoader).load(parsed) : Promise.resolve(null);
@@ -31,8 +31,8 @@ async function readAll(ctx: UnifyContext, keys: readonly TriggerKey[]): Promise<
   );
 }
 
-// Several lie on one page of the list when they are close in time, and on a few pages often enough. Upstream's count,
-// which comes with the first page, tells whether going on costs less than asking for each. True when all was read.
+// Triggers close in time often lie on one or a few pages of the list. The count that comes with the first page shows if
+// reading on costs less than one request per trigger. True when the whole range was read.
 async function readTogether(
   ctx: UnifyContext,
   keys: readonly TriggerKey[],
@@ -40,7 +40,7 @@ async function readTogether(
 ): Promise<boolean> {
   const times = keys.map((key) => key.startTime);
   const oneDevice = keys.every((key) => key.deviceId === keys[0]?.deviceId);
-  const walk = {
+  const scan = {
     read: projectTriggers(ctx),
     order: 'asc' as const,
     from: times.reduce(earlier),
@@ -48,14 +48,14 @@ async function readTogether(
     deviceId: oneDevice ? keys[0]?.deviceId : undefined,
     wanted: Number.POSITIVE_INFINITY,
   };
-  const first = await scanTriggers({ ...walk, after: null, mostRequests: 1 });
+  const first = await scanTriggers({ ...scan, after: null, mostRequests: 1 });
   for (const { trigger } of first.triggers) found.set(trigger.triggerId, trigger);
   const missing = keys.filter((key) => !found.has(key.triggerId)).length;
   if (missing === 0 || !first.more) return true;
   const pagesLeft =
     first.total === null ? Number.POSITIVE_INFINITY : Math.ceil(first.total / largestPage) - 1;
   if (pagesLeft >= missing) return false;
-  const rest = await scanTriggers({ ...walk, after: first.reached, mostRequests: pagesLeft + 1 });
+  const rest = await scanTriggers({ ...scan, after: first.reached, mostRequests: pagesLeft + 1 });
   for (const { trigger } of rest.triggers) found.set(trigger.triggerId, trigger);
   return !rest.more;
 }
@@ -65,7 +65,7 @@ async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | 
     const { triggers } = await scanTriggers({
       read: projectTriggers(ctx),
       order: 'asc',
-      // One moment of one sensor: what came closed is final (docs/behaviour.md 5.5) and not asked for again.
+      // One moment of one sensor: closed triggers are immutable (docs/behaviour.md 5.5) and not read again.
       from: key.startTime,
       to: key.startTime,
       deviceId,
@@ -78,7 +78,7 @@ async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | 
   try {
     return await readFrom(key.deviceId);
   } catch (error) {
-    // Assumed: upstream may not know a Device ID any more whose sensor has moved away, though it still lists its
+    // Assumed: upstream may not find the Device ID of a sensor that moved to another project, though it still lists its
     // triggers (docs/interfaces.md P2, `station`).
     if (error instanceof Forbidden && error.upstream?.status === 404) return readFrom(undefined);
     throw error;

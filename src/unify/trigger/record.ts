@@ -9,11 +9,14 @@ import { instantOf, type MaybeInstant } from '../time/wire-time.js';
 export type TriggerStatus = 'OPEN' | 'CLOSED' | 'UNKNOWN';
 
 /**
- * A triggered recording of the project (docs/interfaces.md P2). Peaks are in upstream's units, measured after filtering to 0.5
- * to 25 Hz. `locationName` is as upstream sent it: whoever shows it asks `masking.ts` first.
+ * A triggered recording of the project (docs/interfaces.md P2). Peaks are in upstream's units, measured after filtering
+ * to 0.5 to 25 Hz. `locationName` is unmasked: show it only through `masking.ts`.
  */
 export interface Trigger {
-  /** What its global id holds: enough to read it again with one request, since upstream has no trigger by id. */
+  /**
+   * Held by the global id: enough to read the trigger again with one request, since upstream cannot read triggers by
+   * id.
+   */
   readonly key: string;
   readonly triggerId: string;
   readonly deviceId: string;
@@ -34,7 +37,7 @@ export interface Trigger {
   readonly asOf: Instant;
 }
 
-/** @throws UpstreamUnavailable when the start time cannot be read: without it a trigger has no place in time. */
+/** @throws UpstreamUnavailable when the start time cannot be read: without it the trigger cannot be listed. */
 export function triggerOf(record: WireTrigger, readAtMs: number): Trigger {
   const startTime = Instant.parse(record.start_time);
   if (!startTime) throw new UpstreamUnavailable('Upstream sent a trigger whose start_time is not a time');
@@ -59,7 +62,7 @@ export function triggerOf(record: WireTrigger, readAtMs: number): Trigger {
   };
 }
 
-/** The record that a trigger was made of, as far as anything is made of it. */
+/** The wire record of a trigger, limited to the fields that the trigger holds. */
 export function wireOf(trigger: Trigger): Read<WireTrigger> {
   const { asOf } = trigger;
   const value = {
@@ -84,7 +87,10 @@ export function wireOf(trigger: Trigger): Read<WireTrigger> {
 
 const textOf = (time: MaybeInstant): Text => (time instanceof Instant ? time.toString() : time);
 
-/** Those whose start time can be read: one bad record does not lose its page (docs/behaviour.md 5.12). */
+/**
+ * The triggers of a page. A record with an unreadable start time is dropped, and the page is not lost
+ * (docs/behaviour.md 5.12).
+ */
 export const triggersOf = derived(
   (page: Read<Page<WireTrigger>>): readonly Trigger[] =>
     page.value.items
@@ -93,35 +99,36 @@ export const triggersOf = derived(
   mostPages,
 );
 
-/** Seconds from start to end; null while there is no end. */
+/** Duration in seconds; null while the trigger has no end. */
 export function durationS(trigger: Trigger): Num {
   const { startTime, endTime } = trigger;
   if (!(endTime instanceof Instant)) return endTime;
-  // Whole seconds and fractions apart: as one number of milliseconds since 1970 the microseconds would blur.
+  // Whole seconds and fractions are subtracted separately: milliseconds since 1970 as one float would lose the
+  // microseconds.
   const wholeS = endTime.unixS - startTime.unixS + (endTime.leap ? 1 : 0) - (startTime.leap ? 1 : 0);
   const micros = Math.round((fraction(endTime) - fraction(startTime)) * 1e6);
   return (wholeS * 1e6 + micros) / 1e6;
 }
 
-/** Start time, then id: one order that every page of a list agrees on. */
+/** By start time, tie-break by id: one order for all pages. */
 export function compareTriggers(a: Place, b: Place): number {
   return a.startTime.compare(b.startTime) || compareIds(a.triggerId, b.triggerId);
 }
 
 export type Place = Pick<Trigger, 'startTime' | 'triggerId'>;
 
-/** What a trigger's global id holds. The start time of a trigger is taken as fixed once it has been seen. */
+/** Content of the global id of a trigger. Its start time is assumed never to change. */
 export type TriggerKey = Pick<Trigger, 'triggerId' | 'deviceId' | 'startTime'>;
 
 export function triggerKey({ triggerId, deviceId, startTime }: TriggerKey): string {
-  // Trailing zeros are not part of the instant: the key stays the same if upstream writes more or fewer of them.
+  // Trailing zeros are dropped, so the key stays the same if upstream writes more or fewer of them.
   const time = startTime
     .toString()
     .replace(/\.(\d*?)0*Z$/, (_, digits) => (digits === '' ? 'Z' : `.${digits}Z`));
   return `${encodeURIComponent(triggerId)}:${encodeURIComponent(deviceId)}:${time}`;
 }
 
-/** Null when the text is no key of a trigger. */
+/** Null when the text is not the key of a trigger. */
 export function parseTriggerKey(key: string): TriggerKey | null {
   const [, id = '', device = '', time = ''] = /^([^:]+):([^:]+):(.+)$/.exec(key) ?? [];
   const startTime = Instant.parse(time);
@@ -144,7 +151,7 @@ function fraction(instant: Instant): number {
   return instant.digits === '' ? 0 : Number(`0.${instant.digits}`);
 }
 
-// Upstream's ids are integers; as text, 10 would come before 9. What is no number comes behind.
+// Upstream's ids are integers and compare as numbers: as text, 10 would come before 9. Other ids come last.
 function compareIds(a: string, b: string): number {
   if (a === b) return 0;
   const [x, y] = [numberOf(a), numberOf(b)];

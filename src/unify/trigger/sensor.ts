@@ -7,17 +7,17 @@ import { publicPosition, unlessMasked } from '../masking/masking.js';
 import { type Sensor, sensorByDeviceId } from '../sensor/sensor.js';
 import type { Trigger } from './record.js';
 
-/** The sensor that recorded a trigger; null when the project does not have it (any more). Batched. */
+/** The sensor that recorded a trigger; null when the project does not or no longer have it. Batched. */
 export function sensorOfTrigger(ctx: UnifyContext, trigger: Trigger): Maybe<Sensor | null> {
   return sensorByDeviceId(ctx, trigger.deviceId);
 }
 
-/** Name of the trigger's location; null when withheld by masking. */
+/** The location name of the trigger; null when masked. */
 export function locationNameOf(ctx: UnifyContext, { locationName, asOf }: Trigger): Maybe<Text> {
   return unlessMasked(ctx, locationName, asOf.ms);
 }
 
-/** Where and when a trigger listened; null when that is not known, or masked away. */
+/** Position and start time of a trigger; null when the position is not known or withheld by masking. */
 export async function listenerOf(ctx: UnifyContext, trigger: Trigger): Promise<Listener | null> {
   const sensor = await sensorOfTrigger(ctx, trigger);
   const position = sensor && (await publicPosition(ctx, sensor));

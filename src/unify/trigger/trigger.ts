@@ -24,10 +24,10 @@ export interface TriggerFilter {
   /** Start time, both ends inclusive. */
   readonly from?: Instant | null | undefined;
   readonly to?: Instant | null | undefined;
-  /** In any case. */
+  /** Compared without regard to case. */
   readonly deviceId?: string | null | undefined;
   readonly status?: TriggerStatus | null | undefined;
-  /** Horizontal. */
+  /** Least horizontal PGA, in thousandths of standard gravity (mg). */
   readonly minPgaMg?: number | null | undefined;
 }
 
@@ -40,11 +40,11 @@ export interface TriggerListArgs {
 
 export interface TriggerSlice extends Slice<Trigger> {
   readonly reach: TriggerReach;
-  /** Null where the gateway filters what upstream cannot. Costs a request of its own where `after` is given. */
+  /** Null when the gateway itself filters the list. Costs one request when `after` is given. */
   totalCount(): Promise<number | null>;
 }
 
-/** Requests that one list may need: past them it is cut, with a cursor to go on from. */
+/** Most upstream requests for one list; past them the list is cut, with a cursor to continue. */
 export const mostListRequests = 10;
 
 /**
@@ -52,11 +52,13 @@ export const mostListRequests = 10;
  * @throws BadUserInput when `from` is after `to`; NotConfigured without a project interface.
  */
 export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Promise<TriggerSlice> {
-  const walk = walkOf(ctx, args);
-  return pageOf(ctx, walk, await scanTriggers(walk));
+  const scan = scanOf(ctx, args);
+  return pageOf(ctx, scan, await scanTriggers(scan));
 }
 
-/** Those of one sensor; null for a sensor that the project does not have. A filter by another sensor leaves none. */
+/**
+ * Triggers of one sensor; null for a sensor that the project does not have. Empty when the filter names another sensor.
+ */
 export async function listTriggersOf(
   ctx: UnifyContext,
   deviceId: string | null,
@@ -66,9 +68,9 @@ export async function listTriggersOf(
   const asked = args.filter?.deviceId;
   const contradicts = asked != null && serialKey(asked) !== serialKey(deviceId);
   const list = { ...args, filter: { ...args.filter, deviceId } };
-  const walk = walkOf(ctx, list);
+  const scan = scanOf(ctx, list);
   if (!contradicts)
-    return pageOf(ctx, walk, (await scanTogether(ctx, walk, list)) ?? (await scanTriggers(walk)));
+    return pageOf(ctx, scan, (await scanTogether(ctx, scan, list)) ?? (await scanTriggers(scan)));
   return {
     ...sliceOf([], { next: false, previous: false }),
     reach: { readAtMs: ctx.clock.now(), afterMs: null, matches: () => false },
@@ -76,37 +78,37 @@ export async function listTriggersOf(
   };
 }
 
-function pageOf(ctx: UnifyContext, walk: TriggerScan, walked: ScannedTriggers): TriggerSlice {
-  const { triggers, more, reached, total, readAtMs } = walked;
-  if (more && triggers.length === 0 && reached === walk.after) {
+function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers): TriggerSlice {
+  const { triggers, more, reached, total, readAtMs } = scanned;
+  if (more && triggers.length === 0 && reached === scan.after) {
     throw new QueryTooComplex(
       'More triggers started at one moment than one operation may read: narrow `filter.deviceId`',
     );
   }
-  const list = listName(walk.order);
+  const list = listName(scan.order);
   const edges = triggers.map((placed) => new TriggerEdge(list, placed));
-  const slice = sliceOf(edges, { next: more, previous: walk.after !== null });
+  const slice = sliceOf(edges, { next: more, previous: scan.after !== null });
   return {
     ...slice,
-    reach: reachOf(walk, {
+    reach: reachOf(scan, {
       triggers: triggers.map(({ trigger }) => trigger),
       more,
-      // Infinite where nothing had to be read.
+      // Infinite when nothing was read.
       readAtMs: Number.isFinite(readAtMs) ? readAtMs : ctx.clock.now(),
     }),
-    // A filtered list that was cut goes on from where it looked last, even if it found nothing up to there.
+    // A filtered list that was cut continues from the last position it read, even if nothing matched up to there.
     pageInfo: reached
       ? { ...slice.pageInfo, endCursor: encodeCursor(list, encodePosition(reached)) }
       : slice.pageInfo,
     totalCount: async () => {
-      if (!countedUpstream(walk)) return null;
-      if (walk.after === null && total !== null) return total;
-      return (await scanTriggers({ ...walk, after: null, wanted: 1, mostRequests: 1 })).total;
+      if (!countedUpstream(scan)) return null;
+      if (scan.after === null && total !== null) return total;
+      return (await scanTriggers({ ...scan, after: null, wanted: 1, mostRequests: 1 })).total;
     },
   };
 }
 
-/** Its cursor is made when it is asked for: of hundreds, mostly the last one's. */
+/** Encodes its cursor on demand: of hundreds, usually only the last is selected. */
 class TriggerEdge implements Edge<Trigger> {
   readonly #list: string;
   readonly #placed: PositionedTrigger;
@@ -125,7 +127,7 @@ class TriggerEdge implements Edge<Trigger> {
   }
 }
 
-function walkOf(ctx: UnifyContext, args: TriggerListArgs): TriggerScan {
+function scanOf(ctx: UnifyContext, args: TriggerListArgs): TriggerScan {
   const filter = args.filter ?? {};
   const from = filter.from ?? undefined;
   const to = filter.to ?? undefined;
@@ -155,7 +157,7 @@ function keepOf({ status, minPgaMg }: TriggerFilter): ((trigger: Trigger) => boo
   };
 }
 
-// An end with more digits than upstream may compare by is finished here, so upstream's count would be of more.
+// Bounds finer than upstream may compare are tested here, so upstream's count would be too high.
 function countedUpstream({ keep, from, to }: TriggerScan): boolean {
   return !keep && (!from || fitsMs(from)) && (!to || fitsMs(to));
 }

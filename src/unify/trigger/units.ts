@@ -8,8 +8,7 @@ export type VelocityUnit = 'MM_PER_S' | 'CM_PER_S' | 'M_PER_S';
 /** Standard gravity in cm/s², exact by definition (3rd CGPM, 1901). */
 const standardGravityGal = 980.665;
 
-// Dividing by a power of ten keeps the short decimal that upstream wrote; multiplying by 0.1 makes 0.3 of 3 into
-// 0.30000000000000004.
+// Division by a power of ten preserves the short decimal that upstream wrote; 3 × 0.1 would give 0.30000000000000004.
 const ofMg: Record<AccelerationUnit, (mg: number) => number> = {
   MG: (mg) => mg,
   PERCENT_G: (mg) => mg / 10,
@@ -23,12 +22,14 @@ const ofMmPerS: Record<VelocityUnit, (mmPerS: number) => number> = {
   M_PER_S: (mmPerS) => mmPerS / 1000,
 };
 
-/** An acceleration given in thousandths of standard gravity, in `unit`; missing and malformed values stay what they are. */
+/**
+ * Converts an acceleration from thousandths of standard gravity to `unit`; missing and malformed values are unchanged.
+ */
 export function accelerationIn(unit: AccelerationUnit, mg: Num): Num {
   return typeof mg === 'number' ? ofMg[unit](mg) : mg;
 }
 
-/** A velocity given in mm/s, in `unit`; missing and malformed values stay what they are. */
+/** Converts a velocity from mm/s to `unit`; missing and malformed values are unchanged. */
 export function velocityIn(unit: VelocityUnit, mmPerS: Num): Num {
   return typeof mmPerS === 'number' ? ofMmPerS[unit](mmPerS) : mmPerS;
 }

@@ -1,16 +1,16 @@
 import type { Waveform } from './waveform.js';
 
-/** Minimum and maximum of each of equal spans, for drawing: the extremes of all samples are among them. */
+/** Minimum and maximum per span of equal length, for drawing. No extreme value of the samples is lost. */
 export interface WaveformEnvelope {
-  /** Never more than there are samples. */
+  /** At most the number of samples. */
   readonly points: number;
   readonly secondsPerPoint: number;
-  /** NaN for a span in which there is nothing but a gap: it is not bridged. */
+  /** NaN for a span that lies wholly in a gap: gaps are not interpolated. */
   readonly min: readonly number[];
   readonly max: readonly number[];
 }
 
-/** Spans differ by one sample at most, and every sample is in exactly one. `points` from 1. */
+/** Every sample is in exactly one span, and span lengths differ by at most one sample. `points` must be at least 1. */
 export function envelopeOf(
   { samples, sampleRateHz }: Pick<Waveform, 'samples' | 'sampleRateHz'>,
   points: number,
@@ -26,7 +26,7 @@ export function envelopeOf(
     let high = Number.NEGATIVE_INFINITY;
     for (; index < end; index++) {
       const sample = samples[index] as number;
-      // NaN is neither less nor more than anything.
+      // Comparisons with NaN are false, so gaps are skipped.
       if (sample < low) low = sample;
       if (sample > high) high = sample;
     }

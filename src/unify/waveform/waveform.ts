@@ -11,14 +11,16 @@ export interface WaveformWindow {
   readonly end: Instant;
 }
 
-/** Samples of one channel of the catalogue (docs/interfaces.md C2, Sensor data). */
+/** Samples of one channel, from the catalogue (docs/interfaces.md C2, Sensor data). */
 export interface Waveform {
   readonly channel: Channel;
-  /** Of the first sample, as upstream says; it need not be the start that was asked for. */
+  /** Time of the first sample according to upstream; it may differ from the requested start. */
   readonly startTime: Instant;
   readonly endTime: Instant;
   readonly sampleRateHz: number;
-  /** As upstream sent them, shared with the cache: never changed. NaN where upstream has a gap. */
+  /**
+   * As upstream sent them. The array is shared with the cache and must not be modified. NaN where upstream has a gap.
+   */
   readonly samples: readonly number[];
   /** Path on this gateway that streams the same window as miniSEED. */
   readonly miniseedPath: string;

@@ -6,28 +6,28 @@ import type { RecordKind } from './freshness.js';
 /** A record that a feed is about to deliver. */
 export interface Delivered {
   readonly kind: RecordKind;
-  /** Of a record that has a detail of its own, which lists name by it. */
+  /** Set for a record that has a detail, which lists name by this id. */
   readonly id?: string;
-  /** The record itself, where lists can take it in. */
+  /** The record itself, where it can be added to cached lists. */
   readonly read?: Read<unknown>;
 }
 
-// Per kind. A list that is asked for less often than so many are delivered is read anew.
+// Per kind. A list with more deliveries than this since it was requested is read anew.
 const mostRecords = 500;
 const mostDetails = 20_000;
-// Sets apart what happens within one millisecond: a double of today's milliseconds is exact to a quarter of it.
+// Separates events within one millisecond: a double of today's milliseconds is exact to a quarter of this.
 const tickMs = 1 / 1024;
 
 /**
- * Records that the feeds of one key have delivered, and when: a response that was asked for before can lack them
- * (docs/behaviour.md 5.7). The time of asking decides, not that of the answer: upstream can have made a response before the
- * poll's that arrives after it.
+ * Records that the feeds of one key have delivered, with times: a response that was requested before can lack them
+ * (docs/behaviour.md 5.7). The time of the request decides, not that of the response: upstream can have made a response
+ * before that of the poll, although it arrives later.
  */
 export class DeliveryLog {
   readonly #clock: Clock;
   readonly #latestMs = new Map<RecordKind, number>();
   readonly #recordsOf = new Map<RecordKind, { readonly atMs: number; readonly read: Read<unknown> }[]>();
-  /** Records delivered up to then are no longer at hand, or never were. */
+  /** Records delivered up to then are no longer stored, or never were. */
   readonly #droppedMs = new Map<RecordKind, number>();
   readonly #detailMs = new Map<string, number>();
   #droppedDetailMs = Number.NEGATIVE_INFINITY;
@@ -37,7 +37,9 @@ export class DeliveryLog {
     this.#clock = clock;
   }
 
-  /** Now, in milliseconds since 1970, and later than any time given before: the order counts within a millisecond too. */
+  /**
+   * Now, in milliseconds since 1970, and later than any time returned before: order counts within a millisecond too.
+   */
   nextMs(): number {
     this.#nowMs = Math.max(this.#clock.now(), this.#nowMs + tickMs);
     return this.#nowMs;
@@ -55,17 +57,17 @@ export class DeliveryLog {
     if (dropped) this.#droppedMs.set(kind, dropped.atMs);
   }
 
-  /** Whether a response to `request` that was asked for then may lack what has been delivered since. */
+  /** True where a response to `request` that was requested at `askedAtMs` can lack a record delivered since. */
   isLacking(askedAtMs: number, { kind, listedAs }: Pick<ReadRequest<unknown>, 'kind' | 'listedAs'>): boolean {
     const deliveredMs =
       listedAs === undefined
         ? (this.#latestMs.get(kind) ?? Number.NEGATIVE_INFINITY)
         : (this.#detailMs.get(listedAs) ?? this.#droppedDetailMs);
-    // An instance of an earlier version shares no time of asking: NaN is not later than anything.
+    // An instance of an earlier version shares no request time: NaN is not later than anything.
     return deliveredMs > Number.NEGATIVE_INFINITY && !(askedAtMs > deliveredMs);
   }
 
-  /** Records delivered since then, oldest first; null where not all of them are at hand. */
+  /** Records delivered since then, oldest first; null where not all of them are stored. */
   since(kind: RecordKind, askedAtMs: number): readonly Read<unknown>[] | null {
     if (!(askedAtMs > (this.#droppedMs.get(kind) ?? Number.NEGATIVE_INFINITY))) return null;
     return (this.#recordsOf.get(kind) ?? []).filter(({ atMs }) => atMs >= askedAtMs).map(({ read }) => read);
@@ -82,7 +84,7 @@ export class DeliveryLog {
   }
 }
 
-/** As lists name a record that has a detail of its own. */
+/** The name that lists give a record that has a detail. */
 export function detailName(kind: RecordKind, id: string): string {
   return `${kind} ${id}`;
 }

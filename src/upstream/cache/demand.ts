@@ -1,32 +1,32 @@
-/** How old the cached responses may be that a client's operation is answered from (docs/behaviour.md 5.6). */
+/** A client's limit on the age of the cached responses that its operation is answered from (docs/behaviour.md 5.6). */
 export interface Demand {
-  /** 0: none that was asked for before the request came. */
+  /** 0: no response that was requested before the operation came. */
   readonly maxAgeMs: number;
-  /** When the request came: ages are counted up to then. */
+  /** When the operation came: ages are counted up to then. */
   readonly atMs: number;
 }
 
-/** Whether a response is young enough by the clock. */
+/** True where the response is young enough by the clock. */
 export function isRecent({ maxAgeMs, atMs }: Demand, readAtMs: number): boolean {
-  // A response that was read in the very millisecond of the request may have been read before it.
+  // A response that was read in the millisecond in which the operation came may have been read before it.
   return maxAgeMs > 0 && readAtMs >= atMs - maxAgeMs;
 }
 
 /**
- * Tells which requests to one interface were sent after a demand came. Clocks do not: a response that arrives later can have
- * been asked for earlier, and much happens within one millisecond.
+ * Orders requests to one interface against demands. Clocks cannot: a response that arrives later may have been
+ * requested earlier, and many events share one millisecond.
  */
 export class SendOrder {
   #count = 0;
   readonly #sent = new WeakMap<object, number>();
   readonly #sentBefore = new WeakMap<Demand, number>();
 
-  /** To be told of each demand before anything is read for it. */
+  /** Call for each demand before anything is read for it. */
   came(demand: Demand): void {
     if (!this.#sentBefore.has(demand)) this.#sentBefore.set(demand, this.#count);
   }
 
-  /** @param request any object that stands for it */
+  /** @param request any object that identifies it */
   sent(request: object): void {
     this.#count += 1;
     this.#sent.set(request, this.#count);

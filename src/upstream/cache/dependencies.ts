@@ -1,7 +1,7 @@
-/** What a cached value is to a read at one moment; `gone`: the read would find another value, or ask upstream. */
+/** State of a cached value for a read at one moment; `gone`: the read would find another value, or ask upstream. */
 export type CacheState = 'fresh' | 'stale' | 'gone';
 
-/** What reads of cached values count up in an operation's cost. */
+/** Counters that reads of cached values raise in an operation's cost. */
 export interface ReadCounts {
   cacheHits: number;
   staleHits: number;
@@ -9,17 +9,17 @@ export interface ReadCounts {
   oldestAgeS: number;
 }
 
-/** A value that an answer was made of: a cached response, a list of several, a setting. */
+/** A value that an answer was made of: a cached response, several, or a setting. */
 export interface Dependency {
-  /** How a read would find this very value now. The read itself decides by the same rule. */
+  /** The state in which a read would find this very value now. The read itself decides by the same rule. */
   state(): CacheState;
-  /** Until when it is fresh unless something changes, in milliseconds since 1970. */
+  /** When it stops being fresh unless something changes, in milliseconds since 1970. */
   freshUntilMs(): number;
-  /** Does what `times` reads of it would do besides: counts them, and revalidates it where it is stale. */
+  /** Has the side effects of `times` reads: counts them, and revalidates the value where it is stale. */
   read(meter: ReadCounts, times: number): void;
 }
 
-/** On something that gets another version when it changes, and is fresh as long as it has not. */
+/** Depends on a value that gets another version when it changes, and is fresh until then. */
 export function unchanged(version: () => unknown): Dependency {
   const noted = version();
   return {
@@ -29,29 +29,30 @@ export function unchanged(version: () => unknown): Dependency {
   };
 }
 
-// An answer of more parts takes as long to check as to make.
+// An answer with more dependencies takes as long to check as to make.
 const mostDependencies = 256;
 
 /**
- * All that one answer was made of, noted while it is made. As long as no part is gone and `endMs` has not passed, making the
- * answer again would give the same. What cannot say when it changes refuses: then the answer is not kept.
+ * The cached values that one answer was made of, recorded while it is made. As long as none is gone and `endMs` has not
+ * passed, making the answer again would give the same. A source that cannot report its changes calls `refuse`: then the
+ * answer is not cached.
  */
 export class Dependencies {
   readonly #reads = new Map<object, { readonly dependency: Dependency; times: number }>();
   #endMs = Number.POSITIVE_INFINITY;
   #refusal: string | null = null;
 
-  /** Why the answer may not be kept; null when it may. */
+  /** The reason why the answer may not be cached; null when it may. */
   get refusal(): string | null {
     return this.#refusal;
   }
 
-  /** How many cached values it is made of. */
+  /** Number of cached values that the answer is made of. */
   get size(): number {
     return this.#reads.size;
   }
 
-  /** When the answer becomes another one by the clock alone, in milliseconds since 1970. */
+  /** When the answer changes by the clock alone, in milliseconds since 1970. */
   get endMs(): number {
     return this.#endMs;
   }
@@ -74,7 +75,7 @@ export class Dependencies {
     this.#refusal ??= reason;
   }
 
-  /** Of the answer as a whole: as stale as its stalest part. */
+  /** State of the whole answer: as stale as its stalest dependency. */
   state(nowMs: number): CacheState {
     if (this.#refusal !== null || nowMs > this.#endMs) return 'gone';
     let whole: CacheState = 'fresh';
@@ -86,14 +87,14 @@ export class Dependencies {
     return whole;
   }
 
-  /** Until when the answer is fresh unless something changes, in milliseconds since 1970. */
+  /** When the answer stops being fresh unless something changes, in milliseconds since 1970. */
   freshUntilMs(): number {
     let untilMs = this.#endMs;
     for (const { dependency } of this.#reads.values()) untilMs = Math.min(untilMs, dependency.freshUntilMs());
     return untilMs;
   }
 
-  /** Does what making the answer again would do besides: the reads are counted, and what is stale is revalidated. */
+  /** Has the side effects of making the answer again: the reads are counted, and stale values are revalidated. */
   readAgain(meter: ReadCounts): void {
     for (const { dependency, times } of this.#reads.values()) dependency.read(meter, times);
   }

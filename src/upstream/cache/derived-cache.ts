@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock.js';
 import type { CachePartition } from './response-cache.js';
 
-/** A place beside the answers of one key for what is made of many of them: under the same bound (`CACHE_MAX_BYTES`). */
+/** Derived cache of one key: values computed from many responses, under the same bound (`CACHE_MAX_BYTES`). */
 export interface DerivedCache {
-  /** Undefined when it was never put there, or has had to go since. */
+  /** Undefined when it was never put, or has been evicted since. */
   get(name: string): unknown;
-  /** `bytes`: what it takes of memory, as estimated. What is larger than the cache is not kept. */
+  /** `bytes`: estimate of the memory it takes. A value larger than the cache permits is not cached. */
   put(name: string, value: unknown, bytes: number): void;
   delete(name: string): void;
   clear(): void;

@@ -1,13 +1,13 @@
 /**
- * Freezes a decoded answer through and through, since many share it, and estimates the memory it takes in bytes: both
- * need the same walk. Texts that repeat within it (station and device ids, places, kinds) are kept once. Errors that stand
- * in for malformed values, and lists of numbers, stay as they are.
+ * Freezes a decoded response deeply, since many callers share it, and estimates its memory in bytes: one traversal does
+ * both. Texts that repeat within it (station and device ids, places, kinds) are stored once. Errors that stand in for
+ * malformed values, and lists of numbers, stay as they are.
  */
 export function freezeAndMeasure(value: unknown): number {
   return freezeValue(value, new Map());
 }
 
-/** Texts met so far, each by itself. */
+/** Texts found so far, each mapped to its one instance. */
 type Interned = Map<string, string>;
 
 function freezeValue(value: unknown, interned: Interned): number {
@@ -25,7 +25,7 @@ function freezeValue(value: unknown, interned: Interned): number {
   return bytes;
 }
 
-/** Bytes that the text takes besides what has been counted. */
+/** Returns the bytes that the text adds to those counted. */
 function intern(owner: object, key: string, text: string, interned: Interned): number {
   const known = interned.get(text);
   if (known !== undefined) {
@@ -37,8 +37,8 @@ function intern(owner: object, key: string, text: string, interned: Interned): n
 }
 
 function freezeList(list: readonly unknown[], interned: Interned): number {
-  // Numbers alone stay as they are, guarded by their type only: a frozen array holds each fraction as an object of its own,
-  // which for the million samples of a waveform is three times the memory, and as long again as parsing them.
+  // Lists of numbers are not frozen, only typed as read-only: a frozen array holds each fraction as an object of its
+  // own, which for the million samples of a waveform is three times the memory, and as long again as parsing them.
   if (list.length > 0 && list.every((element) => typeof element === 'number')) return 32 + 8 * list.length;
   let bytes = 32 + 8 * list.length;
   for (const element of list) bytes += freezeValue(element, interned);

@@ -7,9 +7,9 @@ const recentMs = 10_000;
 const unreachableMs = 5 * 60_000;
 
 /**
- * Whether the holder of a key may be shown what was read with it. What the gateway's own key has read may be; a client's
- * key may have been revoked since, so that upstream must have accepted it within the last 10 s, or within the last 5
- * minutes while upstream cannot be reached at all (docs/behaviour.md 7).
+ * Decides if the holder of a key may be shown what was read with it. With the gateway's own key, always; a client's key
+ * may have been revoked since, so upstream must have accepted it within the last 10 s, or within the last 5 minutes
+ * while upstream cannot be reached at all (docs/behaviour.md 7).
  */
 export class KeyValidity {
   readonly #owner: KeyOwner;
@@ -26,10 +26,10 @@ export class KeyValidity {
     return this.#owner === 'gateway' || this.#acceptedAgoMs() <= recentMs;
   }
 
-  /** After an attempt to ask that failed like this. */
+  /** True where cached responses may still be shown after upstream was asked and failed with `error`. */
   outlasts(error: unknown): boolean {
     if (this.#owner === 'gateway') return true;
-    // Answered, or refused by our own allowance: upstream could be reached.
+    // Upstream could be reached if it answered; a refusal by our own rate limit shows nothing about that.
     const unanswered = error instanceof GatewayError && error.upstream?.status === null;
     return (unanswered || this.#condition.silent) && this.#acceptedAgoMs() <= unreachableMs;
   }

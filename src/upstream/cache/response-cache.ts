@@ -1,33 +1,36 @@
 import { LRUCache } from 'lru-cache';
 
-/** An answer as it is kept. */
+/** A cached response. */
 export interface CachedResponse {
-  /** Frozen, whatever it is: many share it. */
+  /** Frozen, since many callers share it. */
   readonly value: unknown;
-  /** Upstream said that it is not there; there is no value. */
+  /** Upstream answered that the resource does not exist; there is no value. */
   readonly absent: boolean;
   readonly readAtMs: number;
-  /** It has all that upstream had then: when it was asked for, or later where nothing since concerns it. */
+  /**
+   * The response holds all that upstream had at this time: when it was requested, or later where no record delivered
+   * since concerns it.
+   */
   askedAtMs: number;
-  /** It will never be otherwise (docs/behaviour.md 5.5). */
+  /** The response is immutable (docs/behaviour.md 5.5). */
   readonly final: boolean;
-  /** As a list showed the resource when this was asked for; null where none had. */
+  /** The version that a list showed when this was requested; null where none had shown it. */
   readonly version: string | null;
   /** Estimate of the memory it takes. */
   readonly bytes: number;
 }
 
-/** What one key of one interface was told. No other key can see it, and it goes as a whole. */
+/** The cached responses of one interface under one key. No other key can see them, and they are cleared together. */
 export interface CachePartition {
   get(request: string): CachedResponse | undefined;
-  set(request: string, kept: CachedResponse): void;
+  set(request: string, cached: CachedResponse): void;
   delete(request: string): void;
   clear(): void;
 }
 
-/** All that is kept, bounded in bytes over all keys; what was used longest ago goes first. */
+/** All cached responses, bounded in bytes over all keys; the least recently used are evicted first. */
 export interface ResponseCache {
-  /** `name` tells interface, address and key apart. */
+  /** `name` is unique to interface, address and key. */
   part(name: string): CachePartition;
   readonly bytes: number;
   readonly entries: number;
@@ -39,17 +42,17 @@ export interface ResponseCacheOptions {
 }
 
 export function createResponseCache({ maxBytes }: ResponseCacheOptions): ResponseCache {
-  // An entry of its own weight: its key, and what the cache itself keeps about it.
+  // Bytes per entry besides its value: the key, and the cache's own bookkeeping.
   const overhead = 400;
   const requestsOf = new Map<string, Set<string>>();
   const entries = new LRUCache<
     string,
-    { readonly kept: CachedResponse; readonly part: string; readonly request: string }
+    { readonly cached: CachedResponse; readonly part: string; readonly request: string }
   >({
     maxSize: Math.max(1, maxBytes),
-    // Nothing may push out everything else.
+    // No single entry may evict all others.
     maxEntrySize: Math.max(1, Math.floor(maxBytes / 2)),
-    sizeCalculation: ({ kept }, key) => kept.bytes + key.length * 4 + overhead,
+    sizeCalculation: ({ cached }, key) => cached.bytes + key.length * 4 + overhead,
     disposeAfter: ({ part, request }, _key, reason) => {
       if (reason === 'set') return;
       const requests = requestsOf.get(part);
@@ -61,10 +64,10 @@ export function createResponseCache({ maxBytes }: ResponseCacheOptions): Respons
     part(name) {
       const keyOf = (request: string) => `${name} ${request}`;
       return {
-        get: (request) => entries.get(keyOf(request))?.kept,
-        set(request, kept) {
+        get: (request) => entries.get(keyOf(request))?.cached,
+        set(request, cached) {
           const key = keyOf(request);
-          entries.set(key, { kept, part: name, request });
+          entries.set(key, { cached, part: name, request });
           if (!entries.has(key)) return;
           const requests = requestsOf.get(name) ?? new Set();
           requests.add(request);

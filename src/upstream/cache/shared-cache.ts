@@ -3,87 +3,90 @@ import type { BodyPlace, SharedBodies, SharedBody } from '../../store/store.js';
 import { priorityRank } from '../read/read.js';
 import type { RequestControl } from '../resilience/coalesced-request.js';
 
-interface SharedAnswersOptions {
+interface SharedCacheOptions {
   readonly bodies: SharedBodies;
   readonly clock: Clock;
-  /** As long as another instance may take for a client's read: after it, it is not waited for. */
+  /** The longest time that another instance may take over a client's read: after it, it is not waited for. */
   readonly mostWaitMs: number;
 }
 
-/** What instances have of the answers to one key, and who of them asks for the next (docs/behaviour.md 5.3, 8). */
+/**
+ * Responses to one key that instances share, and the choice of the instance that sends the next request
+ * (docs/behaviour.md 5.3, 8).
+ */
 export class SharedCache {
-  readonly #options: SharedAnswersOptions;
+  readonly #options: SharedCacheOptions;
 
-  constructor(options: SharedAnswersOptions) {
+  constructor(options: SharedCacheOptions) {
     this.#options = options;
   }
 
-  /** To be left when all is done. */
+  /** The caller must call `leave` on the entry when it is done. */
   open(id: string, control: RequestControl): SharedCacheEntry {
     return new SharedCacheEntry(this.#options, id, control);
   }
 
-  /** Another instance has said so: the key was refused there, or what is masked has changed. */
+  /** Another instance has cleared the cache: the key was refused there, or masking has changed. */
   onCleared(listener: () => void): () => void {
     return this.#options.bodies.onCleared(listener);
   }
 
-  /** No instance may show any of them. */
+  /** Clears the cache of all instances. */
   clear(): void {
     this.#options.bodies.clear();
   }
 }
 
-/** One of them, from before it is asked for until that has ended. */
+/** One shared response, from before it is requested until that request has ended. */
 export class SharedCacheEntry {
-  readonly #options: SharedAnswersOptions;
+  readonly #options: SharedCacheOptions;
   readonly #id: string;
   readonly #control: RequestControl;
-  #place: Promise<BodyPlace>;
+  #slot: Promise<BodyPlace>;
 
-  constructor(options: SharedAnswersOptions, id: string, control: RequestControl) {
+  constructor(options: SharedCacheOptions, id: string, control: RequestControl) {
     this.#options = options;
     this.#id = id;
     this.#control = control;
-    this.#place = this.#open();
+    this.#slot = this.#open();
   }
 
   /**
-   * What `use` makes of the body that there is, or that another instance which asks for it at this moment leaves. Null
-   * where it is for this instance to ask.
+   * Returns the result of `read` on the body that is cached, or that another instance caches when its request in flight
+   * ends. Null where this instance has to send the request.
    */
-  async find<T>(use: (body: SharedBody) => Promise<T | null>): Promise<T | null> {
+  async find<T>(read: (body: SharedBody) => Promise<T | null>): Promise<T | null> {
     const { bodies, clock, mostWaitMs } = this.#options;
     const { signal } = this.#control;
     const untilMs = clock.now() + mostWaitMs;
     for (;;) {
-      const { kept, isOurs } = await this.#place;
-      const used = kept && (await use(kept));
-      if (used !== null || isOurs || clock.now() >= untilMs) return used;
+      const { kept, isOurs } = await this.#slot;
+      const found = kept && (await read(kept));
+      if (found !== null || isOurs || clock.now() >= untilMs) return found;
       await bodies.whenFree(this.#id, () => this.#rank, { untilMs, signal });
       signal.throwIfAborted();
-      this.#place = this.#open();
+      this.#slot = this.#open();
     }
   }
 
   async body(): Promise<SharedBody | null> {
-    return (await this.#place).kept;
+    return (await this.#slot).kept;
   }
 
   sending(): void {
-    void this.#place.then((place) => place.sending());
+    void this.#slot.then((slot) => slot.sending());
   }
 
   keep(body: SharedBody): void {
-    void this.#place.then((place) => place.keep(body));
+    void this.#slot.then((slot) => slot.keep(body));
   }
 
   forget(): void {
-    void this.#place.then((place) => place.forget());
+    void this.#slot.then((slot) => slot.forget());
   }
 
   leave(): void {
-    void this.#place.then((place) => place.leave());
+    void this.#slot.then((slot) => slot.leave());
   }
 
   get #rank(): number {

@@ -2,7 +2,7 @@ import type { Page, Read } from '../read/read.js';
 
 const mostPages = 20;
 
-/** A list to its end, where its pages say that there is more; where they repeat themselves there is none. */
+/** Reads a list to its end, as long as its total promises more; stops where a page repeats known records. */
 export async function allPages<T extends { readonly id: string }>(
   readPage: (page: number) => Promise<Read<Page<T>>>,
 ): Promise<Read<readonly T[]>> {

@@ -15,7 +15,10 @@ export function dataOf(body: unknown, decoding: Decoding): unknown {
   return objectOf(body, decoding).data;
 }
 
-/** docs/interfaces.md C4: {data: [...], pagination: {page, limit, total}}, of which any part of the paging may be missing. */
+/**
+ * docs/interfaces.md C4: {data: [...], pagination: {page, limit, total}}, of which any part of the paging may be
+ * missing.
+ */
 export function decodePage<Shape extends z.ZodType>(
   body: unknown,
   shape: Shape,
@@ -44,7 +47,7 @@ export function decodeEventDetail(body: unknown, decoding: Decoding): WireEventD
 export function decodeWaveform(body: unknown, decoding: Decoding): WireWaveform {
   const waveform = decodeOne(dataOf(body, decoding), waveformShape, decoding);
   const samples: readonly unknown[] = waveform.samples;
-  // A gap may be written as null or as the text NaN: it stays a gap, and the others keep their times.
+  // A gap may be written as null or as the text NaN: it becomes NaN, so that the other samples keep their times.
   const whole = samples.every((sample) => typeof sample === 'number');
   if (whole) return waveform;
   if (samples.some((sample) => typeof sample === 'object' && sample !== null)) {

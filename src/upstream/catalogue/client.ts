@@ -24,7 +24,7 @@ export interface SensorQuery extends Paging {
   readonly status?: 'online' | 'offline' | undefined;
 }
 
-/** Times are RFC 3339. Whether the ends are inclusive is not shown: nobody may rely on either. */
+/** Times are RFC 3339. The documentation does not say if the ends are inclusive: callers must rely on neither. */
 export interface EventQuery extends Paging {
   readonly networkId?: string | undefined;
   readonly start?: string | undefined;
@@ -43,15 +43,15 @@ export interface WaveformQuery {
   readonly end: string;
 }
 
-/** How the page and its total were cut, which the catalogue may decide otherwise than asked. */
+/** A page with the size that the catalogue applied, which can differ from the one requested. */
 export interface CataloguePage<T> extends Page<T> {
-  /** `pagination.limit`: the page size that was applied; as asked where upstream did not say. */
+  /** `pagination.limit`: the page size that was applied; the requested one where upstream gave none. */
   readonly limit: number;
 }
 
 /**
- * One function per row of docs/interfaces.md C4. A single resource that is not there is null; a list that is refused with 403
- * or 404 throws `Forbidden`. Every other failure is a `GatewayError` of `errors.ts`.
+ * One function per row of docs/interfaces.md C4. A single resource that does not exist is null; a list that is refused
+ * with 403 or 404 throws `Forbidden`. Every other failure is a `GatewayError` of `errors.ts`.
  */
 export interface CatalogueClient {
   /** The order of the list is not shown. */
@@ -67,14 +67,16 @@ export interface CatalogueClient {
   network(id: string, scope: ReadScope): Promise<Read<WireNetwork> | null>;
   networkStatistics(id: string, scope: ReadScope): Promise<Read<WireNetworkStatistics> | null>;
   status(): UpstreamStatus;
-  /** Whether what was read with this key before may be shown without asking upstream again (docs/behaviour.md 7). */
+  /** True where responses read with this key may be shown without asking upstream again (docs/behaviour.md 7). */
   mayShowKept(): boolean;
-  /** For what is made of many answers and kept like one. */
+  /** Values computed from several responses, cached like a response. */
   readonly derivedCache: DerivedCache;
-  /** A feed is about to deliver this: nothing that lacks it is served from now on (docs/behaviour.md 5.7). */
+  /**
+   * A feed is about to deliver this record: from now on no response that lacks it is served (docs/behaviour.md 5.7).
+   */
   delivering(delivered: Delivered): void;
   /** Nothing read before this moment, finished or in flight, is served from the cache again. */
   discardCache(): void;
-  /** Ends what is in flight and forgets what was read: whoever the key belongs to has gone. */
+  /** Aborts requests in flight and clears the cache: the owner of the key has gone. */
   close(): void;
 }

@@ -1,11 +1,12 @@
 import { BadUserInput } from '../../errors.js';
 
-// Tried one after the other where a page of the asked size is refused.
+// Tried in this order where a page of the requested size is refused.
 const sizes = [100, 50, 20, 10];
 
 /**
- * The largest page of one list, which upstream does not show (docs/interfaces.md C8): it may answer with a shorter one, and says so
- * in `pagination.limit`, or refuse the size with 400. Then a smaller one is asked for, now and from then on.
+ * Finds the largest page of one list, which upstream does not document (docs/interfaces.md C8): it may answer with a
+ * shorter one, and say so in `pagination.limit`, or refuse the size with 400. Then a smaller one is requested, now and
+ * from then on.
  */
 export class PageSize {
   #largest = Number.POSITIVE_INFINITY;
@@ -27,7 +28,10 @@ export class PageSize {
   }
 }
 
-/** The message names the parameter, or may mean it: no list is known to permit more than 100 (docs/interfaces.md C8). */
+/**
+ * True where the message names the parameter, or may mean it: no list is known to permit more than 100
+ * (docs/interfaces.md C8).
+ */
 function isAboutSize(error: unknown, limit: number): boolean {
   return (
     error instanceof BadUserInput &&

@@ -96,7 +96,8 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
         present(
           await pipeline.read(
             {
-              // docs/interfaces.md C4 shows no paging for this list: it is asked for only when the answer has some.
+              // docs/interfaces.md C4 shows no paging for this list: further pages are requested only when the response
+              // has paging.
               ...list('/v1/networks', 'network', { page: page === 1 ? undefined : page }),
               decode: (body, decoding) => decodePage(body, networkShape, 0, decoding),
             },

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { identifier, num, part, text } from '../decode/fields.js';
 
-/** Shapes as docs/interfaces.md C2 spells them. Unknown fields are ignored, unknown values pass, anything may be null. */
+/**
+ * Shapes as docs/interfaces.md C2 spells them. Unknown fields are ignored, unknown values pass, anything may be null.
+ */
 
 const sensorListFields = {
   id: identifier,

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { UpstreamUnavailable } from '../../errors.js';
 
 /**
- * Leaf decoders of both wire shapes. What the specs call a number, text or boolean may be null or left out anywhere,
- * and one malformed value must not cost its record (docs/behaviour.md 5.12): it becomes an error *as the value*, which
- * GraphQL reports at that field's path while the rest of the record is answered.
+ * Leaf decoders of both wire shapes. Anything the specs call a number, text or boolean may be null or missing, and one
+ * malformed value must not cost its record (docs/behaviour.md 5.12): it becomes an error *as the value*, which GraphQL
+ * reports at that field's path while the rest of the record is answered.
  */
 export class MalformedValue extends UpstreamUnavailable {}
 
@@ -37,7 +37,7 @@ export const num = z.unknown().optional().transform(numOf);
 export const text = z.unknown().optional().transform(textOf);
 export const bool = z.unknown().optional().transform(boolOf);
 
-/** The identifier without which a record cannot be told from another: its absence loses the record. */
+/** The identifier of a record. Without it the record is dropped: it cannot be told from another. */
 export const identifier = z
   .union([z.string().min(1), z.number()])
   .transform((value): string => String(value));
@@ -58,7 +58,7 @@ export const anyList = z
   .catch(null)
   .transform((value) => value ?? null);
 
-/** The value, or null where it is missing or malformed: for comparisons and merges, which need one or nothing. */
+/** The value, or null where it is missing or malformed: for comparisons and merges. */
 export function known<T extends number | string | boolean>(
   value: T | null | undefined | MalformedValue,
 ): T | null {
@@ -69,7 +69,7 @@ function malformed(value: unknown, expected: string): MalformedValue {
   return new MalformedValue(`Upstream sent ${kindOf(value)} where ${expected} belongs`);
 }
 
-// The value itself may be anything, a key included: only its kind is told.
+// The value itself may be anything, a key included: messages contain only its kind.
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value === null) return 'null';

@@ -1,14 +1,14 @@
 /**
  * Parses JSON; a whole number that a double cannot hold (above 2^53) becomes the text of its digits, so that no two
- * identifiers are taken for one.
+ * identifiers are confused.
  */
 export function parseJson(text: string): unknown {
   return JSON.parse(hasLongInteger.test(text) ? text.replace(stringOrNumber, quoteUnsafe) : text);
 }
 
-// Cheap, and true for texts that hold none, too: strings of digits.
+// Cheap, and with false positives: strings of digits match too.
 const hasLongInteger = /(?:^|[^\d.])\d{16}/;
-// Strings are stepped over, so that digits inside them stay as they are.
+// Strings are matched whole, so that digits inside them stay as they are.
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 function quoteUnsafe(token: string): string {

@@ -2,23 +2,23 @@ import type { z } from 'zod';
 import type { Source } from '../../errors.js';
 import { badBody } from './response.js';
 
-/** Where a body came from, and who is told about what had to be dropped from it. */
+/** The origin of a body, and a callback for the elements dropped from it. */
 export interface Decoding {
   readonly source: Source;
   readonly endpoint: string;
-  /** Told once per list that had bad elements. */
+  /** Called once per list that had bad elements. */
   readonly dropped: (count: number, received: number) => void;
 }
 
 export interface DecodedList<T> {
   readonly items: readonly T[];
-  /** Elements sent, the dropped ones included: what paging goes on from. */
+  /** Elements sent, the dropped ones included: the next offset counts them. */
   readonly received: number;
 }
 
 /**
- * The elements of a list, each decoded by itself: a bad one is dropped and counted and does not lose the others
- * (docs/behaviour.md 5.12). Anything but an array is not an empty list but a bad body.
+ * Decodes each element of a list by itself: a bad one is dropped and counted and does not lose the others
+ * (docs/behaviour.md 5.12). A body without an array is a bad body, not an empty list.
  */
 export function decodeList<Shape extends z.ZodType>(
   raw: unknown,
@@ -35,7 +35,7 @@ export function decodeList<Shape extends z.ZodType>(
   return { items, received: raw.length };
 }
 
-/** The object that a body or an envelope must be. */
+/** Returns the body or envelope as an object; throws where it is none. */
 export function objectOf(raw: unknown, decoding: Decoding): Readonly<Record<string, unknown>> {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw badBody(decoding, 'a body that is not an object');
@@ -43,7 +43,7 @@ export function objectOf(raw: unknown, decoding: Decoding): Readonly<Record<stri
   return raw as Readonly<Record<string, unknown>>;
 }
 
-/** A single resource: without its identifier it is not one. */
+/** Decodes a single resource; throws where it lacks its identifier. */
 export function decodeOne<Shape extends z.ZodType>(
   raw: unknown,
   shape: Shape,
@@ -54,7 +54,7 @@ export function decodeOne<Shape extends z.ZodType>(
   return result.data;
 }
 
-/** A count in a paging envelope, or null where it is missing or is none. */
+/** A count in a paging envelope, or null where it is missing or not a count. */
 export function countOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
 }

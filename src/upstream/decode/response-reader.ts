@@ -9,17 +9,18 @@ import type { ReadRequest, Request, UpstreamOptions } from '../read/request.js';
 import { Slices } from '../slices.js';
 import { badBody, notFound, readResponse } from './response.js';
 
-// Of answers, read in one turn of the event loop: the largest of many that arrive together takes long enough by itself.
-const bytesPerTurn = 128 * 1024;
+// Bytes of responses decoded in one event-loop slice: the largest of many that arrive together takes long enough by
+// itself.
+const bytesPerSlice = 128 * 1024;
 
 type Context = Pick<UpstreamOptions, 'key' | 'keyOwner' | 'log'>;
 
-/** From what upstream sent, to this instance or to another, to what is kept of it. */
+/** Turns a response, sent to this instance or to another, into a cached response. */
 export class ResponseReader {
   readonly #source: Source;
   readonly #context: Context;
   readonly #versions: Versions;
-  readonly #slices = new Slices(bytesPerTurn);
+  readonly #slices = new Slices(bytesPerSlice);
 
   constructor(source: Source, context: Context, versions: Versions) {
     this.#source = source;
@@ -27,12 +28,12 @@ export class ResponseReader {
     this.#versions = versions;
   }
 
-  /** Waits until a body of so many bytes can be read without holding up the rest. */
-  turn(bytes: number, turn: object): Promise<void> | null {
-    return this.#slices.take(bytes, turn);
+  /** Waits for an event-loop slice in which a body of `bytes` can be decoded. */
+  turn(bytes: number, operationKey: object): Promise<void> | null {
+    return this.#slices.take(bytes, operationKey);
   }
 
-  /** Its JSON, or `notFound`. Throws what docs/behaviour.md 4 has for the answer. */
+  /** The response's JSON, or `notFound`. Throws the error that docs/behaviour.md 4 lists for the response. */
   bodyOf(answer: HttpResponse, { endpoint, list, arguments: parameters }: Request, heldS?: number): unknown {
     const asked = { source: this.#source, endpoint, list, parameters };
     return readResponse(answer, asked, { text: this.#context.key, owner: this.#context.keyOwner }, heldS);
@@ -49,25 +50,25 @@ export class ResponseReader {
   read<T>(request: ReadRequest<T>, body: unknown, times: Times): CachedResponse {
     if (body === notFound) return absentAt(times);
     const value = this.#decode(request, body);
-    const kept = keptOf(request, value, times);
+    const cached = cachedResponseOf(request, value, times);
     if (request.lists) this.#versions.saw(request.lists(value), times.readAtMs);
-    return kept;
+    return cached;
   }
 
-  /** What another instance was sent. Null where this one cannot read it. */
+  /** Decodes a response that another instance received. Null where this one cannot read it. */
   async adopt<T>(
     { body, readAtMs, askedAtMs, version }: SharedBody,
     request: ReadRequest<T>,
-    turn: object,
+    operationKey: object,
   ): Promise<CachedResponse | null> {
-    // Instances tell no order within a millisecond.
+    // Instances share no order within a millisecond.
     const times = { readAtMs, askedAtMs: Math.floor(askedAtMs), version };
     if (body === null) return absentAt(times);
-    await this.turn(body.length, turn);
+    await this.turn(body.length, operationKey);
     try {
       const value = this.#decode(request, this.bodyOf({ status: 200, headers: {}, body }, request));
       if (request.lists) this.#versions.saw(request.lists(value), readAtMs);
-      return keptOf(request, value, {
+      return cachedResponseOf(request, value, {
         ...times,
         version: version ?? this.#versionAt(readAtMs, request.listedAs),
       });
@@ -89,21 +90,21 @@ export class ResponseReader {
     });
   }
 
-  /** As it was known here when another instance read it. */
+  /** The version that was known here when another instance read the resource. */
   #versionAt(readAtMs: number, listedAs: string | undefined): string | null {
     const seen = listedAs === undefined ? undefined : this.#versions.seen(listedAs);
     return seen && seen.atMs <= readAtMs ? seen.version : null;
   }
 }
 
-/** `version`: as a list showed the resource before it was asked for. */
+/** `version`: the one that a list showed before the resource was requested. */
 type Times = Pick<CachedResponse, 'readAtMs' | 'askedAtMs' | 'version'>;
 
 function absentAt({ readAtMs, askedAtMs }: Times): CachedResponse {
   return { value: null, absent: true, readAtMs, askedAtMs, final: false, version: null, bytes: 0 };
 }
 
-function keptOf<T>(request: ReadRequest<T>, value: T, times: Times): CachedResponse {
+function cachedResponseOf<T>(request: ReadRequest<T>, value: T, times: Times): CachedResponse {
   const bytes = freezeAndMeasure(value);
   const final = request.isFinal?.(value, times.readAtMs) ?? false;
   return { value, absent: false, ...times, final, bytes };

@@ -14,10 +14,10 @@ import {
 import { scrubber } from '../../log.js';
 import { parseJson } from './json.js';
 
-/** Whose key it is: the gateway's own, or one that a client brought (`passthrough`). */
+/** The owner of a key: the gateway, or a client that brought it (`passthrough`). */
 export type KeyOwner = 'gateway' | 'client';
 
-/** What was asked: all that an error message may tell of it. */
+/** A request, as far as an error message may describe it. */
 export interface Asked {
   readonly source: Source;
   /** As the specs spell it: `/v1/sensors/{id}`. */
@@ -30,8 +30,9 @@ export interface Asked {
 export const notFound = Symbol('not found');
 
 /**
- * An answer's JSON, or `notFound` for a single resource that is not there; everything else is thrown as docs/behaviour.md 4
- * has it. Nothing of a body reaches a message but what upstream says about a wrong parameter, scrubbed.
+ * A response's JSON, or `notFound` for a single resource that does not exist; any other response is thrown as the error
+ * that docs/behaviour.md 4 lists. The only text of a body that reaches a message is upstream's about a wrong parameter,
+ * scrubbed.
  */
 export function readResponse(
   answer: { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer },
@@ -45,7 +46,7 @@ export function readResponse(
   throw refusal(answer, asked, key, retryAfterS);
 }
 
-/** What upstream calls this request (docs/interfaces.md C4, `meta.request_id`); null where it does not say. */
+/** Upstream's id of this request (docs/interfaces.md C4, `meta.request_id`); null where it gives none. */
 export function requestIdOf(headers: IncomingHttpHeaders, body: unknown, key: string): string | null {
   const inBody = identifierOf(recordOf(recordOf(body)?.meta)?.request_id, key);
   return inBody ?? identifierOf(headers['x-request-id'], key);
@@ -56,7 +57,7 @@ export function interfaceName(source: Source): string {
   return source === 'PROJECT' ? 'project' : 'catalogue';
 }
 
-/** A body that is not what the spec says (docs/behaviour.md 5.12), naming the endpoint. */
+/** The error for a body that does not match the spec (docs/behaviour.md 5.12), naming the endpoint. */
 export function badBody(asked: Pick<Asked, 'source' | 'endpoint'>, what: string): UpstreamUnavailable {
   return new UpstreamUnavailable(
     `The ${interfaceName(asked.source)} interface answered ${asked.endpoint} with ${what}`,
@@ -67,7 +68,7 @@ export function badBody(asked: Pick<Asked, 'source' | 'endpoint'>, what: string)
 function parseBody(body: Buffer, asked: Asked, status: number): unknown {
   if (body.length === 0) throw badBody(asked, `an empty body (status ${status})`);
   try {
-    // TextDecoder also drops a byte order mark, which JSON.parse would not take.
+    // TextDecoder also drops a byte order mark, which JSON.parse would reject.
     return parseJson(new TextDecoder().decode(body));
   } catch {
     throw badBody(asked, 'a body that is not JSON');
@@ -150,7 +151,7 @@ function jsonOrNull(body: Buffer): unknown {
   }
 }
 
-// docs/interfaces.md P7: {error: {code, message}}; docs/interfaces.md C7 adds details. A proxy sends anything.
+// docs/interfaces.md P7: {error: {code, message}}; docs/interfaces.md C7 adds details. A proxy may send anything.
 function errorBody(parsed: unknown): ErrorBody {
   const error = recordOf(recordOf(parsed)?.error);
   return {
@@ -184,7 +185,9 @@ function messageOf(value: unknown, key: string): string | undefined {
   return clean === '' ? undefined : clean;
 }
 
-/** Which of the parameters sent is meant: docs/interfaces.md P7 says that the message names it; catalogue has `details`. */
+/**
+ * Finds the parameter that the message is about: docs/interfaces.md P7 says that it names it; catalogue has `details`.
+ */
 function argumentOf(
   message: string | undefined,
   details: unknown,

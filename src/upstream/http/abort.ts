@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Runs `run` when the signal is aborted, now if it is already; call the result to stop listening. A hundred reads of one
- * operation listen to one signal, which Node would otherwise report as a leak at the eleventh.
+ * Runs `run` when the signal is aborted, at once if it is already; call the result to stop listening. A hundred reads
+ * of one operation listen to one signal, which Node would otherwise report as a leak at the eleventh.
  */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
   if (signal.aborted) {

@@ -1,9 +1,9 @@
-/** Query parameters as the specs name them; what is undefined is not sent. */
+/** Query parameters as the specs name them; undefined ones are not sent. */
 export type Parameters = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * Path and query of a request. Equal requests give equal text whatever the order their parameters were written in: it
- * is what cache and in-flight sharing go by.
+ * Path and query of a request. Equal requests give equal text in whatever order their parameters were written: cache
+ * and coalescing use it as their key.
  */
 export function address(path: string, parameters: Parameters): string {
   const query = Object.entries(parameters)
@@ -17,8 +17,8 @@ export function address(path: string, parameters: Parameters): string {
 }
 
 /**
- * An identifier as one segment of a path, or null where it can name nothing: an empty one would ask for the list, dots
- * are taken out of a path by every server, and half a surrogate pair has no encoding.
+ * An identifier as one segment of a path, or null where it can name nothing: an empty one would address the list,
+ * servers remove dot segments from a path, and half a surrogate pair has no encoding.
  */
 export function segment(identifier: string): string | null {
   if (/^\.{0,2}$/.test(identifier) || identifier.length > 512) return null;

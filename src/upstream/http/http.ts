@@ -14,7 +14,7 @@ export interface HttpRequest {
   /** Path with query, already encoded. */
   readonly path: string;
   readonly key: string;
-  /** What is asked for, as the specs spell it: it is all that messages tell of the address. */
+  /** The endpoint as the specs spell it: error messages contain no other part of the address. */
   readonly endpoint: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -33,11 +33,14 @@ export interface HttpStream {
   readonly stream: Readable;
 }
 
-/** One GET at a time-out each, over connections that all clients share. Any status is an answer; only none is a failure. */
+/**
+ * Sends one GET with its own time-out, over connections that all clients share. A response with any status is a result;
+ * only a missing response is a failure.
+ */
 export interface Http {
   /** Throws `UpstreamTimeout` or `UpstreamUnavailable`, or the signal's reason when it is aborted. */
   get(request: HttpRequest): Promise<HttpResponse>;
-  /** As `get`, but a good answer's body comes as it arrives. */
+  /** As `get`, but the body of a good response is a stream. */
   stream(request: HttpRequest): Promise<HttpStream | HttpResponse>;
   close(): Promise<void>;
 }
@@ -45,22 +48,24 @@ export interface Http {
 // docs/behaviour.md 5.12.
 const bodyLimitBytes = 32 * 1024 * 1024;
 const connectTimeoutMs = 15_000;
-// An error's body is read to its end so that its connection is free again; one that does not end is dropped.
+// An error's body is read to its end so that its connection is free again; one that exceeds this is dropped.
 const errorBodyLimitBytes = 256 * 1024;
 
 export interface HttpOptions {
-  /** Connections per address. More than any burst, so that what has budget is sent at once. */
+  /** Connections per address. More than any burst, so that a request with a permit is sent at once. */
   readonly connections?: number;
 }
 
 export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
   const agent = new Agent({
     connections,
-    // undici takes this off what a server announces; with its default of 2 s an announced 2 s means no reuse at all.
+    // undici subtracts this from the keep-alive a server announces; with its default of 2 s an announced 2 s means no
+    // reuse.
     keepAliveTimeoutThreshold: 500,
     headersTimeout: 0,
     bodyTimeout: 0,
-    // A request's own time-out ends it, but not the connection that it waited for: that would be in the way of the next.
+    // A request's own time-out ends it, but not the connection that it waited for: without this limit that would block
+    // the next request.
     connect: { timeout: connectTimeoutMs },
   });
   return {
@@ -85,7 +90,7 @@ export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
     async stream(request) {
       const deadline = startDeadline(request);
       try {
-        // The body has no end that could be waited for: only its silence is timed.
+        // A stream may last for any time: only its idle time is limited.
         const response = await send(agent, request, deadline.signal, {
           accept: '*/*',
           bodyTimeout: request.timeoutMs,
@@ -121,14 +126,14 @@ async function send(
     headers: {
       authorization: `Bearer ${request.key}`,
       accept,
-      // Without this header any coding is acceptable, and undici undoes none.
+      // Without this header any coding is acceptable, and undici decodes none.
       'accept-encoding': 'identity',
       'user-agent': 'seisgraph',
     },
     bodyTimeout,
     signal,
   });
-  // A body that is destroyed before anyone reads it reports that, which without a listener ends the process.
+  // A body that is destroyed before it is read emits an error, which without a listener ends the process.
   response.body.on('error', () => undefined);
   return response;
 }
@@ -152,7 +157,7 @@ async function collect(response: Dispatcher.ResponseData, request: HttpRequest):
   return Buffer.concat(chunks);
 }
 
-/** Real time even where tests drive the clock: sockets live in it. */
+/** Real time even where tests drive the clock: sockets depend on it. */
 function startDeadline({ signal, timeoutMs }: HttpRequest) {
   const controller = new AbortController();
   const state = { expired: false };
@@ -190,7 +195,7 @@ function failure(error: unknown, request: HttpRequest, deadline: { readonly expi
       { upstream: { ...upstream, status: 200 } },
     );
   }
-  // Addresses and headers are in undici's errors: only its code goes on.
+  // undici's errors contain addresses and headers: only its code is passed on.
   return new UpstreamUnavailable(`The ${name} interface could not be reached for ${request.endpoint}`, {
     upstream,
     cause: causeCode(error),

@@ -47,8 +47,8 @@ export interface HealthQuery {
 }
 
 /**
- * One function per row of docs/interfaces.md P4. A single resource that is not there is null; a list that is refused with 403
- * or 404 throws `Forbidden`. Every other failure is a `GatewayError` of `errors.ts`.
+ * One function per row of docs/interfaces.md P4. A single resource that does not exist is null; a list that is refused
+ * with 403 or 404 throws `Forbidden`. Every other failure is a `GatewayError` of `errors.ts`.
  */
 export interface ProjectClient {
   project(scope: ReadScope): Promise<Read<WireProject>>;
@@ -64,14 +64,16 @@ export interface ProjectClient {
   /** Ordered by start time. */
   triggers(query: TriggerQuery, scope: ReadScope): Promise<Read<Page<WireTrigger>>>;
   status(): UpstreamStatus;
-  /** Whether what was read with this key before may be shown without asking upstream again (docs/behaviour.md 7). */
+  /** True where responses read with this key may be shown without asking upstream again (docs/behaviour.md 7). */
   mayShowKept(): boolean;
-  /** For what is made of many answers and kept like one. */
+  /** Values computed from several responses, cached like a response. */
   readonly derivedCache: DerivedCache;
-  /** A feed is about to deliver this: nothing that lacks it is served from now on (docs/behaviour.md 5.7). */
+  /**
+   * A feed is about to deliver this record: from now on no response that lacks it is served (docs/behaviour.md 5.7).
+   */
   delivering(delivered: Delivered): void;
   /** Nothing read before this moment, finished or in flight, is served from the cache again. */
   discardCache(): void;
-  /** Ends what is in flight and forgets what was read: whoever the key belongs to has gone. */
+  /** Aborts requests in flight and clears the cache: the owner of the key has gone. */
   close(): void;
 }

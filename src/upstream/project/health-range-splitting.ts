@@ -7,8 +7,8 @@ import type { WireHealthPage } from './wire.js';
 const dayMs = 86_400_000;
 
 /**
- * Health reports that upstream may take too long over: after 503 `timeout` a shorter range is asked for, and
- * `nextFrom` says where to go on, as after any page (docs/interfaces.md P4).
+ * Splits the range of health reports that upstream takes too long to read: after 503 `timeout` a shorter range is
+ * requested, and `nextFrom` continues it, as after any page (docs/interfaces.md P4).
  */
 export class HealthRangeSplitting {
   readonly #clock: Clock;
@@ -18,7 +18,7 @@ export class HealthRangeSplitting {
     this.#clock = clock;
   }
 
-  /** `turn`: whose operation it is. What has been learnt for one page of it serves the next. */
+  /** `turn`: the operation key. Widths learnt for one page of an operation serve its next. */
   async page(
     query: HealthQuery,
     { id, turn }: { readonly id: string; readonly turn: object },
@@ -36,7 +36,7 @@ export class HealthRangeSplitting {
       const from = isLast ? query.from : (query.from ?? new Date(fromMs).toISOString());
       const asked = { from, to: until, limit: pace ? Math.min(limit, step.limit) : query.limit };
       try {
-        // Another step can ask the same, where this page is to be short.
+        // A different step can make the same request, where the rest of the page is short.
         if (tooMuch.has(JSON.stringify(asked))) throw tooWide();
         const page = await read(asked);
         pace?.faster(page?.value.nextFrom === null);

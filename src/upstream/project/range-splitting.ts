@@ -3,7 +3,7 @@ import type { Page, Read } from '../read/read.js';
 import { allowsStaleIfError } from '../resilience/outcome.js';
 import { isTooLong, mostRequests, Pace, Paces, seam, tooWide } from './too-long.js';
 
-/** A page of a list, in the order of its times where it has any, and between two of them, both included. */
+/** A page of a list, ordered by time where its records have one, between two times, both included. */
 export interface RangedQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -13,22 +13,22 @@ export interface RangedQuery {
 }
 
 export interface Means<Query, T> {
-  /** Whose operation it is: what has been learnt for one page of it serves the next. */
+  /** The operation key: widths learnt for one page of an operation serve its next. */
   readonly turn: object;
   keyOf(item: T): string;
   read(query: Query): Promise<Read<Page<T>>>;
 }
 
 const dayMs = 86_400_000;
-// Stands for a list without a beginning: its first piece reaches back a quarter of this.
+// The width assumed for a list without a beginning: its first piece reaches back a quarter of this.
 const openWidthMs = 28 * dayMs;
 const wellFilled = 25;
 
 /**
- * Pages of one list that upstream may take too long to answer: after 503 `timeout` the same request is not sent again,
- * but the page is put together from shorter ranges and smaller pages (docs/interfaces.md P7, docs/behaviour.md 5.10). What has been read is
- * never thrown away: where a dozen requests do not fill the page, it is handed over as far as it came, and only where they
- * found nothing the error says that the range is too wide.
+ * Splits pages of a list that upstream takes too long to answer: after 503 `timeout` the same request is not sent
+ * again, but the page is assembled from shorter ranges and smaller pages (docs/interfaces.md P7, docs/behaviour.md
+ * 5.10). Records that were read are never thrown away: where a dozen requests do not fill the page, it is returned as
+ * far as it was filled, and only where they found nothing the error says that the range is too wide.
  */
 export class RangeSplitting {
   readonly #clock: Clock;
@@ -61,7 +61,7 @@ export class RangeSplitting {
     // Assumed: nothing is dated more than a day ahead.
     const endMs = order === 'desc' ? Math.min(givenMs, nowMs + dayMs) : givenMs;
     const startMs = from === undefined ? (order === 'desc' ? endMs - openWidthMs : endMs) : Date.parse(from);
-    // A time that is none is upstream's to refuse.
+    // An invalid time is left for upstream to refuse.
     return {
       startMs: Number.isFinite(startMs) ? Math.min(startMs, endMs) : endMs,
       endMs,
@@ -70,32 +70,32 @@ export class RangeSplitting {
   }
 }
 
-/** What a list is asked for in pieces of: all of the range that can hold anything. */
+/** The range to split: all of it that can hold records. */
 interface Stretch {
   readonly startMs: number;
   readonly endMs: number;
-  /** As it is written; undefined for no end. */
+  /** The end as the query wrote it; undefined for no end. */
   readonly to: string | undefined;
 }
 
-interface Walk<Query> {
+interface SplitQuery<Query> {
   readonly query: Query;
   readonly stretch: Stretch;
   readonly pace: Pace;
 }
 
 /**
- * One page of the list that the pieces make together. A record on a seam is in both of its pieces, and given once. A
- * page that is well filled ends at a piece with nothing in it: whoever asked may have enough, which is not known here.
+ * Reads one page of the list that the pieces form together. A record on a seam is in both of its pieces, and returned
+ * once. A page that is well filled ends at an empty piece: the caller may have enough, which is not known here.
  */
 async function pageOfPieces<Query extends RangedQuery, T>(
-  { query, stretch, pace }: Walk<Query>,
+  { query, stretch, pace }: SplitQuery<Query>,
   { keyOf, read }: Means<Query, T>,
 ): Promise<Read<Page<T>>> {
   const items = new Map<string, T>();
   let received = 0;
   let readAtMs = Number.POSITIVE_INFINITY;
-  /** In the pieces before this one. */
+  /** Records in the pieces before this one. */
   let passed = 0;
   const page = (total: number | null, goesOn: boolean): Read<Page<T>> => {
     if (received >= wellFilled) pace.requestsLeft = mostRequests;
@@ -108,10 +108,10 @@ async function pageOfPieces<Query extends RangedQuery, T>(
     const { range, isLast } = piece(step.widthMs);
     const offset = Math.max(0, query.offset + received - passed);
     const asked = { ...query, ...range, offset, limit: Math.min(step.limit, query.limit - received) };
-    // What is left of the page can be less than a step: then a smaller one asks the same.
+    // The rest of the page can be smaller than a step: then a smaller step makes the same request.
     const isKnown = tooMuch.has(JSON.stringify(asked));
     if (isKnown && pace.slower(step)) continue;
-    // What is no wider than what was answered before is no search.
+    // A range that is no wider than one answered before does not count against the limit.
     const isSpent = pace.requestsLeft <= 0 && !(isLast && passed === 0);
     if (isKnown || isSpent) {
       if (received > 0) return page(null, true);
@@ -136,7 +136,7 @@ async function pageOfPieces<Query extends RangedQuery, T>(
     const { total } = part;
     const isWhole = isLast && passed === 0 && total !== null;
     if (received >= query.limit) return page(isWhole ? total : null, false);
-    // Without a total there is no telling where the next piece goes on.
+    // Without a total the offset into the next piece is unknown.
     if (total === null) {
       if (received > 0) return page(null, true);
       throw tooWide();
@@ -154,11 +154,14 @@ async function pageOfPieces<Query extends RangedQuery, T>(
 
 interface Piece {
   readonly range: Pick<RangedQuery, 'from' | 'to'>;
-  /** Nothing of the list lies behind it. */
+  /** No record of the list lies behind it. */
   readonly isLast: boolean;
 }
 
-/** The range in pieces, in the order of the list. Its own ends stay as they were given, to the last digit. */
+/**
+ * The first piece of the range, in the order of the list. The range's own ends stay as they were given, to the last
+ * digit.
+ */
 function firstPiece(query: RangedQuery, stretch: Stretch): (widthMs: number) => Piece {
   return pieceAt(query, stretch, query.order === 'desc' ? stretch.endMs : stretch.startMs, undefined);
 }

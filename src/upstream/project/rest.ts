@@ -17,7 +17,7 @@ import { eventShape, projectShape, sensorShape, triggerShape, type WireTrigger }
 export function createProjectClient(options: UpstreamOptions): ProjectClient {
   const pipeline = new Pipeline('PROJECT', options);
   const { clock } = options;
-  const narrowings = {
+  const rangeSplitting = {
     sensors: new RangeSplitting(clock),
     health: new HealthRangeSplitting(clock),
     events: new RangeSplitting(clock),
@@ -29,7 +29,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
         await pipeline.read(
           {
             ...single('/v1/project', '/v1/project', 'project'),
-            // There is always one project to a key: its absence is a refusal.
+            // Every key has one project: its absence is a refusal.
             list: true,
             decode: (body, decoding) => decodeOne(body, projectShape, decoding),
           },
@@ -38,7 +38,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       );
     },
     async sensors(query, scope) {
-      return narrowings.sensors.page(query, {
+      return rangeSplitting.sensors.page(query, {
         turn: scope.operationKey,
         keyOf: ({ device_id }) => device_id,
         read: async ({ limit, offset }) =>
@@ -67,20 +67,23 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     async healthReports(id, query, scope) {
       const name = segment(id);
       if (name === null) return null;
-      return narrowings.health.page(query, { id: name, turn: scope.operationKey }, ({ from, to, limit }) =>
-        pipeline.read(
-          {
-            ...single('/v1/sensors/{id}/soh', `/v1/sensors/${name}/soh`, 'health'),
-            parameters: { from, to, limit },
-            decode: decodeHealthPage,
-            isFinal: (_, readAtMs) => to !== undefined && Date.parse(to) < readAtMs - recordedMs,
-          },
-          scope,
-        ),
+      return rangeSplitting.health.page(
+        query,
+        { id: name, turn: scope.operationKey },
+        ({ from, to, limit }) =>
+          pipeline.read(
+            {
+              ...single('/v1/sensors/{id}/soh', `/v1/sensors/${name}/soh`, 'health'),
+              parameters: { from, to, limit },
+              decode: decodeHealthPage,
+              isFinal: (_, readAtMs) => to !== undefined && Date.parse(to) < readAtMs - recordedMs,
+            },
+            scope,
+          ),
       );
     },
     async events(query, scope) {
-      return narrowings.events.page(query, {
+      return rangeSplitting.events.page(query, {
         turn: scope.operationKey,
         keyOf: ({ id }) => id,
         read: async ({ from, to, order, limit, offset, minMagnitude, bbox }) =>
@@ -117,7 +120,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       );
     },
     async triggers(query, scope) {
-      return narrowings.triggers.page(query, {
+      return rangeSplitting.triggers.page(query, {
         turn: scope.operationKey,
         keyOf: ({ id }) => id,
         read: async ({ from, to, order, limit, offset, deviceId }) =>
@@ -126,7 +129,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
               {
                 ...list('/v1/triggers', 'trigger', { from, to, order, limit, offset, device_id: deviceId }),
                 decode: (body, decoding) => decodePage(body, triggerShape, decoding),
-                isFinal: (page, readAtMs) => areFinal(page, { from, to, deviceId }, readAtMs),
+                isFinal: (page, readAtMs) => isImmutable(page, { from, to, deviceId }, readAtMs),
                 takeIn: (page, delivered) =>
                   withDelivered(
                     page,
@@ -160,10 +163,11 @@ const { list, single } = requestsOf({
 });
 
 /**
- * Closed values are final (docs/interfaces.md P3), a list of them is when nothing can be added to it any more: after the day in
- * which triggers may still become visible, or at once for one sensor at one moment, which is one trigger.
+ * Closed values are final (docs/interfaces.md P3). A list of them is immutable when nothing can be added to it any
+ * more: after the day in which triggers may still become visible, or at once for one sensor at one moment, which is one
+ * trigger.
  */
-function areFinal(
+function isImmutable(
   page: Page<WireTrigger>,
   { from, to, deviceId }: Partial<TriggerQuery>,
   readAtMs: number,

@@ -1,6 +1,6 @@
 import { UpstreamTimeout } from '../../errors.js';
 
-/** How much is asked for at a time. */
+/** The size of one request: width of the range and page limit. */
 export interface Step {
   readonly widthMs: number;
   readonly limit: number;
@@ -11,18 +11,21 @@ const smallestLimit = 25;
 export const mostRequests = 12;
 
 /**
- * How much of a range upstream answers in time: a quarter of what it gave up on, in pages of 100 and then of half as many;
- * and twice what it answered, until that is too much.
+ * Finds the part of a range that upstream answers in time: a quarter of the range it gave up on, in pages of 100 and
+ * then half as many; and twice what it answered, until that is too much.
  */
 export class Pace {
   readonly #asked: Step;
   #step: Step;
-  /** What was answered last. */
+  /** The last step that was answered. */
   #good: Step | null = null;
-  /** Too wide, as far as is known. */
+  /** The smallest width known to be too wide. */
   #failedMs = Number.POSITIVE_INFINITY;
   #isSettled = false;
-  /** What one operation may still spend on a list that gives it next to nothing. The first request has been made. */
+  /**
+   * Requests that one operation may still spend on a list that returns next to nothing. The first request has been
+   * made.
+   */
   requestsLeft = mostRequests - 1;
 
   /** @param asked width 0 where there is no range to shorten */
@@ -35,10 +38,10 @@ export class Pace {
     return this.#step;
   }
 
-  /** After `failed` was too much. False where there is no less. */
+  /** Call after `failed` timed out. Returns false where no smaller step is left. */
   slower(failed: Step): boolean {
     const { widthMs, limit } = this.#step;
-    // Another read of this operation has found out already.
+    // Another read of this operation has already reduced the step.
     if (widthMs < failed.widthMs || limit < failed.limit) return true;
     const good = this.#good;
     if (good && (good.widthMs < widthMs || good.limit < limit)) {
@@ -58,7 +61,7 @@ export class Pace {
     return true;
   }
 
-  /** After it was answered. The range is made longer only between two pieces. */
+  /** Call after a step was answered. The range is made longer only between two pieces. */
   faster(isPieceOver: boolean): void {
     this.#good = this.#step;
     if (this.#isSettled) return;
@@ -72,8 +75,8 @@ export class Pace {
 }
 
 /**
- * What one operation has learnt of the lists it reads, so that its next page does not find out again. Nothing of it
- * outlasts the operation: the next one may be about another sensor, or meet a quicker upstream.
+ * Range widths that one operation has learnt for the lists it reads, so that its next page need not find them again.
+ * They do not outlast the operation: the next one may be about another sensor, or upstream may be faster.
  */
 export class Paces {
   readonly #learnt = new WeakMap<object, Map<string, Pace>>();
@@ -101,7 +104,7 @@ export function tooWide(): UpstreamTimeout {
   );
 }
 
-/** A time between two pieces of a range: an odd one, so that hardly anything falls on it. */
+/** A time between two pieces of a range, with odd digits, so that hardly any record falls on it. */
 export function seam(ms: number): string {
   return new Date(Math.floor(ms / 10) * 10 + 7).toISOString();
 }

@@ -3,9 +3,9 @@ import type { TriggerQuery } from './client.js';
 import type { WireTrigger } from './wire.js';
 
 /**
- * The answer to `query` with triggers that a feed has delivered since it was asked for, as upstream would answer now. Null
- * where that cannot be told: what lies behind the end of a page that is not the last may be counted there or not.
- * (docs/behaviour.md 5.7)
+ * Adds triggers that a feed has delivered since the page was requested, as upstream would answer now. Null where that
+ * cannot be decided: records after the end of a page that is not the last may be counted in its total or not
+ * (docs/behaviour.md 5.7).
  */
 export function withDelivered(
   page: Read<Page<WireTrigger>>,
@@ -29,14 +29,14 @@ function withOne(
     // Closed values are final (docs/interfaces.md P3).
     if (isClosed(listed)) return page;
     const listedMs = page.readLater?.get(listed) ?? readAtMs;
-    // Which of two open states is the later is not known where their responses may have crossed.
+    // Of two open states it is not known which is later where their responses may have crossed.
     if (!isClosed(read.value) && listedMs >= read.readAtMs) return null;
     return { ...page, items: items.with(index, read.value), readLater: later(page, read) };
   }
-  const place = placeIn(query, read.value);
-  if (place === 'outside') return page;
+  const position = positionIn(query, read.value);
+  if (position === 'outside') return page;
   const isPlain = query.offset === 0 && total !== null && page.received === items.length && !page.goesOn;
-  if (place === 'at an end' || !isPlain) return null;
+  if (position === 'at an end' || !isPlain) return null;
   const sign = query.order === 'asc' ? 1 : -1;
   const behind = items.findIndex((item) => sign * (startMs(item) - startMs(read.value)) > 0);
   if (behind < 0 && items.length < total) return null;
@@ -45,8 +45,8 @@ function withOne(
   return { items: taken, total: total + 1, received: taken.length, readLater: later(page, read) };
 }
 
-/** A trigger at an end of the range to the millisecond may be within it or not: upstream may compare more digits. */
-function placeIn(
+/** A trigger at an end of the range to the millisecond may be inside or outside: upstream may compare more digits. */
+function positionIn(
   { from, to, deviceId }: TriggerQuery,
   trigger: WireTrigger,
 ): 'within' | 'outside' | 'at an end' {

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { anyList, bool, boolOf, identifier, num, numOf, part, text, textOf } from '../decode/fields.js';
 
-/** Shapes as docs/interfaces.md P2 spells them. Unknown fields are ignored, unknown values pass, anything may be null. */
+/**
+ * Shapes as docs/interfaces.md P2 spells them. Unknown fields are ignored, unknown values pass, anything may be null.
+ */
 
 export const projectShape = z.object({
   id: identifier,
@@ -49,7 +51,7 @@ const healthFields = {
 };
 const healthDecoders = Object.entries(healthFields);
 
-/** The names that docs/interfaces.md P2 gives to what a health report has. */
+/** The fields of a health report that docs/interfaces.md P2 names. */
 export const healthFieldNames: ReadonlySet<string> = new Set(['timestamp', ...Object.keys(healthFields)]);
 
 export type WireHealthReport = Readonly<Record<string, unknown>> & { readonly timestamp: string } & {
@@ -57,8 +59,8 @@ export type WireHealthReport = Readonly<Record<string, unknown>> & { readonly ti
 };
 
 /**
- * Loose: the names of the GPS position fields are not shown, so every other field is kept. One step for the whole record:
- * a page has 5,000 of them (docs/interfaces.md P4), and a schema for each field takes several times as long over it.
+ * Loose: the names of the GPS position fields are not documented, so every other field passes. One step for the whole
+ * record: a page has 5,000 of them (docs/interfaces.md P4), and a schema for each field takes several times as long.
  */
 export const healthReportShape = z.custom<{ timestamp: string }>(hasTimestamp).transform((raw) => {
   const report: Record<string, unknown> = { ...raw };
@@ -73,7 +75,7 @@ function hasTimestamp(raw: unknown): boolean {
 /** The response of `GET /v1/sensors/{id}/soh` around its `data`. */
 export interface WireHealthPage {
   readonly reports: readonly WireHealthReport[];
-  /** Where to go on from with the same `to`; null when all has been returned. */
+  /** The `from` of the next page, with the same `to`; null when all has been returned. */
   readonly nextFrom: string | null;
 }
 
@@ -100,7 +102,7 @@ export const eventShape = z.object({
 });
 export type WireEvent = z.output<typeof eventShape>;
 
-/** Layout of the elements, and whether the list fields are repeated, is not shown (docs/interfaces.md P2). */
+/** The layout of the elements is not documented, nor if the list fields are repeated (docs/interfaces.md P2). */
 export const eventDetailShape = z.object({
   origins: anyList,
   magnitudes: anyList,

@@ -1,6 +1,6 @@
 const slotMs = 600_000;
 const slotsPerDay = 144;
-// Clocks that agree to a second cut the day at the same moments.
+// Clocks that agree to a second put their slot boundaries at the same times.
 const sameSlotMs = 1_000;
 
 /** Requests that were sent in the ten minutes before `untilMs`. */
@@ -22,12 +22,12 @@ export class DailyQuota {
 
   add(now: number, count: number): void {
     const slot = Math.floor(now / slotMs);
-    this.#forget(slot);
+    this.#dropExpired(slot);
     this.#slots.set(slot, (this.#slots.get(slot) ?? 0) + count);
     this.#sum += count;
   }
 
-  /** Takes over what all instances have counted, and what this one is about to send, unless it knows of more. */
+  /** Takes over the counts of all instances, and what this one is about to send, unless it has counted more itself. */
   learn(counts: readonly SlotCount[], now: number, pending: number): void {
     const learnt = new DailyQuota(this.#perDay);
     for (const { untilMs, count } of counts.toSorted((one, other) => one.untilMs - other.untilMs))
@@ -38,7 +38,7 @@ export class DailyQuota {
     this.#sum = learnt.#sum;
   }
 
-  /** What one of so many equal parts of the day has to answer for. */
+  /** The share of the day that one of `parts` equal parts accounts for. */
   part(parts: number): DailyQuota {
     const part = new DailyQuota(Math.max(1, Math.floor(this.#perDay / parts)));
     for (const [slot, count] of this.#slots) part.add(slot * slotMs, Math.ceil(count / parts));
@@ -46,7 +46,7 @@ export class DailyQuota {
   }
 
   remaining(now: number): number {
-    this.#forget(Math.floor(now / slotMs));
+    this.#dropExpired(Math.floor(now / slotMs));
     return Math.max(0, this.#perDay - this.#sum);
   }
 
@@ -60,7 +60,7 @@ export class DailyQuota {
     return now;
   }
 
-  #forget(slot: number): void {
+  #dropExpired(slot: number): void {
     for (const [old, count] of this.#slots) {
       if (old > slot - slotsPerDay - 1) return;
       this.#slots.delete(old);

@@ -10,7 +10,7 @@ import { Limiter, type Permit, type RateLimitSettings } from './limiter.js';
 import { type QueuedRequest, RequestQueue } from './request-queue.js';
 import { observedIn, refusedForMs } from './response-headers.js';
 
-/** An answer and, where it told everyone to wait, for how long. */
+/** A response and the pause that it asked for, in seconds. */
 export interface Sent<Answer> {
   readonly answer: Answer;
   readonly heldS: number | undefined;
@@ -18,32 +18,32 @@ export interface Sent<Answer> {
 
 interface LimitedSenderOptions {
   readonly source: Source;
-  /** Tells interface, address and key apart. */
+  /** Unique to interface, address and key. */
   readonly name: string;
-  /** All instances that share it keep to one budget. */
+  /** All instances that share the store keep to one budget. */
   readonly store: Store;
   readonly clock: Clock;
   readonly rateLimit: RateLimitSettings;
-  /** UPSTREAM_MAX_WAIT_MS: for how long a client's read waits. */
+  /** UPSTREAM_MAX_WAIT_MS: the longest wait of a client's read. */
   readonly maxWaitMs: number;
 }
 
-/** The one way to upstream for all that use a key: what goes through it keeps to the budget and learns from it. */
+/** Sends every request of one key: keeps to its rate limit and learns from the responses. */
 export class LimitedSender {
   readonly #source: Source;
   readonly #clock: Clock;
   readonly #limiter: Limiter;
   readonly #queue: RequestQueue;
   readonly #shared: SharedLimiter;
-  /** The last hold was for an interface that is away rather than for a limit. */
-  #away = false;
-  readonly #patienceMs: Readonly<Record<Priority, number>>;
+  /** The last pause was asked for by an unavailable interface rather than because of the rate limit. */
+  #isUnavailable = false;
+  readonly #longestWaitMs: Readonly<Record<Priority, number>>;
 
   constructor({ source, name, store, clock, rateLimit, maxWaitMs }: LimitedSenderOptions) {
     this.#source = source;
     this.#clock = clock;
-    // No client waits for a feed's poll or for the background: they rather wait than fail.
-    this.#patienceMs = {
+    // No client waits for a feed's poll or a background request: waiting longer is better than failing.
+    this.#longestWaitMs = {
       query: maxWaitMs,
       feed: Math.max(maxWaitMs, 30_000),
       background: Math.max(maxWaitMs, 60_000),
@@ -57,14 +57,14 @@ export class LimitedSender {
       limiter: this.#limiter,
       queue: this.#queue,
       onHeld: (isAway) => {
-        this.#away = isAway;
+        this.#isUnavailable = isAway;
       },
     });
   }
 
   /**
-   * Sends when the budget has a request to give, or throws `UpstreamRateLimited` as soon as it is clear that it will
-   * not in time, which is `leftMs` at most. `send` is called at once then; where `mayStillSend` throws, nothing is sent.
+   * Sends when the limiter grants a permit, or throws `UpstreamRateLimited` as soon as it is clear that it will not
+   * within `leftMs`. `send` is then called at once; where `mayStillSend` throws, nothing is sent.
    */
   async send<Answer extends { readonly status: number; readonly headers: IncomingHttpHeaders }>(
     control: RequestControl,
@@ -84,12 +84,12 @@ export class LimitedSender {
     try {
       const answer = await send();
       const now = this.#clock.now();
-      // docs/interfaces.md C8 documents these headers; what they would mean on the other interface is not known.
+      // docs/interfaces.md C8 documents these headers; their meaning on the project interface is not known.
       if (this.#source === 'CATALOGUE') {
         const observed = observedIn(answer.headers, now);
         if (this.#limiter.observe(permit, observed)) this.#shared.observed(sentAtMs, observed);
       }
-      return { answer, heldS: this.#hold(answer.status, answer.headers, now) };
+      return { answer, heldS: this.#applyRetryAfter(answer.status, answer.headers, now) };
     } finally {
       permit.answered();
       this.#shared.answered(permit);
@@ -110,30 +110,32 @@ export class LimitedSender {
     };
   }
 
-  /** Waits for its turn, here and among all instances: where one of them was first, it stands in line again. */
+  /**
+   * Waits for a permit, here and among all instances: where another instance was first, the request is queued again.
+   */
   async #granted(control: RequestControl, leftMs: number): Promise<Permit> {
     const joinedMs = this.#clock.now();
     const { signal } = control;
-    let maxWaitMs = Math.min(leftMs, this.#patienceMs[control.priority]);
+    let maxWaitMs = Math.min(leftMs, this.#longestWaitMs[control.priority]);
     let untilMs = joinedMs + maxWaitMs;
-    let place: QueuedRequest | undefined;
+    let queued: QueuedRequest | undefined;
     control.raise = (raised, by) => {
-      untilMs = Math.min(untilMs, this.#clock.now() + this.#patienceMs[raised]);
-      place?.raise(raised, by, this.#patienceMs[raised]);
+      untilMs = Math.min(untilMs, this.#clock.now() + this.#longestWaitMs[raised]);
+      queued?.raise(raised, by, this.#longestWaitMs[raised]);
     };
     try {
       for (let isBack = false; ; isBack = true) {
-        const { priority, operationKey: turn } = control;
-        place = this.#queue.join({ priority, turn, signal, maxWaitMs, isBack });
+        const { priority, operationKey } = control;
+        queued = this.#queue.join({ priority, turn: operationKey, signal, maxWaitMs, isBack });
         this.#shared.noteWaiting();
-        const permit = await place.granted;
+        const permit = await queued.granted;
         const entered = this.#shared.enter(priority, permit);
         if (entered === 'alone') return permit;
         if ((await entered) === 'entered') {
           permit.sentNow();
           return permit;
         }
-        // Others have sent meanwhile, or are out of touch now: what was granted may be more than there is.
+        // Other instances have sent meanwhile, or are partitioned now: the permit may exceed the budget.
         permit.giveBack();
         maxWaitMs = untilMs - this.#clock.now();
       }
@@ -143,23 +145,23 @@ export class LimitedSender {
     }
   }
 
-  /** docs/behaviour.md 5.1: 429, or a `Retry-After` on any failure, stops everything on this key. */
-  #hold(status: number, headers: IncomingHttpHeaders, now: number): number | undefined {
+  /** docs/behaviour.md 5.1: 429, or a `Retry-After` on any failure, pauses all requests of this key. */
+  #applyRetryAfter(status: number, headers: IncomingHttpHeaders, now: number): number | undefined {
     if (status < 400) return undefined;
     const overLimit = status === 429;
     const namedMs = refusedForMs(headers, now, overLimit);
     if (!overLimit && namedMs === null) return undefined;
-    this.#away = !overLimit;
-    const heldMs = this.#limiter.refuse(namedMs);
-    this.#shared.held(heldMs, { isNamed: namedMs !== null, isAway: this.#away });
+    this.#isUnavailable = !overLimit;
+    const pauseMs = this.#limiter.refuse(namedMs);
+    this.#shared.held(pauseMs, { isNamed: namedMs !== null, isAway: this.#isUnavailable });
     this.#queue.refuseHopeless();
-    return inSeconds(heldMs);
+    return inSeconds(pauseMs);
   }
 
   #refusal(readyInMs: number): GatewayError {
     const name = interfaceName(this.#source);
     const retryAfterS = inSeconds(readyInMs);
-    return this.#away && this.#limiter.retryAfterUntilMs !== null
+    return this.#isUnavailable && this.#limiter.retryAfterUntilMs !== null
       ? new UpstreamUnavailable(`The ${name} interface asked for a pause of ${retryAfterS} s`, {
           retryAfterS,
         })

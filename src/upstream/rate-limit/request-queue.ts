@@ -7,11 +7,11 @@ import type { Limiter, Permit } from './limiter.js';
 import { Reservation, reservedShare } from './reservation.js';
 import { Scheduler } from './scheduler.js';
 
-/** A place in the line. */
+/** A request that waits in the queue. */
 export interface QueuedRequest {
-  /** Resolves when the request may be sent: it must be sent at once, or given back. */
+  /** Resolves when the request may be sent: it must be sent at once, or the permit given back. */
   readonly granted: Promise<Permit>;
-  /** Someone more urgent waits for the same request, and not for longer than this. */
+  /** A caller of higher priority waits for the same request, for at most `maxWaitMs`. */
   raise(priority: Priority, turn: object, maxWaitMs: number): void;
 }
 
@@ -21,17 +21,17 @@ export interface PermitRequest {
   readonly turn: object;
   readonly maxWaitMs: number;
   readonly signal: AbortSignal;
-  /** It was granted a request already and could not send it: it does not stand behind those who came later. */
+  /** It held a permit already and could not send: it goes before later requests. */
   readonly isBack?: boolean;
 }
 
-/** The error for one who would have to wait for so long. */
+/** Makes the error for a request that would have to wait this long. */
 export type Refusal = (readyInMs: number) => unknown;
 
 /**
- * Those who wait for the budget to have a request to give, each priority by its turn and within it the operations by
- * theirs, so that one that wants a hundred reads does not push back ten that want one (docs/behaviour.md 5.2). Nobody waits longer
- * than they said, and who would have to is told at once.
+ * Priority queue before the limiter. The scheduler picks the priority, and within it operations take turns, so that one
+ * that wants a hundred reads does not push back ten that want one (docs/behaviour.md 5.2). No request waits longer than
+ * its `maxWaitMs`: one that would have to is refused at once.
  */
 export class RequestQueue {
   readonly #clock: Clock;
@@ -43,8 +43,8 @@ export class RequestQueue {
     background: new FairQueue(),
   };
   readonly #scheduler = new Scheduler();
-  readonly #feedShare: Reservation;
-  #alarm: Timer | undefined;
+  readonly #reservation: Reservation;
+  #serveTimer: Timer | undefined;
   #yieldsUntilMs: number | null = null;
   readonly #peers: PeerQueues;
 
@@ -52,7 +52,7 @@ export class RequestQueue {
     this.#clock = clock;
     this.#limiter = limiter;
     this.#refusal = refusal;
-    this.#feedShare = new Reservation(clock, limiter);
+    this.#reservation = new Reservation(clock, limiter);
     this.#peers = new PeerQueues(clock);
   }
 
@@ -61,11 +61,11 @@ export class RequestQueue {
     return { query: query.size, feed: feed.size, background: background.size };
   }
 
-  join(asking: PermitRequest): QueuedRequest {
-    const { signal, maxWaitMs } = asking;
-    if (asking.priority === 'feed') this.#feedShare.asked();
+  join(request: PermitRequest): QueuedRequest {
+    const { signal, maxWaitMs } = request;
+    if (request.priority === 'feed') this.#reservation.asked();
     if (signal.aborted) return refused(signal.reason);
-    const readyInMs = this.#readyInMs(asking);
+    const readyInMs = this.#readyInMs(request);
     if (readyInMs > maxWaitMs) return refused(this.#refusal(readyInMs));
     const { promise, resolve, reject } = withResolvers<Permit>();
     const settle = () => {
@@ -73,8 +73,8 @@ export class RequestQueue {
       stopListening();
     };
     const waiter: Waiter = {
-      priority: asking.priority,
-      turn: asking.turn,
+      priority: request.priority,
+      turn: request.turn,
       ...this.#deadline(maxWaitMs, () => waiter),
       grant: (permit) => {
         settle();
@@ -85,9 +85,9 @@ export class RequestQueue {
         reject(error);
       },
     };
-    const stopListening = onAbort(signal, () => this.#leave(waiter, signal.reason));
+    const stopListening = onAbort(signal, () => this.#remove(waiter, signal.reason));
     const fairQueue = this.#fairQueues[waiter.priority];
-    if (asking.isBack) fairQueue.addBack(waiter);
+    if (request.isBack) fairQueue.addBack(waiter);
     else fairQueue.add(waiter);
     this.serve();
     return {
@@ -96,51 +96,51 @@ export class RequestQueue {
     };
   }
 
-  /** Lets everyone go whose turn has come. Called whenever the budget has changed. */
+  /** Grants every permit that is due. Called whenever the budget has changed. */
   serve(): void {
-    this.#alarm?.cancel();
-    this.#alarm = undefined;
+    this.#serveTimer?.cancel();
+    this.#serveTimer = undefined;
     for (let priority = this.#next(); priority; priority = this.#next()) {
       const now = this.#clock.now();
       const readyMs = this.#yielding(this.#readyAtMs(priority, 0, false), now);
       if (readyMs > now) {
-        this.#alarm = this.#clock.timer(readyMs - now, () => this.serve());
+        this.#serveTimer = this.#clock.timer(readyMs - now, () => this.serve());
         return;
       }
-      const undoShare = priority === 'feed' ? this.#feedShare.served(this.isContested) : () => {};
+      const undoReservation = priority === 'feed' ? this.#reservation.served(this.isContested) : () => {};
       const undoTurn = this.#scheduler.served(priority, this.#waitingAnywhere);
       const permit = this.#limiter.spend();
       const giveBack = () => {
         permit.giveBack();
-        undoShare();
+        undoReservation();
         undoTurn();
       };
       this.#fairQueues[priority].take()?.grant({ ...permit, giveBack });
     }
   }
 
-  /** Others wait for what a feed is given. */
+  /** Other priorities wait for the permit that a feed is given. */
   get isContested(): boolean {
     const { query, background } = this.#waitingAnywhere;
     return query + background > 0;
   }
 
-  /** Another instance has sent one of this priority (docs/behaviour.md 8), before which others waited there. */
+  /** Another instance has sent a request of this priority (docs/behaviour.md 8). `isContested`: others waited there. */
   servedElsewhere(priority: Priority, isContested: boolean): void {
     this.#peers.served(priority);
     this.#scheduler.served(priority, this.#waitingAnywhere);
     if (priority !== 'feed') return;
-    this.#feedShare.asked();
-    this.#feedShare.served(isContested);
+    this.#reservation.asked();
+    this.#reservation.served(isContested);
   }
 
-  /** Some of this priority wait at another instance. */
+  /** Requests of this priority wait at another instance. */
   waitsElsewhere(priority: Priority): void {
-    if (priority === 'feed') this.#feedShare.asked();
+    if (priority === 'feed') this.#reservation.asked();
     this.#peers.waits(priority);
   }
 
-  /** Tells those at once who would wait in vain, now that the budget is held. */
+  /** Refuses at once every request whose wait would exceed its deadline, now that the limiter pauses. */
   refuseHopeless(): void {
     const now = this.#clock.now();
     for (const priority of priorities) {
@@ -158,10 +158,10 @@ export class RequestQueue {
     return this.#peers.and(this.waiting);
   }
 
-  /** Where it is the turn of those who wait at another instance, they can be the first to send. */
+  /** Gives another instance time to send first where only that one waits at the priority whose turn it is. */
   #yielding(readyMs: number, now: number): number {
-    const turn = this.#scheduler.next(this.#waitingAnywhere, this.#feedShare.isOwed);
-    if (readyMs > now || turn === undefined || this.waiting[turn] > 0) {
+    const next = this.#scheduler.next(this.#waitingAnywhere, this.#reservation.isOwed);
+    if (readyMs > now || next === undefined || this.waiting[next] > 0) {
       this.#yieldsUntilMs = null;
       return readyMs;
     }
@@ -188,11 +188,11 @@ export class RequestQueue {
   }
 
   #deadline(maxWaitMs: number, waiter: () => Waiter): Pick<Waiter, 'deadlineMs' | 'timer'> {
-    const expire = () => this.#leave(waiter(), this.#refusal(this.#readyInMs(waiter())));
+    const expire = () => this.#remove(waiter(), this.#refusal(this.#readyInMs(waiter())));
     return { deadlineMs: this.#clock.now() + maxWaitMs, timer: this.#clock.timer(maxWaitMs, expire) };
   }
 
-  #leave(waiter: Waiter, error: unknown): void {
+  #remove(waiter: Waiter, error: unknown): void {
     this.#fairQueues[waiter.priority].remove(waiter);
     waiter.refuse(error);
     this.serve();
@@ -200,10 +200,10 @@ export class RequestQueue {
 
   #next(): Priority | undefined {
     const waiting = { ...this.waiting };
-    const { isOwed } = this.#feedShare;
+    const { isOwed } = this.#reservation;
     let next = this.#scheduler.next(waiting, isOwed);
     if (!next) return undefined;
-    // What is kept for others, of the minute or of the day, does not hold them up.
+    // A priority that a reserve of the burst or the day blocks does not delay the others.
     waiting[next] = 0;
     for (
       let other = this.#scheduler.next(waiting, isOwed);
@@ -216,7 +216,7 @@ export class RequestQueue {
     return next;
   }
 
-  /** How long it takes, as far as can be seen, until one who joins now is served. */
+  /** The expected wait of a request that joins now, in milliseconds. */
   #readyInMs({ priority, turn, isBack }: Pick<PermitRequest, 'priority' | 'turn' | 'isBack'>): number {
     const own = isBack ? 0 : this.#fairQueues[priority].ahead(turn);
     const ahead = this.#scheduler.ahead(priority, own, this.waiting);
@@ -225,23 +225,23 @@ export class RequestQueue {
 
   #readyAtMs(priority: Priority, ahead: number, hopeful: boolean): number {
     const { burst, perDay } = this.#limiter;
-    // Queries leave a fifth of the day to a feed, the background half of the burst and of the day to both.
-    const kept = {
-      query: { burst: 0, today: this.#feedShare.isListening ? reservedShare : 0 },
+    // Queries leave a fifth of the day to a feed; background requests leave half of the burst and of the day to both.
+    const reserved = {
+      query: { burst: 0, today: this.#reservation.isListening ? reservedShare : 0 },
       feed: { burst: 0, today: 0 },
       background: { burst: this.#scheduler.isOverdue ? 0 : 1 / 2, today: 1 / 2 },
     }[priority];
-    const nth = 1 + ahead + Math.floor(burst * kept.burst);
-    const keptToday = Math.floor((perDay ?? 0) * kept.today);
+    const nth = 1 + ahead + Math.floor(burst * reserved.burst);
+    const keptToday = Math.floor((perDay ?? 0) * reserved.today);
     const readyMs = this.#limiter.readyAtMs(nth, { keptToday, hopeful });
-    if (priority !== 'feed') return Math.max(readyMs, this.#feedShare.othersReadyAtMs(nth, hopeful));
-    // What queries leave to a feed is for the time to come: it does not take all of that at once.
-    return this.#waitingAnywhere.query > 0 ? Math.max(readyMs, this.#feedShare.contestedAtMs) : readyMs;
+    if (priority !== 'feed') return Math.max(readyMs, this.#reservation.othersReadyAtMs(nth, hopeful));
+    // The share that queries leave is for the whole day: a feed does not take it at once.
+    return this.#waitingAnywhere.query > 0 ? Math.max(readyMs, this.#reservation.contestedAtMs) : readyMs;
   }
 }
 
 const minuteMs = 60_000;
-// Many times as long as they take to say that they send.
+// Many times as long as another instance takes to announce that it sends.
 const longestYieldMs = 100;
 
 interface Waiter {

@@ -1,34 +1,35 @@
 import type { Clock } from '../../clock.js';
 import type { Limiter } from './limiter.js';
 
-/** docs/behaviour.md 5.2: the part of the budget that a feed gets at least. */
+/** docs/behaviour.md 5.2: the share of the budget that a feed is guaranteed. */
 export const reservedShare = 1 / 5;
 
 const minuteMs = 60_000;
-// There is not always a request to give the moment a feed is owed one: a little more makes up for the wait.
-const owedShare = reservedShare * (13 / 12);
-const mostOwed = 2;
-const mostAhead = 2;
-// A feed that has not asked for so long has no listener.
-const silentMs = 300_000;
+// The budget does not always have a permit the moment a feed is due one: slightly more makes up for the wait.
+const creditShare = reservedShare * (13 / 12);
+const maxCredit = 2;
+const maxAhead = 2;
+// A feed that has not asked for this long has no subscriber.
+const idleMs = 300_000;
 
 /**
- * A feed's fifth of any minute, not only of what is left of it. Queries can take a burst at once, of which a feed that
- * asks every few seconds gets a single request, and after it the budget comes slowly: one in five of those few would
- * be too little. So a feed is owed its requests by the clock; and where the budget may stand still for a while after
- * a burst, others leave it those that it will be owed by then. What it does not take meanwhile they get as time passes.
+ * Guarantees a feed a fifth of every minute, not only of what is left of it. Queries can take a whole burst, of which a
+ * feed that polls every few seconds gets a single request, and after it permits come slowly: one in five of those would
+ * be too little. So a feed accrues credit by the clock; and where the budget may stand still for a while after a burst,
+ * others leave it the permits that it will be due by then. Credit that the feed does not use goes to others as time
+ * passes.
  */
 export class Reservation {
   readonly #clock: Clock;
   readonly #limiter: Limiter;
-  #owed = 1;
-  #owedAtMs: number;
+  #credit = 1;
+  #creditAtMs: number;
   #askedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, limiter: Limiter) {
     this.#clock = clock;
     this.#limiter = limiter;
-    this.#owedAtMs = clock.now();
+    this.#creditAtMs = clock.now();
   }
 
   asked(): void {
@@ -36,61 +37,64 @@ export class Reservation {
   }
 
   get isListening(): boolean {
-    return this.#clock.now() - this.#askedAtMs < silentMs;
+    return this.#clock.now() - this.#askedAtMs < idleMs;
   }
 
-  /** Its turn has come, whoever else waits. */
+  /** The feed is due the next permit, whichever other requests wait. */
   get isOwed(): boolean {
     this.#accrue();
-    return this.#owed >= 1;
+    return this.#credit >= 1;
   }
 
-  /** When it may be served although queries wait: a little ahead of what it is owed. */
+  /** When the feed may be served although queries wait: up to `maxAhead` requests ahead of its credit. */
   get contestedAtMs(): number {
     this.#accrue();
-    const missing = Math.max(0, -mostAhead - this.#owed);
-    return this.#owedAtMs + (missing * minuteMs) / (this.#limiter.perMinute * owedShare);
+    const missing = Math.max(0, -maxAhead - this.#credit);
+    return this.#creditAtMs + (missing * minuteMs) / (this.#limiter.perMinute * creditShare);
   }
 
   /**
-   * @param isContested others waited for the same request: only then is it part of the share
+   * @param isContested others waited for the same permit: only then does it count against the reservation
    * @returns undoes it, where the request was not sent after all
    */
   served(isContested: boolean): () => void {
     this.#accrue();
-    const before = this.#owed;
-    const least = isContested ? -this.#limiter.perMinute * reservedShare : Math.min(this.#owed, 0);
-    this.#owed = Math.max(least, this.#owed - 1);
-    const taken = before - this.#owed;
+    const before = this.#credit;
+    const least = isContested ? -this.#limiter.perMinute * reservedShare : Math.min(this.#credit, 0);
+    this.#credit = Math.max(least, this.#credit - 1);
+    const taken = before - this.#credit;
     return () => {
-      this.#owed = Math.min(mostOwed, this.#owed + taken);
+      this.#credit = Math.min(maxCredit, this.#credit + taken);
     };
   }
 
-  /** When others may be given the `nth` request from now, so that a feed still gets each of its own in time. */
+  /**
+   * When other priorities may be given the `nth` permit from now, so that a feed still gets each of its own in time.
+   */
   othersReadyAtMs(nth: number, hopeful: boolean): number {
     const { perMinute } = this.#limiter;
     const count = Math.floor(perMinute * reservedShare);
-    const everyMs = minuteMs / (perMinute * owedShare);
-    const readyAtMs = (kept: number) => this.#limiter.readyAtMs(nth + kept, { hopeful, anyDay: true });
+    const everyMs = minuteMs / (perMinute * creditShare);
+    const readyAtMs = (reserved: number) =>
+      this.#limiter.readyAtMs(nth + reserved, { hopeful, anyDay: true });
     const now = this.#clock.now();
     if (count === 0 || !this.isListening || readyAtMs(count) <= now) return now;
     let readyMs = now;
     for (let part = 1; part <= parts; part++) {
-      const kept = Math.ceil((count * part) / parts);
-      readyMs = Math.max(readyMs, readyAtMs(kept) - kept * everyMs);
+      const reserved = Math.ceil((count * part) / parts);
+      readyMs = Math.max(readyMs, readyAtMs(reserved) - reserved * everyMs);
     }
     return readyMs;
   }
 
   #accrue(): void {
     const now = this.#clock.now();
-    const passedMs = Math.max(0, now - this.#owedAtMs);
-    this.#owedAtMs = now;
-    const gained = (passedMs / minuteMs) * this.#limiter.perMinute * owedShare;
-    this.#owed = Math.min(mostOwed, this.#owed + gained);
+    const passedMs = Math.max(0, now - this.#creditAtMs);
+    this.#creditAtMs = now;
+    const gained = (passedMs / minuteMs) * this.#limiter.perMinute * creditShare;
+    this.#credit = Math.min(maxCredit, this.#credit + gained);
   }
 }
 
-// The budget is looked at in so many places of the minute ahead.
+// The budget is checked at this many points of the minute ahead.
 const parts = 12;

@@ -8,8 +8,8 @@ const dayMs = 24 * hourMs;
 const highestPerMinute = 1_000;
 
 /**
- * For how many milliseconds upstream asks for a pause, between a second and an hour: `Retry-After` as seconds
- * (docs/interfaces.md P7) or HTTP date, else, for a request over the limit, `X-RateLimit-Reset`. Null where it does not say.
+ * The pause that upstream asks for, in milliseconds, between a second and an hour: `Retry-After` as seconds
+ * (docs/interfaces.md P7) or HTTP date, else, for a request over the limit, `X-RateLimit-Reset`. Null without either.
  */
 export function refusedForMs(headers: IncomingHttpHeaders, nowMs: number, overLimit: boolean): number | null {
   const waitMs = retryAfterMs(headers, nowMs) ?? (overLimit ? resetInMs(headers, nowMs, hourMs) : null);
@@ -27,7 +27,7 @@ function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | nul
   return readings.find((ms) => ms >= 0 && ms <= hourMs) ?? readings[0] ?? null;
 }
 
-/** `X-RateLimit-*` of an answer, as far as it can be believed. */
+/** The `X-RateLimit-*` headers of a response, as far as they are credible. */
 export function observedIn(headers: IncomingHttpHeaders, nowMs: number): ObservedLimit {
   const limit = count(headers['x-ratelimit-limit']);
   const remaining = count(headers['x-ratelimit-remaining']);
@@ -36,7 +36,7 @@ export function observedIn(headers: IncomingHttpHeaders, nowMs: number): Observe
     nowMs,
     limit !== undefined && limit > highestPerMinute ? dayMs : minuteMs,
   );
-  // A limit that is not whole again within a minute, or is above the highest tier's, is not that of a minute.
+  // A limit that resets later than in a minute, or exceeds the highest tier's, is not a per-minute limit.
   const ofMinute =
     limit !== undefined && limit >= 1 && limit <= highestPerMinute && (resetMs ?? 0) <= longest(minuteMs);
   const perMinute = ofMinute ? Math.floor(limit) : undefined;
@@ -45,8 +45,8 @@ export function observedIn(headers: IncomingHttpHeaders, nowMs: number): Observe
 }
 
 // Assumed: X-RateLimit-Reset is seconds from now when small, a Unix time in seconds when large, one in milliseconds
-// when larger; docs/interfaces.md C8 gives no unit. Of several readings the one that suits the window is taken, and none that is
-// more than a day off.
+// when larger; docs/interfaces.md C8 gives no unit. Of several readings the one that suits the window is taken, and
+// none that is more than a day off.
 function resetInMs(headers: IncomingHttpHeaders, nowMs: number, windowMs: number): number | null {
   const value = count(headers['x-ratelimit-reset']);
   if (value === undefined) return null;
@@ -60,12 +60,12 @@ function resetInMs(headers: IncomingHttpHeaders, nowMs: number, windowMs: number
   return inMs === undefined ? null : Math.max(0, inMs) + 1000;
 }
 
-// Two seconds for clocks that do not agree.
+// Two seconds are added for clocks that disagree.
 function longest(windowMs: number): number {
   return windowMs + 2000;
 }
 
-/** Upstream's clock, which may be off ours, as its `Date` shows it; then our own. */
+/** Upstream's clock, which may differ from ours, as its `Date` header shows it; then our own. */
 function clocks(headers: IncomingHttpHeaders, nowMs: number): readonly number[] {
   const dateMs = Date.parse(headers.date ?? '');
   return Number.isNaN(dateMs) ? [nowMs] : [dateMs, nowMs];

@@ -2,17 +2,17 @@ const minuteMs = 60_000;
 // Assumed: a refusal that names no time is over in seconds; when it is not, the next wait is twice as long.
 const shortestUnnamedMs = 5_000;
 
-/** Upstream's refusals: until when nothing is sent (docs/behaviour.md 5.1), and how slowly it begins again. */
+/** The pause after upstream's refusals: when it ends (docs/behaviour.md 5.1), and how slowly sending restarts. */
 export class RetryAfter {
   untilMs = Number.NEGATIVE_INFINITY;
   #unnamedMs = shortestUnnamedMs;
 
-  /** For so long; null where upstream did not say. Gives the milliseconds that are left. */
+  /** `forMs` is null where upstream named no time. Returns the milliseconds that are left. */
   refuse(now: number, forMs: number | null): number {
     if (forMs !== null) {
       this.untilMs = Math.max(this.untilMs, now + forMs);
     } else if (now >= this.untilMs) {
-      // Those refused together are one refusal; one that follows on the heels of another waits twice as long.
+      // Requests refused during one pause are one refusal; a refusal soon after a pause doubles the next one.
       const soon = now < this.untilMs + minuteMs;
       this.#unnamedMs = soon ? Math.min(minuteMs, this.#unnamedMs * 2) : shortestUnnamedMs;
       this.untilMs = now + this.#unnamedMs;
@@ -20,13 +20,16 @@ export class RetryAfter {
     return this.untilMs - now;
   }
 
-  /** Another instance was refused. `unnamedMs`: for how long it holds where upstream named no time. */
+  /** Another instance was refused. `unnamedMs`: length of the pause where upstream named none. */
   refusedElsewhere(untilMs: number, unnamedMs: number | null): void {
     this.untilMs = Math.max(this.untilMs, untilMs);
     if (unnamedMs !== null) this.#unnamedMs = unnamedMs;
   }
 
-  /** For a minute after it requests are sent one by one, `paceMs` apart, so that the restart is not the next burst. */
+  /**
+   * For a minute after the pause, requests are sent one by one, `paceMs` apart, so that the restart is not the next
+   * burst.
+   */
   readyAtMs(
     now: number,
     nth: number,

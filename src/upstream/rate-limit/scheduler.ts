@@ -5,14 +5,14 @@ type Waiting = Readonly<Record<Priority, number>>;
 
 // docs/behaviour.md 5.2: a feed gets at least a fifth of the budget, which is one request after four of others.
 const othersPerFeed = 1 / reservedShare - 1;
-// What the background refreshes is what clients are shown at once: under a load that leaves nothing it would grow an hour
-// old for all of them, for the sake of those who ask for what nobody has asked for.
+// Background requests refresh stale responses that clients are shown at once: under a load that leaves them nothing,
+// those would grow an hour old for all clients, in favour of reads that nobody has cached.
 const othersPerOverdue = 9;
 
 /**
- * Whose turn it is (docs/behaviour.md 5.2): queries before feeds before the background; but a feed at the latest after four others,
- * or when it is owed a request by the clock, so that neither starves the other, and the background after nine, so that
- * what is shown to everyone keeps up.
+ * Picks the next priority (docs/behaviour.md 5.2): queries before feeds before background; but a feed at the latest
+ * after four others, or when its reservation is due, so that neither starves the other, and background after nine, so
+ * that stale responses are revalidated under load.
  */
 export class Scheduler {
   #sinceFeed = 0;
@@ -25,7 +25,7 @@ export class Scheduler {
     return background > 0 ? 'background' : undefined;
   }
 
-  /** The background has let others go first for long enough. */
+  /** Background requests have waited for enough others. */
   get isOverdue(): boolean {
     return this.#sinceBackground >= othersPerOverdue;
   }
@@ -45,7 +45,7 @@ export class Scheduler {
     };
   }
 
-  /** How many are served before one with so many ahead in its own queue. */
+  /** Number of requests served before one with `own` ahead of it in its own queue. */
   ahead(priority: Priority, own: number, { query, feed, background }: Waiting): number {
     if (priority === 'background') return own + query + feed;
     const overdue = Math.min(background, Math.floor((own + this.#sinceBackground) / othersPerOverdue));

@@ -1,4 +1,4 @@
-/** What upstream permits at the moment. */
+/** The rate that upstream permits at the moment. */
 export interface Rate {
   readonly perMinute: number;
   readonly burst: number;
@@ -6,12 +6,12 @@ export interface Rate {
 
 export interface Sending {
   atMs: number;
-  /** Upstream has counted it by then. */
+  /** Upstream has counted the request by then. */
   countedByMs: number;
 }
 
 const minuteMs = 60_000;
-// Upstream's clock and arithmetic are not ours: nothing is sent on the very edge of what is permitted.
+// Upstream's clock and arithmetic differ from ours: nothing is sent at the very edge of the limit.
 const marginMs = 250;
 // Assumed: a request has reached upstream two seconds after its sending, even where it is answered much later.
 const latestCountMs = 2_000;
@@ -26,20 +26,20 @@ export class SlidingWindow {
   #sent: Sending[] = [];
 
   add(sending: Sending, now: number): void {
-    this.#forget(now);
+    this.#dropExpired(now);
     let at = this.#sent.length;
     while (at > 0 && (this.#sent[at - 1]?.atMs ?? 0) > sending.atMs) at--;
     this.#sent.splice(at, 0, sending);
   }
 
-  /** False where it is not among them. */
+  /** False where it is not in the window. */
   remove(sending: Sending): boolean {
     const at = this.#sent.indexOf(sending);
     if (at >= 0) this.#sent.splice(at, 1);
     return at >= 0;
   }
 
-  /** The machine's clock was set back: what it says of the future has been. */
+  /** The machine's clock was set back: requests dated in the future have already been sent. */
   setBack(now: number): void {
     for (const sending of this.#sent) {
       sending.atMs = Math.min(sending.atMs, now);
@@ -47,19 +47,19 @@ export class SlidingWindow {
     }
   }
 
-  /** How many were sent at that time or after it. */
+  /** Number of requests sent at that time or after it. */
   sentSince(atMs: number): number {
     return this.#sent.filter((sending) => sending.atMs >= atMs).length;
   }
 
-  /** What one of so many equal parts has to answer for: every so many-th of them, the latest of each. */
+  /** The requests that one of `parts` equal parts accounts for: every `parts`-th, counted from the latest. */
   part(parts: number): SlidingWindow {
     const part = new SlidingWindow();
     part.#sent = this.#sent.filter((_, at, { length }) => (length - 1 - at) % parts === 0);
     return part;
   }
 
-  /** `hopeful` looks ahead as if what is on its way were answered now. */
+  /** `hopeful` assumes that all requests in flight are answered now. */
   readyAtMs(rate: Rate, now: number, nth: number, hopeful: boolean): number {
     let readyMs = now + spanMs(rate, nth);
     // Up to the burst there is nothing to wait for.
@@ -73,7 +73,7 @@ export class SlidingWindow {
     return readyMs;
   }
 
-  #forget(now: number): void {
+  #dropExpired(now: number): void {
     const horizonMs = now - minuteMs - marginMs;
     const first = this.#sent.findIndex(({ countedByMs }) => countedByMs > horizonMs);
     this.#sent.splice(0, first < 0 ? this.#sent.length : first);
@@ -85,7 +85,7 @@ function spanMs({ perMinute, burst }: Rate, count: number): number {
   if (count <= burst) return 0;
   const bucketMs = (count - burst) * (minuteMs / perMinute);
   if (count > perMinute) return Math.max(minuteMs, bucketMs) + marginMs;
-  // The pace starts at that of a bucket, `perMinute` a minute, and slackens towards the end of the minute.
+  // The rate starts at that of a token bucket, `perMinute` a minute, and falls towards the end of the minute.
   const part = (count - burst) / (perMinute - burst);
   return bucketMs + (part * minuteMs - bucketMs) * part + marginMs;
 }

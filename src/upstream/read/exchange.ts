@@ -17,14 +17,19 @@ import { withOneRetry } from '../resilience/retry.js';
 import type { CostMeter } from './read.js';
 import type { Request, UpstreamOptions } from './request.js';
 
-/** How a request is sent, and what its answer is taken to be. */
+/** The steps in which a buffered body and a stream differ. */
 export interface Means<Answer, T> {
   send(request: HttpRequest): Promise<Answer>;
-  /** `heldS`: for how long upstream asked everyone to wait. Throws what docs/behaviour.md 4 has for the answer. */
+  /**
+   * `heldS`: the pause that upstream asked for, in seconds. Throws the error that docs/behaviour.md 4 lists for the
+   * response.
+   */
   open(answer: Answer, heldS: number | undefined): T;
 }
 
-/** One interface under one key, as far as it is asked: circuit breaker → queue and rate limit → HTTP → reading, with one retry. */
+/**
+ * Asks one interface under one key: circuit breaker → request queue and rate limit → HTTP → decoding, with one retry.
+ */
 export class Exchange {
   readonly condition = new Condition();
   readonly circuitBreaker: CircuitBreaker;
@@ -35,7 +40,7 @@ export class Exchange {
   readonly #origin: string;
   readonly #prefix: string;
 
-  /** `name` tells interface, address and key apart. */
+  /** `name` is unique to interface, address and key. */
   constructor(source: Source, name: string, options: UpstreamOptions) {
     this.#source = source;
     this.#options = options;
@@ -55,9 +60,9 @@ export class Exchange {
     means: Means<Answer, T>,
   ): Promise<T> {
     const admission = this.circuitBreaker.admit();
-    if (!admission) throw this.#leftAlone();
+    if (!admission) throw this.#circuitOpen();
     const { clock, random, timeoutMs, maxWaitMs } = this.#options;
-    const patience = {
+    const retryOptions = {
       clock,
       random,
       budgetMs: timeoutMs + maxWaitMs,
@@ -65,7 +70,7 @@ export class Exchange {
       wanted: () => control.priority !== 'background',
     };
     try {
-      const result = await withOneRetry(patience, async (leftMs) => {
+      const result = await withOneRetry(retryOptions, async (leftMs) => {
         const { answer, heldS } = await this.sender.send(
           control,
           leftMs,
@@ -80,7 +85,7 @@ export class Exchange {
     } catch (error) {
       admission.end(outcomeOf(error));
       this.condition.failed(error, clock.now());
-      this.#note(request, error);
+      this.#logFailure(request, error);
       if (error instanceof Unauthenticated || error instanceof UpstreamUnauthorized)
         this.#options.onKeyRefused?.();
       throw error;
@@ -113,8 +118,8 @@ export class Exchange {
     }
   }
 
-  /** What upstream said of its trouble, its request id above all: clients see only a part of it. */
-  #note({ endpoint }: Request, error: unknown): void {
+  /** Logs upstream's error with its request id: clients see only a part of it. */
+  #logFailure({ endpoint }: Request, error: unknown): void {
     if (!(error instanceof GatewayError) || !error.upstream || error instanceof BadUserInput) return;
     const { code, upstream, retryAfterS, cause } = error;
     this.#options.log.warn({ endpoint, failure: code, upstream, retryAfterS, cause }, 'Upstream read failed');
@@ -122,10 +127,10 @@ export class Exchange {
 
   #stillSend(admission: Admission, signal: AbortSignal): void {
     signal.throwIfAborted();
-    if (!admission.stands) throw this.#leftAlone();
+    if (!admission.stands) throw this.#circuitOpen();
   }
 
-  #leftAlone(): UpstreamUnavailable {
+  #circuitOpen(): UpstreamUnavailable {
     const leftMs = (this.circuitBreaker.retryAtMs ?? 0) - this.#options.clock.now();
     return new UpstreamUnavailable(
       `The ${interfaceName(this.#source)} interface has failed repeatedly: its circuit is open for a moment`,

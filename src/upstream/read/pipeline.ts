@@ -25,20 +25,20 @@ export class Pipeline {
   readonly #source: Source;
   readonly #options: UpstreamOptions;
   readonly #exchange: Exchange;
-  readonly #kept: CachePartition;
-  /** What others make of the answers. */
+  readonly #cache: CachePartition;
+  /** Values derived from several responses; evicted with them. */
   readonly derivedCache: DerivedCache;
   readonly #versions: Versions;
   readonly #keyValidity: KeyValidity;
   readonly #deliveries: DeliveryLog;
-  readonly #inFlight = new Map<string, CoalescedRequest<Landed>>();
+  readonly #inFlight = new Map<string, CoalescedRequest<Completed>>();
   /** Null in one process. */
   readonly #shared: SharedCache | null;
   readonly #closing = new AbortController();
   readonly #reader: ResponseReader;
   readonly #sendOrder = new SendOrder();
-  readonly #stopHearing: (() => void) | undefined;
-  #confirming: CoalescedRequest<Landed> | undefined;
+  readonly #stopListening: (() => void) | undefined;
+  #confirming: CoalescedRequest<Completed> | undefined;
   #cacheHitCount = 0;
 
   constructor(source: Source, options: UpstreamOptions) {
@@ -47,53 +47,56 @@ export class Pipeline {
     const keyHash = createHash('sha256').update(`${options.baseUrl}\n${options.key}`).digest('base64url');
     const name = `${source} ${keyHash}`;
     this.#exchange = new Exchange(source, name, options);
-    this.#kept = options.cache.part(name);
+    this.#cache = options.cache.part(name);
     this.derivedCache = createDerivedCache(options.cache.part(`derived ${name}`), options.clock);
-    this.#versions = new Versions(this.#kept);
+    this.#versions = new Versions(this.#cache);
     this.#reader = new ResponseReader(source, options, this.#versions);
     const { clock, store, timeoutMs, maxWaitMs } = options;
     this.#deliveries = new DeliveryLog(clock);
     const bodies = store.bodies(name);
     this.#shared = bodies && new SharedCache({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
     this.#keyValidity = new KeyValidity(options.keyOwner, this.#exchange.condition, options.clock);
-    this.#stopHearing = this.#shared?.onCleared(() => {
+    this.#stopListening = this.#shared?.onCleared(() => {
       this.#exchange.condition.doubt();
       this.#discardOwn();
     });
   }
 
   /**
-   * The steps of one read: what is kept, if it will do; what is in flight already; circuit breaker, rate limit and HTTP
-   * (`Exchange`); decoding; keeping. Null where upstream says that the resource is not there.
+   * The steps of one read, in order: cache, coalesced request, circuit breaker, rate limit and HTTP (`Exchange`),
+   * decoding, writing to the cache. Null where upstream answers that the resource does not exist.
    */
   async read<T>(request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
     scope.signal.throwIfAborted();
     if (scope.demand) this.#sendOrder.came(scope.demand);
     const id = address(request.path, request.parameters);
-    if (this.#confirming && !this.#keyValidity.holds && this.#kept.get(id))
-      await this.#outlasted(this.#confirming, scope);
-    const kept = this.#cached(id, request);
-    const use = kept ? this.#freshnessOf(kept, request, scope) : 'none';
-    if (kept && (use === 'fresh' || use === 'stale-while-revalidate')) {
-      this.#note(id, kept, request, scope);
-      if (use === 'fresh') return this.#hit<T>(kept, scope, 'cacheHits');
-      this.#refreshBehind(id, request);
-      return this.#hit<T>(kept, scope, 'staleHits');
+    if (this.#confirming && !this.#keyValidity.holds && this.#cache.get(id))
+      await this.#whenEnded(this.#confirming, scope);
+    const cached = this.#cached(id, request);
+    const freshness = cached ? this.#freshnessOf(cached, request, scope) : 'none';
+    if (cached && (freshness === 'fresh' || freshness === 'stale-while-revalidate')) {
+      this.#addDependency(id, cached, request, scope);
+      if (freshness === 'fresh') return this.#hit<T>(cached, scope, 'cacheHits');
+      this.#revalidateInBackground(id, request);
+      return this.#hit<T>(cached, scope, 'staleHits');
     }
     scope.dependencies?.refuse('upstream was asked');
     try {
-      return await this.#joinOrFly(id, request, scope);
+      return await this.#joinOrSend(id, request, scope);
     } catch (error) {
-      // It may have been forgotten meanwhile, or be what another instance has read.
-      const still = this.#cached(id, request);
-      if (!still || !allowsStaleIfError(error) || !this.#keyValidity.outlasts(error)) throw error;
-      const helps = (still === kept ? use : this.#freshnessOf(still, request, scope)) !== 'none';
-      if (!helps || this.#isLacking(still, request)) throw error;
-      return this.#hit<T>(still, scope, 'staleHits');
+      // The cached response may have been evicted meanwhile, or replaced by one that another instance read.
+      const current = this.#cached(id, request);
+      if (!current || !allowsStaleIfError(error) || !this.#keyValidity.outlasts(error)) throw error;
+      const helps = (current === cached ? freshness : this.#freshnessOf(current, request, scope)) !== 'none';
+      if (!helps || this.#isLacking(current, request)) throw error;
+      return this.#hit<T>(current, scope, 'staleHits');
     }
   }
 
-  /** A body as it arrives: neither kept nor shared, but under the same budget. Null where it is not there. */
+  /**
+   * Streams a body: neither cached nor coalesced, but under the same rate limit. Null where the resource does not
+   * exist.
+   */
   async stream(request: Request, scope: ReadScope): Promise<Readable | null> {
     scope.signal.throwIfAborted();
     const control = unsharedControl(scope);
@@ -108,7 +111,7 @@ export class Pipeline {
       });
       return stream === notFound ? null : (stream as Readable);
     } catch (error) {
-      this.#forgetRefused(error);
+      this.#discardIfKeyRefused(error);
       throw error;
     } finally {
       scope.meter.waitedMs = Math.max(scope.meter.waitedMs, control.waitedMs);
@@ -116,7 +119,7 @@ export class Pipeline {
   }
 
   status(): UpstreamStatus {
-    const { condition, sender: gate, circuitBreaker, requestCount } = this.#exchange;
+    const { condition, sender, circuitBreaker, requestCount } = this.#exchange;
     return {
       source: this.#source,
       reachable: condition.reachable,
@@ -126,18 +129,18 @@ export class Pipeline {
       requestCount,
       cacheHitCount: this.#cacheHitCount,
       circuitOpenUntilMs: circuitBreaker.retryAtMs,
-      ...gate.status(),
+      ...sender.status(),
     };
   }
 
-  /** What others keep of the answers is under the same rule as what is kept here. */
+  /** Derived values follow the same rule as the cached responses: the key must still be valid. */
   get mayShowKept(): boolean {
     return this.#keyValidity.holds || this.#keyValidity.outlasts(null);
   }
 
   /**
-   * A feed is about to deliver this: no response that was asked for before and can lack it is served from now on, not even
-   * when upstream fails (docs/behaviour.md 5.7).
+   * A feed is about to deliver this record: from now on no response is served that was requested earlier and can lack
+   * it, not even as stale-if-error (docs/behaviour.md 5.7).
    */
   delivering(delivered: Delivered): void {
     this.#deliveries.add(delivered);
@@ -151,98 +154,115 @@ export class Pipeline {
   close(): void {
     this.#closing.abort(new Error('The client of this interface is closed'));
     this.#exchange.sender.close();
-    this.#stopHearing?.();
+    this.#stopListening?.();
     this.#discardOwn();
   }
 
   #discardOwn(): void {
-    // Those on their way land for those who wait for them already, and for nobody else.
+    // Requests in flight still answer their waiters, but are neither joined by others nor cached.
     this.#inFlight.clear();
-    this.#kept.clear();
+    this.#cache.clear();
     this.derivedCache.clear();
   }
 
   /**
-   * Waits until a request is over, whatever comes of it; the read then looks anew. Where a key has to be accepted anew before
-   * cached responses may be shown, one request is enough for all reads.
+   * Waits until a request has ended, whatever its outcome; the read then starts anew. Where upstream has to accept a
+   * key again before cached responses may be shown, one request is enough for all reads.
    */
-  async #outlasted(flight: CoalescedRequest<Landed>, scope: ReadScope): Promise<void> {
-    await flight.join(scope, () => this.#options.clock.now()).catch(() => undefined);
+  async #whenEnded(coalesced: CoalescedRequest<Completed>, scope: ReadScope): Promise<void> {
+    await coalesced.join(scope, () => this.#options.clock.now()).catch(() => undefined);
     scope.signal.throwIfAborted();
   }
 
   #freshnessOf<T>(
-    kept: CachedResponse,
+    cached: CachedResponse,
     request: ReadRequest<T>,
     { maxAgeMs, notBeforeMs, demand }: Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs' | 'demand'>,
   ): Freshness {
-    if (this.#isLacking(kept, request) || (demand && !this.#meets(kept, demand))) return 'none';
+    if (this.#isLacking(cached, request) || (demand && !this.#meets(cached, demand))) return 'none';
     const { kind, listedAs } = request;
-    const seen = this.#seen(listedAs);
-    const use = freshnessOf(kept, kind, { maxAgeMs, notBeforeMs, seen, nowMs: this.#options.clock.now() });
-    return use === 'none' || this.#keyValidity.holds ? use : 'stale-if-error';
+    const seen = this.#listedVersion(listedAs);
+    const freshness = freshnessOf(cached, kind, {
+      maxAgeMs,
+      notBeforeMs,
+      seen,
+      nowMs: this.#options.clock.now(),
+    });
+    return freshness === 'none' || this.#keyValidity.holds ? freshness : 'stale-if-error';
   }
 
-  /** An immutable response does, whenever it was read: upstream would say the same. */
-  #meets(kept: CachedResponse, demand: Demand): boolean {
-    return kept.final || isRecent(demand, kept.readAtMs) || this.#sendOrder.isAfter(kept, demand);
+  /** Immutable responses meet every demand, whenever they were read: upstream would answer the same. */
+  #meets(cached: CachedResponse, demand: Demand): boolean {
+    return cached.final || isRecent(demand, cached.readAtMs) || this.#sendOrder.isAfter(cached, demand);
   }
 
-  /** A cached response as a part of an answer: current as long as a read like this one would be given it. */
-  #note<T>(id: string, kept: CachedResponse, request: ReadRequest<T>, scope: ReadScope): void {
+  /**
+   * Records a cached response as a dependency of the answer: it holds as long as a read like this one would return it.
+   */
+  #addDependency<T>(id: string, cached: CachedResponse, request: ReadRequest<T>, scope: ReadScope): void {
     const { maxAgeMs, notBeforeMs } = scope;
-    // Under a rule of its own a second read of the same response is a part of its own.
+    // A read with an age limit of its own is a separate dependency, even on the same response.
     const isParticular = (maxAgeMs ?? notBeforeMs) !== undefined;
-    scope.dependencies?.add(isParticular ? {} : kept, () => ({
+    scope.dependencies?.add(isParticular ? {} : cached, () => ({
       state: () => {
-        if (this.#cached(id, request) !== kept) return 'gone';
-        const use = this.#freshnessOf(kept, request, { maxAgeMs, notBeforeMs });
-        if (use === 'fresh') return 'fresh';
-        return use === 'stale-while-revalidate' ? 'stale' : 'gone';
+        if (this.#cached(id, request) !== cached) return 'gone';
+        const freshness = this.#freshnessOf(cached, request, { maxAgeMs, notBeforeMs });
+        if (freshness === 'fresh') return 'fresh';
+        return freshness === 'stale-while-revalidate' ? 'stale' : 'gone';
       },
       freshUntilMs: () =>
-        freshUntilMs(kept, request.kind, { maxAgeMs, notBeforeMs, seen: this.#seen(request.listedAs) }),
+        freshUntilMs(cached, request.kind, {
+          maxAgeMs,
+          notBeforeMs,
+          seen: this.#listedVersion(request.listedAs),
+        }),
       read: (meter, times) => {
-        const isFresh = this.#freshnessOf(kept, request, { maxAgeMs, notBeforeMs }) === 'fresh';
+        const isFresh = this.#freshnessOf(cached, request, { maxAgeMs, notBeforeMs }) === 'fresh';
         for (let count = 0; count < times; count++)
-          this.#hit(kept, { meter }, isFresh ? 'cacheHits' : 'staleHits');
-        if (!isFresh) this.#refreshBehind(id, request);
+          this.#hit(cached, { meter }, isFresh ? 'cacheHits' : 'staleHits');
+        if (!isFresh) this.#revalidateInBackground(id, request);
       },
     }));
   }
 
   #cached<T>(id: string, request: ReadRequest<T>): CachedResponse | undefined {
-    const kept = this.#kept.get(id);
-    return kept && this.#upToDate(id, kept, request);
+    const cached = this.#cache.get(id);
+    return cached && this.#upToDate(id, cached, request);
   }
 
-  /** With what feeds have delivered since it was asked for, where that takes no request; else it lacks that still. */
-  #upToDate<T>(id: string, kept: CachedResponse, request: ReadRequest<T>): CachedResponse {
-    if (!this.#isLacking(kept, request)) return kept;
-    const delivered = this.#deliveries.since(request.kind, kept.askedAtMs);
-    const value = delivered && !kept.absent && request.takeIn?.(kept as Read<T>, delivered);
-    if (!value) return kept;
+  /**
+   * Adds the records that feeds have delivered since the response was requested, where that needs no request; otherwise
+   * the response still lacks them.
+   */
+  #upToDate<T>(id: string, cached: CachedResponse, request: ReadRequest<T>): CachedResponse {
+    if (!this.#isLacking(cached, request)) return cached;
+    const delivered = this.#deliveries.since(request.kind, cached.askedAtMs);
+    const value = delivered && !cached.absent && request.takeIn?.(cached as Read<T>, delivered);
+    if (!value) return cached;
     const askedAtMs = this.#deliveries.nextMs();
-    if (value === kept.value) {
-      kept.askedAtMs = askedAtMs;
-      return kept;
+    if (value === cached.value) {
+      cached.askedAtMs = askedAtMs;
+      return cached;
     }
-    const whole = { ...kept, value, askedAtMs, bytes: freezeAndMeasure(value) };
-    this.#sendOrder.answered(kept, whole);
-    if (this.#kept.get(id) === kept) this.#kept.set(id, whole);
-    return whole;
+    const updated = { ...cached, value, askedAtMs, bytes: freezeAndMeasure(value) };
+    this.#sendOrder.answered(cached, updated);
+    if (this.#cache.get(id) === cached) this.#cache.set(id, updated);
+    return updated;
   }
 
-  /** An immutable response lacks nothing: nothing can be added to it, and closed values do not change (docs/behaviour.md 5.5). */
+  /**
+   * An immutable response lacks nothing: nothing can be added to it, and closed values do not change (docs/behaviour.md
+   * 5.5).
+   */
   #isLacking<T>({ final, askedAtMs }: CachedResponse, request: ReadRequest<T>): boolean {
     return !final && this.#deliveries.isLacking(askedAtMs, request);
   }
 
-  #seen(listedAs: string | undefined): ListedVersion | undefined {
+  #listedVersion(listedAs: string | undefined): ListedVersion | undefined {
     return listedAs === undefined ? undefined : this.#versions.seen(listedAs);
   }
 
-  async #joinOrFly<T>(
+  async #joinOrSend<T>(
     id: string,
     request: ReadRequest<T>,
     scope: ReadScope,
@@ -251,77 +271,78 @@ export class Pipeline {
     const inFlight = this.#inFlight.get(id);
     const joined = inFlight !== undefined && !inFlight.abandoned;
     if (joined && scope.demand && this.#sendOrder.isBefore(inFlight.control, scope.demand)) {
-      // Its response may be of before the demand; but the same request is never in flight twice (docs/behaviour.md 5.3).
-      await this.#outlasted(inFlight, scope);
+      // Its response may predate the demand, but the same request is never in flight twice (docs/behaviour.md 5.3):
+      // wait for it, then read again.
+      await this.#whenEnded(inFlight, scope);
       return this.read(request, scope);
     }
-    const flight = joined ? inFlight : this.#fly(id, request, scope);
-    const { kept: landed, isShared } = await flight.join(scope, () => this.#options.clock.now());
-    const kept = this.#upToDate(id, landed, request);
-    // Something was delivered since it was sent. It is asked again once only: under a burst that could go on for long.
-    if (!isAgain && this.#isLacking(kept, request)) return this.#joinOrFly(id, request, scope, true);
+    const coalesced = joined ? inFlight : this.#send(id, request, scope);
+    const { cached: response, isShared } = await coalesced.join(scope, () => this.#options.clock.now());
+    const cached = this.#upToDate(id, response, request);
+    // A feed delivered a record after this request was sent. Ask again once only: a burst could repeat this for long.
+    if (!isAgain && this.#isLacking(cached, request)) return this.#joinOrSend(id, request, scope, true);
     if (isShared) {
-      // Who came later may not make do with what was read before.
+      // The response was read before this waiter joined: it may be too old for the waiter's own age limit.
       const isParticular = (scope.maxAgeMs ?? scope.notBeforeMs ?? scope.demand) !== undefined;
-      if (joined && isParticular && this.#freshnessOf(kept, request, scope) !== 'fresh')
-        return this.#joinOrFly(id, request, scope);
-      return this.#hit<T>(kept, scope, 'cacheHits');
+      if (joined && isParticular && this.#freshnessOf(cached, request, scope) !== 'fresh')
+        return this.#joinOrSend(id, request, scope);
+      return this.#hit<T>(cached, scope, 'cacheHits');
     }
     if (joined) this.#countHit(scope, 'cacheHits');
-    return readOf<T>(kept);
+    return readOf<T>(cached);
   }
 
-  #fly<T>(id: string, request: ReadRequest<T>, scope: ReadScope): CoalescedRequest<Landed> {
-    const isCurrent = () => this.#inFlight.get(id) === flight;
-    const flight: CoalescedRequest<Landed> = new CoalescedRequest(scope, async (control) => {
+  #send<T>(id: string, request: ReadRequest<T>, scope: ReadScope): CoalescedRequest<Completed> {
+    const isCurrent = () => this.#inFlight.get(id) === coalesced;
+    const coalesced: CoalescedRequest<Completed> = new CoalescedRequest(scope, async (control) => {
       const shared = this.#shared?.open(id, control);
       try {
         const found = shared && (await this.#find(shared, request, scope));
         if (found) {
-          if (isCurrent()) this.#kept.set(id, found);
-          return { kept: found, isShared: true };
+          if (isCurrent()) this.#cache.set(id, found);
+          return { cached: found, isShared: true };
         }
-        const { kept, body } = await this.#ask(id, request, scope, control, shared);
+        const { cached, body } = await this.#ask(id, request, scope, control, shared);
         if (isCurrent()) {
-          this.#kept.set(id, kept);
-          const { readAtMs, askedAtMs, version } = kept;
+          this.#cache.set(id, cached);
+          const { readAtMs, askedAtMs, version } = cached;
           shared?.keep({ body, readAtMs, askedAtMs, version });
         }
-        return { kept, isShared: false };
+        return { cached, isShared: false };
       } catch (error) {
         if (isCurrent() && isDefinite(error)) {
-          this.#kept.delete(id);
+          this.#cache.delete(id);
           shared?.forget();
         }
         if (error instanceof GatewayError) noteRequestId(scope.meter, error.upstream?.requestId);
-        this.#forgetRefused(error);
+        this.#discardIfKeyRefused(error);
         if (shared && allowsStaleIfError(error)) {
           const older = await this.#older(shared, request, scope);
-          const own = this.#kept.get(id);
-          if (older && isCurrent() && !(own && own.readAtMs >= older.readAtMs)) this.#kept.set(id, older);
+          const own = this.#cache.get(id);
+          if (older && isCurrent() && !(own && own.readAtMs >= older.readAtMs)) this.#cache.set(id, older);
         }
         throw error;
       } finally {
         shared?.leave();
         if (isCurrent()) this.#inFlight.delete(id);
-        if (this.#confirming === flight) this.#confirming = undefined;
+        if (this.#confirming === coalesced) this.#confirming = undefined;
       }
     });
-    this.#inFlight.set(id, flight);
-    if (!this.#keyValidity.holds) this.#confirming ??= flight;
-    return flight;
+    this.#inFlight.set(id, coalesced);
+    if (!this.#keyValidity.holds) this.#confirming ??= coalesced;
+    return coalesced;
   }
 
-  /** What upstream says, and the body as it sent it; null where there is none. */
+  /** Asks upstream. `body` is the body as upstream sent it, for the shared cache; null where there is none. */
   async #ask<T>(
     id: string,
     request: ReadRequest<T>,
     scope: ReadScope,
     control: RequestControl,
     shared: SharedCacheEntry | undefined,
-  ): Promise<{ readonly kept: CachedResponse; readonly body: Buffer | null }> {
-    // As of before it is asked for: the answer is of this version or a later one.
-    const version = this.#seen(request.listedAs)?.version ?? null;
+  ): Promise<{ readonly cached: CachedResponse; readonly body: Buffer | null }> {
+    // Taken before the request is sent: the response is of this version or a later one.
+    const version = this.#listedVersion(request.listedAs)?.version ?? null;
     let askedAtMs = Number.NEGATIVE_INFINITY;
     return this.#exchange.ask(id, request, control, scope.meter, {
       send: async (http) => {
@@ -336,28 +357,28 @@ export class Pipeline {
         const body = this.#reader.bodyOf(answer, request, heldS);
         noteRequestId(scope.meter, requestIdOf(answer.headers, body, this.#options.key));
         const readAtMs = this.#options.clock.now();
-        const kept = this.#reader.read(request, body, { readAtMs, askedAtMs, version });
-        this.#sendOrder.answered(control, kept);
-        return { kept, body: body === notFound ? null : answer.body };
+        const cached = this.#reader.read(request, body, { readAtMs, askedAtMs, version });
+        this.#sendOrder.answered(control, cached);
+        return { cached, body: body === notFound ? null : answer.body };
       },
     });
   }
 
-  /** What another instance has read, where it is as good as what upstream would say now. */
+  /** Finds a response that another instance has read and that is still fresh. */
   async #find<T>(
     shared: SharedCacheEntry,
     request: ReadRequest<T>,
     scope: ReadScope,
   ): Promise<CachedResponse | null> {
-    // Whether another instance asked before or after a demand cannot be told.
+    // Nothing shows if another instance asked before or after a demand.
     if (scope.maxAgeMs === 0 || scope.demand?.maxAgeMs === 0 || !this.#keyValidity.holds) return null;
     return shared.find(async (body) => {
-      const kept = await this.#reader.adopt(body, request, scope.operationKey);
-      return kept && this.#freshnessOf(kept, request, scope) === 'fresh' ? kept : null;
+      const cached = await this.#reader.adopt(body, request, scope.operationKey);
+      return cached && this.#freshnessOf(cached, request, scope) === 'fresh' ? cached : null;
     });
   }
 
-  /** What another instance has read, where it is better than nothing. */
+  /** Finds a response that another instance has read, for stale-if-error. */
   async #older<T>(
     shared: SharedCacheEntry,
     request: ReadRequest<T>,
@@ -367,33 +388,33 @@ export class Pipeline {
     return body && this.#reader.adopt(body, request, scope.operationKey);
   }
 
-  #refreshBehind<T>(id: string, request: ReadRequest<T>): void {
+  #revalidateInBackground<T>(id: string, request: ReadRequest<T>): void {
     if (this.#inFlight.has(id)) return;
     const { signal } = this.#closing;
-    // Refreshes are one operation among themselves. When one fails, the next who asks tries again.
+    // All revalidations share one operation key. When one fails, the next read of the response tries again.
     const scope: ReadScope = {
       signal,
       priority: 'background',
       operationKey: this.#inFlight,
       meter: newCostMeter(),
     };
-    this.#joinOrFly(id, request, scope).catch(() => undefined);
+    this.#joinOrSend(id, request, scope).catch(() => undefined);
   }
 
-  /** docs/behaviour.md 7: a client's key that upstream refuses has nothing kept any more. */
-  #forgetRefused(error: unknown): void {
+  /** docs/behaviour.md 7: once upstream refuses a client's key, nothing that was read with it stays cached. */
+  #discardIfKeyRefused(error: unknown): void {
     if (error instanceof Unauthenticated) this.discardCache();
   }
 
   #hit<T>(
-    kept: CachedResponse,
+    cached: CachedResponse,
     scope: { readonly meter: ReadCounts },
     as: 'cacheHits' | 'staleHits',
   ): Read<T> | null {
     this.#countHit(scope, as);
-    const ageS = Math.max(0, this.#options.clock.now() - kept.readAtMs) / 1000;
+    const ageS = Math.max(0, this.#options.clock.now() - cached.readAtMs) / 1000;
     scope.meter.oldestAgeS = Math.max(scope.meter.oldestAgeS, ageS);
-    return readOf<T>(kept);
+    return readOf<T>(cached);
   }
 
   #countHit({ meter }: { readonly meter: ReadCounts }, as: 'cacheHits' | 'staleHits'): void {
@@ -402,13 +423,13 @@ export class Pipeline {
   }
 }
 
-interface Landed {
-  readonly kept: CachedResponse;
+interface Completed {
+  readonly cached: CachedResponse;
   /** Another instance has read it. */
   readonly isShared: boolean;
 }
 
-function readOf<T>(kept: CachedResponse): Read<T> | null {
-  // The same object for all: what is derived from it is made once.
-  return kept.absent ? null : (kept as Read<T>);
+function readOf<T>(cached: CachedResponse): Read<T> | null {
+  // All callers get the same object, so that values derived from it are computed once.
+  return cached.absent ? null : (cached as Read<T>);
 }

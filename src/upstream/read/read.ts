@@ -3,28 +3,28 @@ import type { Demand } from '../cache/demand.js';
 import type { Dependencies, ReadCounts } from '../cache/dependencies.js';
 
 /**
- * Who is asking upstream, for how long and at which priority. One per operation, delivered change or poll.
- * (docs/behaviour.md 5.1–5.2, 5.8–5.9)
+ * The caller of a read: its abort signal, priority and age limits. One per operation, delivered change or poll
+ * (docs/behaviour.md 5.1–5.2, 5.8–5.9).
  */
 export interface ReadScope {
   /** Aborted when the caller goes away: it leaves the read, and the last to leave ends the request. */
   readonly signal: AbortSignal;
-  /** A client's query before feeds before refreshes in the background. */
+  /** Queries are served before feeds, and feeds before background revalidation. */
   readonly priority: Priority;
-  /** Waiting operations take turns: reads of one scope share one turn. Any object that identifies the operation. */
+  /** Any object that identifies the operation: waiting operations take turns, and reads with one key share a turn. */
   readonly operationKey: object;
-  /** What this operation has spent so far. */
+  /** Counts what this operation has cost so far. */
   readonly meter: CostMeter;
   /**
-   * The oldest answer that will do, in milliseconds: 0 always asks upstream (a feed's poll) and writes the cache.
-   * Left out, the ages of docs/behaviour.md 5.5–5.6 hold, stale answers included.
+   * The oldest response that is accepted, in milliseconds: 0 always asks upstream (a feed's poll) and writes the cache.
+   * Without it the ages of docs/behaviour.md 5.5–5.6 hold, stale responses included.
    */
   readonly maxAgeMs?: number | undefined;
-  /** When an answer that will do may have been read at the earliest; in milliseconds since 1970. */
+  /** The earliest read time that is accepted of a response, in milliseconds since 1970. */
   readonly notBeforeMs?: number | undefined;
-  /** What the client demands of cached responses, beside these two. Immutable ones always meet it. */
+  /** The client's own demand on cached responses, beside these two limits. Immutable responses always meet it. */
   readonly demand?: Demand | undefined;
-  /** Where it is noted what the answer is made of, if it may be kept whole. */
+  /** Collects the cached values that the answer is made of, if the answer as a whole may be cached. */
   readonly dependencies?: Dependencies | undefined;
 }
 
@@ -36,12 +36,14 @@ export type Priority = (typeof priorities)[number];
 /** Lower is served first. */
 export const priorityRank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };
 
-/** What one operation cost (docs/behaviour.md 5.8). The pipeline writes it, `extensions.upstream` shows it. */
+/** The cost of one operation (docs/behaviour.md 5.8). The pipeline writes it, `extensions.upstream` shows it. */
 export interface CostMeter extends ReadCounts {
   requests: number;
-  /** Longest time that a read of this operation waited for budget. */
+  /** Longest time that a read of this operation waited for a permit. */
   waitedMs: number;
-  /** What upstream calls the requests, for the log: its operator finds them by it. The first twenty; clients never see them. */
+  /**
+   * Upstream's request ids, for the log: its operator finds requests by them. The first twenty; clients never see them.
+   */
   readonly requestIds: string[];
 }
 
@@ -55,7 +57,10 @@ export function noteRequestId({ requestIds }: CostMeter, id: string | null | und
   if (id != null && requestIds.length < mostRequestIds) requestIds.push(id);
 }
 
-/** A decoded answer and when the gateway read it from upstream (the `asOf` of the graph). Frozen: many share it. */
+/**
+ * A decoded response and when the gateway read it from upstream (the `asOf` of the graph). Frozen, since many callers
+ * share it.
+ */
 export interface Read<T> {
   readonly value: T;
   readonly readAtMs: number;
@@ -64,17 +69,19 @@ export interface Read<T> {
 /** A page of a list, however the interface pages. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** All that match, as upstream counts them; null where it did not say. */
+  /** All records that match, as upstream counts them; null where it gave no count. */
   readonly total: number | null;
-  /** Elements upstream sent on this page, including those dropped as undecodable: what paging goes on from. */
+  /** Elements that upstream sent on this page, including those dropped as undecodable: the next offset counts them. */
   readonly received: number;
-  /** Handed over before it was full: there is more of the list to look through, whatever may be in there. */
+  /** The page was returned before it was full: the list may hold more records. */
   readonly goesOn?: true;
-  /** When elements were read that a feed delivered after the page had been asked for; the others are as old as the page. */
+  /**
+   * Read times of the elements that a feed delivered after the page was requested; the others are as old as the page.
+   */
   readonly readLater?: ReadonlyMap<T, number>;
 }
 
-/** Whether nothing lies behind this page: the total counts; where there is none, a page that is not full is the last. */
+/** True where no record follows this page. The total decides; without one, a page that is not full is the last. */
 export function isLastPage(
   page: Pick<Page<unknown>, 'total' | 'received' | 'goesOn'>,
   { offset, limit }: { readonly offset: number; readonly limit: number },
@@ -84,12 +91,12 @@ export function isLastPage(
   return page.total === null ? page.received < limit : offset + page.received >= page.total;
 }
 
-/** How one interface is doing under one key, for `gateway.interfaces`, `/ready` and the metrics. */
+/** State of one interface under one key, for `gateway.interfaces`, `/ready` and the metrics. */
 export interface InterfaceStatus {
   readonly source: Source;
   /** Null before the first request. */
   readonly reachable: boolean | null;
-  /** When the last request that says so was over; null before the first. */
+  /** When the last request that showed it ended; null before the first. */
   readonly reachableAsOfMs: number | null;
   readonly lastErrorCode: string | null;
   readonly lastErrorAtMs: number | null;
@@ -104,15 +111,15 @@ export interface RateLimitStatus {
   readonly remaining: number;
   /** Left of the daily quota; null where there is none. */
   readonly remainingToday: number | null;
-  /** When the budget is whole again; null when it is. */
+  /** When the whole burst can be sent again; null when it can now. */
   readonly resetAtMs: number | null;
 }
 
-/** What else operators see of an interface under one key. */
+/** State of an interface under one key that only operators see. */
 export interface UpstreamStatus extends InterfaceStatus {
-  /** When the interface is tried again after it failed repeatedly (docs/behaviour.md 5.11); null while it is asked freely. */
+  /** When the circuit breaker admits the next read (docs/behaviour.md 5.11); null while the circuit is closed. */
   readonly circuitOpenUntilMs: number | null;
-  /** Until when upstream has asked for silence by 429 or `Retry-After`; null while it has not. */
+  /** End of the pause that upstream asked for by 429 or `Retry-After`; null while there is none. */
   readonly retryAfterUntilMs: number | null;
   /** Reads in the request queue. */
   readonly waiting: Readonly<Record<Priority, number>>;

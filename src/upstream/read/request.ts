@@ -21,7 +21,7 @@ export interface UpstreamOptions {
   /** Shared by all clients, as is the cache. */
   readonly http: Http;
   readonly cache: ResponseCache;
-  /** What is shared with other instances. */
+  /** State that is shared with other instances. */
   readonly store: Store;
   readonly rateLimit: RateLimitSettings;
   readonly clock: Clock;
@@ -32,25 +32,25 @@ export interface UpstreamOptions {
   readonly timeoutMs: number;
   /** UPSTREAM_MAX_WAIT_MS. */
   readonly maxWaitMs: number;
-  /** Called when upstream refused the key: in `passthrough`, all that hangs on it ends (docs/behaviour.md 7). */
+  /** Called when upstream refused the key: in `passthrough`, all sessions of that key end (docs/behaviour.md 7). */
   readonly onKeyRefused?: (() => void) | undefined;
-  /** Told of every request that is sent, for metrics and traces; what it returns is told of its end. */
+  /** Called for every request that is sent, for metrics and traces; the returned function is called when it ends. */
   readonly onRequest?: ((request: SentRequest) => (end: RequestEnd) => void) | undefined;
 }
 
 export interface SentRequest {
   readonly source: Source;
-  /** As the specs spell it: one of a few, whatever the identifiers. */
+  /** As the specs spell it: one of a few values, whatever the identifiers. */
   readonly endpoint: string;
   readonly priority: Priority;
 }
 
 export interface RequestEnd {
-  /** Null where there was no answer. */
+  /** Null where there was no response. */
   readonly status: number | null;
 }
 
-/** What is asked of upstream. */
+/** One request to upstream. */
 export interface Request extends Pick<Asked, 'endpoint' | 'list'> {
   readonly path: string;
   readonly parameters: Parameters;
@@ -58,19 +58,24 @@ export interface Request extends Pick<Asked, 'endpoint' | 'list'> {
   readonly arguments: Readonly<Record<string, string>>;
 }
 
-/** What is asked, and what its answer is. */
+/** A request, and how its response is decoded and cached. */
 export interface ReadRequest<T> extends Request {
   readonly kind: RecordKind;
   readonly decode: (body: unknown, decoding: Decoding) => T;
-  /** Whether this answer can never be otherwise (docs/behaviour.md 5.5). */
+  /** True where the response is immutable (docs/behaviour.md 5.5). */
   readonly isFinal?: (value: T, readAtMs: number) => boolean;
-  /** The resource as lists name it, where they show enough to tell that it has not changed (docs/behaviour.md 5.5). */
+  /**
+   * The name that lists give the resource, where they show enough to detect that it has not changed (docs/behaviour.md
+   * 5.5).
+   */
   readonly listedAs?: string;
-  /** The other side of it: the resources that this list shows, each with a text that changes when it does. */
+  /**
+   * The counterpart of `listedAs`: the resources that this list shows, each with a version that changes when it does.
+   */
   readonly lists?: (value: T) => Listed;
   /**
-   * The response as upstream would give it now that these records of its kind have been delivered; null where that cannot
-   * be told. Left out where it never can.
+   * Adds records of its kind that feeds have delivered to the response, as upstream would answer now; null where that
+   * cannot be decided. Undefined where it never can.
    */
   readonly takeIn?: (read: Read<T>, delivered: readonly Read<unknown>[]) => T | null;
 }

@@ -3,7 +3,7 @@ import { versionOf } from '../cache/validators.js';
 import type { Read } from './read.js';
 import type { ReadRequest, Request } from './request.js';
 
-/** A request but for what its answer is taken to be. */
+/** A request without the handling of its response. */
 export type Frame = Request & Pick<ReadRequest<unknown>, 'kind'>;
 
 /** Makes the requests of one interface. @param names wire parameter → argument of the graph, for messages */
@@ -18,13 +18,13 @@ export function requestsOf(names: Request['arguments']) {
   };
 }
 
-/** A list is never absent: the pipeline has thrown `Forbidden` then. */
+/** A list is never absent: the pipeline throws `Forbidden` instead. */
 export function present<T>(read: Read<T> | null): Read<T> {
   if (read === null) throw new Error('A list cannot be absent');
   return read;
 }
 
-/** An event as a list shows it: another solution changes something of it. */
+/** An event as a list shows it: another solution changes the version. */
 export function listedEvent(event: { readonly id: string }): readonly [listedAs: string, version: string] {
   return [detailName('event', event.id), versionOf(event)];
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.js';
 
-/** What became of a read that was let through. */
+/** The outcome of an admitted read. */
 export type Outcome = 'succeeded' | 'failed' | 'undecided';
 
-/** A read that was let through. */
+/** A read that the circuit breaker admitted. */
 export interface Admission {
   /** False once the circuit is open and this is not the read that probes the interface. */
   readonly stands: boolean;
@@ -16,8 +16,8 @@ const failuresToOpen = 5;
 const openMs = 10_000;
 
 /**
- * Leaves an interface alone for 10 s after five reads in a row that failed for good, then lets one through: when that
- * fails too, the 10 s begin anew (docs/behaviour.md 5.11).
+ * Opens for 10 s after five reads in a row that failed for good, then admits one probe (half-open): when that fails
+ * too, it opens for another 10 s (docs/behaviour.md 5.11).
  */
 export class CircuitBreaker {
   readonly #clock: Clock;
@@ -29,7 +29,7 @@ export class CircuitBreaker {
     this.#clock = clock;
   }
 
-  /** When the next read is let through; null while all are. */
+  /** When the next read is admitted; null while the circuit is closed. */
   get retryAtMs(): number | null {
     return this.#openUntilMs;
   }
@@ -53,7 +53,7 @@ export class CircuitBreaker {
           this.#openUntilMs = null;
         } else if (outcome === 'failed') {
           this.#failures++;
-          // A read that was let through before it opened says nothing new: only the probe begins the 10 s anew.
+          // A read admitted before the circuit opened adds nothing: only the probe restarts the 10 s.
           if (probe || (this.#openUntilMs === null && this.#failures >= failuresToOpen)) {
             this.#openUntilMs = this.#clock.now() + openMs;
           }

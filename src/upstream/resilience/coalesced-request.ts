@@ -1,47 +1,49 @@
 import { onAbort } from '../http/abort.js';
 import { type Priority, priorityRank, type ReadScope } from '../read/read.js';
 
-/** A request on its way, as far as those who wait for it can still change it. */
+/** The part of a request in flight that its waiters can still change. */
 export interface RequestControl {
-  /** Aborted when the last who waited has left. */
+  /** Aborted when the last waiter has left. */
   readonly signal: AbortSignal;
   priority: Priority;
   operationKey: object;
-  /** Set while it stands in the request queue. */
-  raise: ((priority: Priority, turn: object) => void) | undefined;
+  /** Set while it waits in the request queue. */
+  raise: ((priority: Priority, operationKey: object) => void) | undefined;
   /** Time spent in the request queue so far. */
   waitedMs: number;
 }
 
-/** The control of a request that is shared with nobody. */
+/** The control of a request that is not coalesced. */
 export function unsharedControl(scope: ReadScope): RequestControl {
-  const { signal, priority, operationKey: turn } = scope;
-  return { signal, priority, operationKey: turn, raise: undefined, waitedMs: 0 };
+  const { signal, priority, operationKey } = scope;
+  return { signal, priority, operationKey, raise: undefined, waitedMs: 0 };
 }
 
-/** One upstream request and all who wait for it (docs/behaviour.md 5.3, 5.9). */
+/** One upstream request and all its waiters (docs/behaviour.md 5.3, 5.9). */
 export class CoalescedRequest<T> {
   readonly #controller = new AbortController();
   readonly control: RequestControl;
   readonly #result: Promise<T>;
   #waiters = 0;
-  #landed = false;
+  #ended = false;
 
-  constructor(scope: ReadScope, fly: (control: RequestControl) => Promise<T>) {
+  constructor(scope: ReadScope, send: (control: RequestControl) => Promise<T>) {
     this.control = unsharedControl({ ...scope, signal: this.#controller.signal });
-    this.#result = fly(this.control).finally(() => {
-      this.#landed = true;
+    this.#result = send(this.control).finally(() => {
+      this.#ended = true;
     });
-    // Whoever waits gets the failure; when all have left nobody does.
+    // Each waiter gets the failure from `join`; when all have left, nobody handles it.
     this.#result.catch(() => undefined);
   }
 
-  /** All have left: what comes of it is nobody's answer. */
+  /** All waiters have left, and the request is aborted. */
   get abandoned(): boolean {
     return this.#controller.signal.aborted;
   }
 
-  /** Waits for the answer until the caller leaves. The most urgent who waits decides its place in the line. */
+  /**
+   * Waits for the result until the caller leaves. The most urgent waiter decides the request's priority in the queue.
+   */
   async join(scope: ReadScope, now: () => number): Promise<T> {
     scope.signal.throwIfAborted();
     const joinedMs = now();
@@ -62,7 +64,7 @@ export class CoalescedRequest<T> {
       stopListening();
       scope.meter.waitedMs = Math.max(scope.meter.waitedMs, Math.min(control.waitedMs, now() - joinedMs));
       this.#waiters--;
-      if (this.#waiters === 0 && !this.#landed) this.#controller.abort(scope.signal.reason);
+      if (this.#waiters === 0 && !this.#ended) this.#controller.abort(scope.signal.reason);
     }
   }
 }

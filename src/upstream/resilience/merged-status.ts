@@ -1,6 +1,9 @@
 import type { InterfaceStatus } from '../read/read.js';
 
-/** Of several processes: the last to ask knows whether it answers, and the one that knows of least what is left. */
+/**
+ * Merges the status of several processes: the latest to ask decides on reachability, the one with the least budget on
+ * what remains.
+ */
 export function statusOfAll(statuses: readonly (InterfaceStatus | null)[]): InterfaceStatus | null {
   return statuses.reduce((one, other) => (one && other ? statusOfBoth(one, other) : (one ?? other)), null);
 }

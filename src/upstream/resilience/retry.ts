@@ -4,16 +4,17 @@ import { GatewayError, UpstreamRateLimited, UpstreamUnavailable } from '../../er
 export interface RetryOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** After so long from the beginning there is no second attempt, and one that is under way ends. */
+  /** Time from the beginning after which there is no second attempt, and one in progress ends. */
   readonly budgetMs: number;
   readonly signal: AbortSignal;
-  /** Asked when the first attempt has failed: whether anyone waits for a second. */
+  /** Called when the first attempt has failed: returns true where a caller waits for a second. */
   readonly wanted: () => boolean;
 }
 
 /**
- * One more attempt where it can help (docs/behaviour.md 5.10), after a pause that is different for each, in what the first one left
- * of the time (`leftMs`). The second attempt pays budget like the first; when it cannot, the first one's failure stands.
+ * Makes one more attempt where it can help (docs/behaviour.md 5.10), after a random pause, within what the first one
+ * left of the time (`leftMs`). The second attempt takes a permit like the first; when it gets none, the first one's
+ * failure stands.
  */
 export async function withOneRetry<T>(
   { clock, random, budgetMs, signal, wanted }: RetryOptions,
@@ -30,7 +31,7 @@ export async function withOneRetry<T>(
     try {
       return await run(leftMs);
     } catch (again) {
-      // One that was not sent knows less than the first.
+      // An attempt that was not sent carries less information than the first.
       throw again instanceof GatewayError && again.upstream === undefined ? error : again;
     }
   }
@@ -38,16 +39,16 @@ export async function withOneRetry<T>(
 
 const leastAttemptMs = 500;
 
-/** Whether the same request can do better later: no connection, 500, 503 other than `timeout`, or 429. */
+/** True where the same request can succeed later: no connection, 500, 503 other than `timeout`, or 429. */
 function worthRetrying(error: unknown): boolean {
   if (isRefusal(error)) return true;
   if (!(error instanceof UpstreamUnavailable) || !error.upstream) return false;
   const { status } = error.upstream;
-  // 502 is a proxy that got no connection; 504 one that has waited as long as we do.
+  // 502 is a proxy that got no connection; 504 is a proxy that has waited as long as we do.
   return status === null || status === 500 || status === 502 || status === 503;
 }
 
-/** Upstream's 429: the request queue holds the second attempt for as long as upstream asked, or gives it up at once. */
+/** Upstream's 429: the request queue delays the second attempt for as long as upstream asked, or refuses it at once. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UpstreamRateLimited && error.upstream !== undefined;
 }

@@ -3,23 +3,22 @@ import type { LocatedEvent } from '../merge.js';
 
 export interface ScanCostOptions {
   readonly filter: EventFilter;
-  /** What has been read, whatever of it is on the list. */
+  /** All events read so far, matching or not. */
   readonly known: readonly LocatedEvent[];
   /** How many more events the page needs. */
   readonly wanted: number;
-  /** How many events the project has on the list in all; null where it does not say. */
+  /** Upstream's count of project events in range; null when it gives none. */
   readonly total: number | null;
   /** Requests to the catalogue so far. */
   readonly spent: number;
 }
 
 /**
- * Whether a page would take too many requests when everything is read and sorted out here: few of the events known so far
- * are on the list, so that very many would have to be read to find those that are.
+ * True when reading everything and filtering here would take too many requests, because few of the known events match.
  */
 export function isUnaffordable({ filter, known, wanted, total, spent }: ScanCostOptions): boolean {
   if (spent >= mostWorthwhile + 2) return true;
-  // Which network an event is of, the catalogue alone can tell.
+  // Only the catalogue has the network of an event.
   const sample = typeof filter.networkId === 'string' ? known.filter((event) => event.catalogue) : known;
   if (sample.length < leastSample) return false;
   const share = sample.filter((event) => matchesFilter(filter, event)).length / sample.length;
@@ -30,10 +29,10 @@ export function isUnaffordable({ filter, known, wanted, total, spent }: ScanCost
   return needed / eventsPerRequest > mostWorthwhile;
 }
 
-// A share of fewer is no more than chance.
+// With a smaller sample the share is chance.
 const leastSample = 40;
 
 const mostWorthwhile = 6;
 
-// What a window of the catalogue usually brings.
+// Events in a usual window of the catalogue.
 const eventsPerRequest = 85;

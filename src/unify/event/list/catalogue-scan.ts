@@ -9,16 +9,16 @@ import { createWindowCache, type WindowCache } from './window-cache.js';
 
 export interface CatalogueScanOptions {
   readonly sign: 1 | -1;
-  /** Places along the list (`sign × milliseconds`) where it begins and ends; infinite where it is open. */
+  /** Positions (`sign × milliseconds`) where the list begins and ends; infinite where it is open. */
   readonly start: number;
   readonly end: number;
-  /** What else the windows are narrowed by: those of the same name can be used again. */
+  /** Identifies the pushdown of the windows: known windows of the same name can be reused. */
   readonly name: string;
 }
 
 /**
- * The catalogue's events in order of origin time, window by window. Each window is as long as one request can fill, by
- * the density of those before; one that turns out to hold much more than is wanted is given up for a shorter one.
+ * Scans the catalogue's events in order of origin time, window by window. The length of a window is chosen by the
+ * density of the ones before, so that one request fills it; a window that holds much more is replaced by a shorter one.
  */
 export class CatalogueScan implements Scan {
   readonly records = new Map<string, Read<WireEvent>>();
@@ -28,10 +28,10 @@ export class CatalogueScan implements Scan {
   readonly #options: CatalogueScanOptions;
   readonly #sign: 1 | -1;
   readonly #context: UnifyContext;
-  readonly #book: WindowCache;
-  /** Where a list that is open at its beginning is thought to begin: now, or else wherever its first event is. */
+  readonly #windowCache: WindowCache;
+  /** Assumed beginning of a list that is open there: now, or the position of its first event. */
   readonly #openingMs: number;
-  /** Milliseconds from event to event; null before anything is known of it. */
+  /** Mean milliseconds between events; null before any window was measured. */
   #gapMs: number | null;
   #wasEmpty = false;
 
@@ -40,11 +40,11 @@ export class CatalogueScan implements Scan {
     this.#options = options;
     this.#sign = options.sign;
     this.frontier = options.start;
-    // The tenant's clock: an answer from windows that are known already does not depend on the time.
+    // The tenant's clock, not that of the operation: an answer from known windows must not depend on the time.
     this.#openingMs = options.sign < 0 ? -context.tenant.clock.now() : Number.POSITIVE_INFINITY;
     this.#context = context;
-    this.#book = context.tracked(createWindowCache);
-    this.#gapMs = this.#book.gapMs(options.name);
+    this.#windowCache = context.tracked(createWindowCache);
+    this.#gapMs = this.#windowCache.gapMs(options.name);
   }
 
   get canAdvance(): boolean {
@@ -55,24 +55,24 @@ export class CatalogueScan implements Scan {
     return this.#reader.requests;
   }
 
-  /** Whether the length of the next window need not be guessed. */
+  /** True when the length of the next window follows from the density and is not a guess. */
   get knowsDensity(): boolean {
     return this.#gapMs !== null;
   }
 
-  /** A window is read whole, so that nothing slips through. */
+  /** Nothing to do: a window is always read whole. */
   settle(): Promise<boolean> {
     return Promise.resolve(false);
   }
 
-  /** Passes over what does not matter, up to a place along the list. */
+  /** Skips everything before a position of the list. */
   skip(place: number): void {
     if (place > this.frontier) this.frontier = place >= this.#options.end ? Number.POSITIVE_INFINITY : place;
   }
 
   /**
    * Reads the next window.
-   * @param target how far along the list the page is thought to reach; null when nobody knows
+   * @param target position that the page should reach; null when it is not known
    * @param wanted how many more events the page needs
    */
   async advance(target: number | null, wanted: number): Promise<void> {
@@ -83,7 +83,7 @@ export class CatalogueScan implements Scan {
       const shorter = this.#shorter(opened, until, wanted);
       const isWorthIt = opened.pages <= 1 + Math.ceil(wanted / opened.limit);
       if (isWorthIt || shorter === null) return this.#take(opened, window, until);
-      this.#book.drop(window, this.#options.name);
+      this.#windowCache.drop(window, this.#options.name);
       if (this.#reader.left <= 0) return;
       until = shorter;
     }
@@ -101,21 +101,22 @@ export class CatalogueScan implements Scan {
     const end = Number.isFinite(until) ? until : Math.max(...places);
     const isMeasured = Number.isFinite(start) && Number.isFinite(end);
     if (isMeasured) this.#gapMs = Math.max(1, end - start) / Math.max(1, reads.length);
-    if (this.#gapMs !== null) this.#book.add({ ...window, name: this.#options.name, gapMs: this.#gapMs });
+    if (this.#gapMs !== null)
+      this.#windowCache.add({ ...window, name: this.#options.name, gapMs: this.#gapMs });
     this.#wasEmpty = reads.length === 0;
     this.frontier = until >= this.#options.end ? Number.POSITIVE_INFINITY : until;
   }
 
-  /** A window that the cache still has. */
+  /** A window at the frontier that is still cached. */
   #known(): Window | null {
     const ms = this.#sign * this.frontier;
     const { name } = this.#options;
-    const window = this.#sign < 0 ? this.#book.before(name, ms) : this.#book.after(name, ms);
+    const window = this.#sign < 0 ? this.#windowCache.before(name, ms) : this.#windowCache.after(name, ms);
     const { dependencies } = this.#context.scope;
     if (!window) dependencies?.refuse('a window was chosen by what is known of the density');
     else {
-      this.#book.note(this.#context);
-      dependencies?.endsAfter(this.#book.usableUntilMs(window, ms));
+      this.#windowCache.note(this.#context);
+      dependencies?.endsAfter(this.#windowCache.usableUntilMs(window, ms));
     }
     return window;
   }
@@ -126,7 +127,7 @@ export class CatalogueScan implements Scan {
 
   #proposed(target: number | null, wanted: number): number {
     const start = this.#start(target === null ? [] : [target]);
-    // Behind an empty window there may be nothing at all.
+    // After an empty window the rest of the list may be empty too, so it is read in one window.
     if (this.#wasEmpty || (this.#gapMs === null && target === null)) return this.#options.end;
     if (this.#gapMs === null || !Number.isFinite(start))
       return this.#bounded(start, target ?? this.#options.end);
@@ -135,14 +136,14 @@ export class CatalogueScan implements Scan {
     return this.#bounded(start, target === null ? oneRequest : Math.min(most, Math.max(target, oneRequest)));
   }
 
-  /** A shorter window that should hold what is wanted; null when there is none worth trying. */
+  /** End of a shorter window that should hold `wanted` events; null when none is worth a request. */
   #shorter(opened: OpenedWindow, until: number, wanted: number): number | null {
     const places = this.#placesOf(opened.reads);
     const start = this.#start(places);
     const end = Number.isFinite(until) ? until : Math.max(...places);
     if (!Number.isFinite(start) || !Number.isFinite(end) || !Number.isFinite(opened.total)) return null;
     const share = (Math.max(wanted, opened.limit) * fill) / opened.total;
-    // A list that comes in this very order shows the density at its beginning, else only the average.
+    // A first page in list order shows the density at the beginning of the window; otherwise only the average is known.
     const isSorted =
       places.length > 1 && places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0));
     const shorter =
@@ -151,7 +152,10 @@ export class CatalogueScan implements Scan {
     return bounded < until && bounded > start ? bounded : null;
   }
 
-  /** On a grid that follows from the length, so that the same window is asked for until it has to be another. */
+  /**
+   * Rounds the end to a grid that depends on the length, so that repeated reads ask for the same window and hit the
+   * cache.
+   */
   #bounded(start: number, until: number): number {
     const length = until - start;
     if (!Number.isFinite(length)) return Math.min(until, this.#options.end);
@@ -179,5 +183,5 @@ export class CatalogueScan implements Scan {
 
 const pageLimit = 100;
 
-// Windows are made a little shorter than would fill a page, so that most of them do not spill over.
+// Windows are planned at 85 % of a page, so that most of them do not need a second page.
 const fill = 0.85;

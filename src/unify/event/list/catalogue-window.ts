@@ -8,38 +8,38 @@ import { derived, mostPages } from '../../derived.js';
 import type { Pushdown } from './filter-pushdown.js';
 import { textBound } from './time-bounds.js';
 
-/** A span of origin times, in milliseconds; infinite where it is open. */
+/** A span of origin times, in Unix milliseconds; infinite where it is open. */
 export interface Window {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** What windows are narrowed by beside their span. */
+/** The pushdown of a window besides its time span. */
 export type CataloguePushdown = Pick<Pushdown, 'near' | 'selection'>;
 
 const everything: CataloguePushdown = { near: undefined, selection: {} };
 
-/** The first page of a window, and the whole of it on demand. */
+/** The first page of a window; the rest is read on demand. */
 export interface OpenedWindow {
   readonly reads: readonly Read<WireEvent>[];
-  /** How many pages the window has in all; infinite where upstream does not count. */
+  /** Number of pages of the window; infinite when upstream gives no total. */
   readonly pages: number;
   readonly total: number;
-  /** Events that a page holds: upstream's word counts, not what was asked for. */
+  /** Events per page as upstream reports it, which can differ from the requested limit. */
   readonly limit: number;
   readonly whole: () => Promise<readonly Read<WireEvent>[]>;
 }
 
 /**
- * Reads windows of the catalogue's events, each whole: the order of the list is not shown (docs/interfaces.md C4), so that
- * nothing can be concluded from part of one. Whether its ends are inclusive, and how it compares fractions of a second,
- * is not shown either: each end is asked for with a second to spare, and neighbouring windows overlap.
+ * Reads windows of the catalogue's events, each one whole: the list order is not documented (docs/interfaces.md C4), so
+ * a part of a window proves nothing. Nor is it documented whether the ends are inclusive and how fractions of a second
+ * are compared, so each end is requested with at least a second of margin, and neighbouring windows overlap.
  */
 export class CatalogueReader {
   requests = 0;
   readonly #context: UnifyContext;
   readonly #client: CatalogueClient;
-  readonly #narrowing: CataloguePushdown;
+  readonly #pushdown: CataloguePushdown;
   readonly mostRequests: number;
   readonly #accepted: { limit: number };
 
@@ -50,10 +50,10 @@ export class CatalogueReader {
   ) {
     this.#context = context;
     this.#client = client;
-    this.#narrowing = options.narrowing ?? everything;
+    this.#pushdown = options.narrowing ?? everything;
     this.mostRequests = options.mostRequests;
     this.#accepted = context.tracked(largestLimit);
-    // Pages of another size are other responses.
+    // A different page size means different responses, so the answer depends on it.
     const accepted = this.#accepted;
     context.scope.dependencies?.add(accepted, () => unchanged(() => accepted.limit));
   }
@@ -77,18 +77,18 @@ export class CatalogueReader {
     };
   }
 
-  // Pages are cut from a list that can change between two of them, and are kept for different times: when their counts
-  // differ or an event slid from one to the next, another may have been missed.
+  // The list can change between two pages, and pages are cached for different times. If their totals differ or an event
+  // appears twice, another one may be missing, and the window is read again without the cache.
   async #whole(window: Window, opened: Read<CataloguePage<WireEvent>>): Promise<readonly Read<WireEvent>[]> {
-    const kept = [opened, ...(await this.#others(window, opened, this.#context.scope))];
-    if (isSteady(kept)) return kept.flatMap(readsOf);
+    const cached = [opened, ...(await this.#others(window, opened, this.#context.scope))];
+    if (isSteady(cached)) return cached.flatMap(readsOf);
     const afresh = { ...this.#context.scope, maxAgeMs: 0 };
     const first = await this.#page(window, 1, afresh);
     const pages = [first, ...(await this.#others(window, first, afresh))];
     if (!isSteady(pages)) {
       this.#context.tenant.log.warn({ source: 'CATALOGUE' }, 'Pages of events do not add up to their total');
     }
-    return [...kept, ...pages].flatMap(readsOf);
+    return [...cached, ...pages].flatMap(readsOf);
   }
 
   async #others(
@@ -114,8 +114,8 @@ export class CatalogueReader {
     const query: EventQuery = {
       start: textBound(window.fromMs - 1000),
       end: textBound(window.toMs + 2000),
-      near: this.#narrowing.near,
-      ...this.#narrowing.selection,
+      near: this.#pushdown.near,
+      ...this.#pushdown.selection,
       page,
       limit: this.#accepted.limit,
     };
@@ -123,7 +123,7 @@ export class CatalogueReader {
     try {
       return await this.#client.events(query, scope);
     } catch (error) {
-      // docs/interfaces.md C8 shows no maximum for events: what is over it may be refused as well as cut.
+      // docs/interfaces.md C8 gives no maximum for events: upstream may refuse a larger limit as well as reduce it.
       const smaller = limits.find((limit) => limit < query.limit);
       if (!(error instanceof BadUserInput) || page > 1 || smaller === undefined) throw error;
       this.#accepted.limit = smaller;

@@ -11,15 +11,15 @@ interface Placed {
 }
 
 /**
- * Events that were selected by what one interface says of them while the other says nothing: it may say something else, by
- * which it did not select. The first few are looked up; many would mean that it does not have such events at all.
+ * Looks up the missing record of events that were selected by the values of one side alone: the other side may have
+ * values that do not match. Only the first few are looked up; many mean that the other side has no such events.
  */
 export async function confirmed(
   context: UnifyContext,
   events: readonly Placed[],
   filter: EventFilter,
 ): Promise<readonly Placed[]> {
-  // One that only the project has can leave the list by what the catalogue says: those come first.
+  // Events of the project alone come first: the catalogue's values have precedence and can exclude them.
   const doubtful = [
     ...events.filter(({ event }) => !event.catalogue),
     ...events.filter(({ event }) => !event.project),
@@ -41,7 +41,7 @@ async function lookedUp(context: UnifyContext, placed: Placed): Promise<Placed> 
 
 const mostLookUps = 4;
 
-// The page has been read already: that a look-up fails does not take it away.
+// A failed look-up must not fail the page, which has been read already.
 function unanswered(error: unknown): null {
   if (error instanceof GatewayError) return null;
   throw error;

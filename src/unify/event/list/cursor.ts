@@ -8,24 +8,26 @@ import type { ProjectResume } from './project-reader.js';
 
 export type EventOrder = 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC';
 
-/** A place in the list of events, between two of them. */
+/** A position in the list of events, between two of them. */
 export interface EventPlace {
   readonly originTime: Instant;
-  /** Of the event that it stands behind; null to stand before all that began then. */
+  /** Key of the event before this position; null for the position before all events of that origin time. */
   readonly key: string | null;
 }
 
-/** What a cursor holds: all that is needed to go on from its place. Nothing is kept. */
+/** Content of a cursor: all that is needed to continue from its position, so the gateway holds no state for it. */
 export interface EventPosition extends EventPlace {
-  /** Marks of the events just delivered: one whose solution is replaced by a slightly later one is not delivered again. */
+  /**
+   * Marks of the events delivered last: an event is not delivered again when a later solution moves it past the cursor.
+   */
   readonly delivered: readonly string[];
-  /** How to go on with the project's list; null where it could not be read. */
+  /** Resume state of the project's list; null when it could not be read. */
   readonly project: ProjectResume | null;
-  /** The narrowing that `project` is about. */
+  /** Name of the pushdown that `project` belongs to. */
   readonly narrowedTo: string;
 }
 
-/** A solution that replaces another is looked for so far around a cursor. */
+/** Span around a cursor in which replaced solutions are recognised. */
 export const movesWithinMs = 120_000;
 
 export function encodePosition(order: EventOrder, position: EventPosition): string {
@@ -47,11 +49,11 @@ export function encodePosition(order: EventOrder, position: EventPosition): stri
   ]);
 }
 
-/** A cursor as it came. */
+/** A decoded cursor. */
 export interface DecodedPosition {
-  /** Whether it is of a list that was narrowed so. */
+  /** True when the cursor belongs to a list with this pushdown. */
   isOf(narrowedTo: string): boolean;
-  /** The position in a list narrowed so. In another than its own, how to go on with the project's list is not known. */
+  /** The position in a list with this pushdown. The resume state is dropped when the cursor belongs to another one. */
   resumedIn(narrowedTo: string): EventPosition;
 }
 
@@ -75,16 +77,16 @@ export function decodePosition(order: EventOrder, cursor: string): DecodedPositi
   });
 }
 
-/** Both ways to recognise an event that was delivered: by the project's record and by the catalogue's. */
+/** The marks of an event: one from its project id, one from its catalogue id. */
 export const marksOf = derived(({ projectEventId, catalogueEventId }: LocatedEvent): readonly string[] => [
   ...(projectEventId === null ? [] : [digest(`p:${projectEventId}`)]),
   ...(catalogueEventId === null ? [] : [digest(`c:${catalogueEventId}`)]),
 ]);
 
-/** A cursor is text that clients carry around. */
+/** Bounds the length of a cursor. */
 export const mostMarks = 64;
 
-// 36 bits: among a few hundred events, two are mistaken for each other once in a million pages.
+// 36 bits: among a few hundred events, two marks collide about once in a million pages.
 const markLength = 6;
 
 function digest(text: string): string {

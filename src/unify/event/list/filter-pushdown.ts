@@ -11,24 +11,25 @@ import { associationKm, type Reach } from '../association.js';
 import type { EventFilter } from '../filter.js';
 
 /**
- * What the interfaces are asked for so that nothing is missing that decides on an event of the list: filters test merged
- * values (docs/behaviour.md 6.3), so each is widened by how far the records of one earthquake and their rivals can lie apart.
+ * Filter pushdown: the query parameters sent upstream. Filters test merged values (docs/behaviour.md 6.3), so each one
+ * is widened by how far the records of one earthquake and their rivals can lie apart; no record that decides on an
+ * event of the list is left out.
  */
 export interface Pushdown {
-  /** Regions for `bbox`, none of them across the antimeridian; undefined stands for everywhere. */
+  /** Values of `bbox`, none across the antimeridian; undefined for the whole world. */
   readonly boxes: readonly (readonly [number, number, number, number] | undefined)[];
-  /** For the catalogue's radius search. */
+  /** The catalogue's radius search; undefined when it is not worth a query of its own. */
   readonly near: Near | undefined;
-  /** Origin times that matter, in milliseconds, look-ahead included; infinite where there is no bound. */
+  /** Range of origin times in Unix milliseconds, look-ahead included; infinite without a bound. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** Issue times of what can be on the list; what decides on it can have been issued at any time. */
+  /** Range of issue times of matching events. Records that decide on them by association can have any issue time. */
   readonly issuedFromMs: number;
   readonly issuedToMs: number;
-  /** What leaves out whatever does not look like what is asked for. */
+  /** Conditions on magnitude and network that upstream tests itself. */
   readonly selection: Selection;
   readonly reach: Reach;
-  /** Equal for narrowings by which the interfaces are asked the same; times aside. */
+  /** Equal for pushdowns that send the same parameters, times aside; identifies cached windows and cursors. */
   readonly name: string;
 }
 
@@ -36,7 +37,7 @@ export interface Near extends Point {
   readonly radiusKm: number;
 }
 
-/** For `min_magnitude`, `max_magnitude` and `network_id`. */
+/** Values of `min_magnitude`, `max_magnitude` and `network_id`. */
 export interface Selection {
   readonly minMagnitude?: number | undefined;
   readonly maxMagnitude?: number | undefined;
@@ -62,8 +63,8 @@ export function pushdownOf(filter: EventFilter, reach: Reach, selection: Selecti
 }
 
 /**
- * What the interfaces can be asked to leave out by themselves.
- * @param slack how far two magnitudes of one earthquake are taken to differ at most
+ * The conditions of a filter that upstream can test itself.
+ * @param slack largest assumed difference between two magnitudes of one earthquake
  */
 export function selectionOf(filter: EventFilter, slack: number): Selection {
   const { minMagnitude, maxMagnitude, networkId } = filter;
@@ -75,8 +76,8 @@ export function selectionOf(filter: EventFilter, slack: number): Selection {
 }
 
 /**
- * Assumed: two solutions of one id lie within 300 km of each other when a list is narrowed to a place. Around that,
- * a rival of either can be another 100 km away, and its own another 100.
+ * Assumed: two solutions of one id lie within 300 km of each other when a list is filtered by place. A rival of either
+ * can be another 100 km away, and its own rival another 100 km.
  */
 const marginKm = 300 + 2 * associationKm;
 
@@ -89,7 +90,7 @@ function widened(box: Box): Box {
   const degrees = marginKm / 110.5;
   const minLatitude = Math.max(-90, box.minLatitude - degrees);
   const maxLatitude = Math.min(90, box.maxLatitude + degrees);
-  // Degrees of longitude are narrowest at the edge nearest to a pole.
+  // Degrees of longitude are shortest at the edge nearest to a pole.
   const narrowest = Math.cos((Math.max(Math.abs(minLatitude), Math.abs(maxLatitude)) * Math.PI) / 180);
   const sideways = marginKm / (111.3 * narrowest);
   const span = box.maxLongitude - box.minLongitude + (box.maxLongitude < box.minLongitude ? 360 : 0);
@@ -103,12 +104,12 @@ function widened(box: Box): Box {
   };
 }
 
-// Larger circles leave out so little of the globe that their narrowing is not worth a cache entry of its own.
+// Larger circles exclude so little of the globe that they are not worth a cache entry of their own.
 const widestKm = 8000;
 
 function nearOf({ boundingBox, within }: EventFilter): Near | undefined {
   const circle = within ?? (boundingBox ? circleAround(boundingBox) : null);
-  // A hundredth more, since how the catalogue measures is not shown: on a sphere or on an ellipsoid.
+  // One per cent more: it is not documented if the catalogue measures on a sphere or an ellipsoid.
   const radiusKm = circle ? Math.ceil((circle.radiusKm + marginKm) * 1.01) : Number.POSITIVE_INFINITY;
   if (!circle || radiusKm > widestKm) return undefined;
   return {
@@ -118,7 +119,7 @@ function nearOf({ boundingBox, within }: EventFilter): Near | undefined {
   };
 }
 
-/** Null for a box that reaches around half of the globe. */
+/** Null for a box of 180° of longitude or more. */
 function circleAround(box: Box): Circle | null {
   const width = box.maxLongitude - box.minLongitude + (box.maxLongitude < box.minLongitude ? 360 : 0);
   if (width >= 180) return null;
@@ -132,11 +133,12 @@ function circleAround(box: Box): Circle | null {
       radiusKm = Math.max(radiusKm, distanceKm(centre, { latitude, longitude }));
     }
   }
-  // The farthest point of an edge can lie between those tried; a box is less than twice as far there.
+  // The farthest point of an edge can lie between the tested ones; the factor bounds that distance.
   return { ...centre, radiusKm: radiusKm * (width > 30 ? 1.5 : 1.05) };
 }
 
-// Whole thousandths of a degree, outwards: the same box is asked for however its margin came out in the last digit.
+// Rounds outwards to thousandths of a degree, so that equal boxes give equal queries whatever the last digits of their
+// margins.
 function rounded(box: Box): Box {
   return {
     minLongitude: Math.max(-180, round(box.minLongitude, Math.floor)),

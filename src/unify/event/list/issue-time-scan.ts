@@ -6,10 +6,10 @@ import { issuedMs } from '../merge.js';
 import { textBound } from './time-bounds.js';
 
 export interface IssueTimeScanOptions {
-  /** An answer that was read before `notBeforeMs` will not do. */
+  /** Reads one page; a response read before `notBeforeMs` must not be used. */
   readonly read: (query: EventQuery, notBeforeMs: number) => Promise<Read<Page<WireEvent>>>;
   readonly order: 'asc' | 'desc';
-  /** Issued at or after, at or before, in milliseconds; infinite for no bound. */
+  /** Bounds of the issue time, both inclusive, in Unix milliseconds; infinite without a bound. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly bbox?: readonly [number, number, number, number] | undefined;
@@ -18,28 +18,27 @@ export interface IssueTimeScanOptions {
 }
 
 /**
- * Walks the project's list by issue time (docs/interfaces.md P4). An offset counts from an end that moves as events are issued,
- * so each page is pinned to the issue time that the walk has reached; offsets are used only within one moment that fills
- * a page by itself. Neighbouring pages overlap by up to two seconds: whether upstream compares all digits of a time
- * that it wrote is not shown.
+ * Scans the project's list by issue time (docs/interfaces.md P4). Offsets shift as events are issued, so each page is
+ * pinned to the issue time that the scan has reached (keyset page); offsets are used only within a moment that fills a
+ * page by itself. Neighbouring pages overlap by up to two seconds: it is not documented if upstream compares all digits
+ * of a time.
  */
 export class IssueTimeScan {
-  /** All issued beyond this, from the end where the walk began, is known. Infinite at the end of the walk. */
+  /** All events issued between the beginning of the scan and this time are known; infinite at its end. */
   reachedMs: number;
   isDone = false;
-  /** Of the first page: how many events lie within the bounds; null where upstream did not say. */
+  /** Upstream's count of events within the bounds, from the first page; null when it gives none. */
   total: number | null = null;
-  /** How many pages have been read. */
   pages = 0;
-  /** When the last page was read. */
+  /** Read time of the last page, in Unix milliseconds. */
   readAtMs = Number.NEGATIVE_INFINITY;
-  /** The bound that each page was pinned to, in the order of the walk. */
+  /** The pinned bound of each page, in scan order. */
   readonly pins: number[] = [];
   readonly #options: IssueTimeScanOptions;
   #fromMs: number;
   #toMs: number;
   #offset = 0;
-  /** The event that the next page has to show again, where it is cut by an offset. */
+  /** Last event of an offset page; the next page must repeat it. */
   #last: string | null = null;
 
   constructor(options: IssueTimeScanOptions) {
@@ -49,7 +48,7 @@ export class IssueTimeScan {
     this.reachedMs = options.order === 'desc' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 
-  /** Reads one page. */
+  /** Reads the next page. */
   async next(): Promise<readonly Read<WireEvent>[]> {
     const { order, limit, bbox, minMagnitude } = this.#options;
     const pin = order === 'desc' ? this.#toMs : this.#fromMs;
@@ -62,7 +61,7 @@ export class IssueTimeScan {
       bbox,
       minMagnitude,
     };
-    // What has been issued between two pages moves the rest on: of an older page, some would be in neither.
+    // Events issued between two offset pages shift the rest: an older response could miss some of them.
     const notBeforeMs = this.#offset > 0 ? this.readAtMs : Number.NEGATIVE_INFINITY;
     const answer = await this.#options.read(query, notBeforeMs);
     const { value: page, readAtMs } = answer;
@@ -70,15 +69,16 @@ export class IssueTimeScan {
     if (this.pins.length === 0) this.total = page.total;
     if (this.pins.at(-1) !== pin) this.pins.push(pin);
     this.readAtMs = readAtMs;
-    this.#moveOn(page);
+    this.#advance(page);
     return readsOf(answer);
   }
 
-  #moveOn(page: Page<WireEvent>): void {
+  #advance(page: Page<WireEvent>): void {
     const { order, limit } = this.#options;
-    // One that is issued again leaves its place, and those behind it move up, past the offset.
+    // An event that is issued again changes its position and shifts those behind it past the offset, so the moment is
+    // read again.
     if (this.#last !== null && !page.items.some(({ id }) => id === this.#last)) {
-      this.#cutAt(0, null);
+      this.#continueAt(0, null);
       return;
     }
     const end = this.#offset + page.received;
@@ -88,8 +88,8 @@ export class IssueTimeScan {
       return;
     }
     const last = page.items.at(-1)?.id ?? null;
-    if (page.received > 1 && last !== null) this.#cutAt(end - 1, last);
-    else this.#cutAt(end, null);
+    if (page.received > 1 && last !== null) this.#continueAt(end - 1, last);
+    else this.#continueAt(end, null);
     const issues = page.items.map(issuedMs).filter((ms) => ms !== null);
     const reachedMs = issues.at(-1);
     if (reachedMs === undefined) return;
@@ -103,10 +103,10 @@ export class IssueTimeScan {
       if (pin <= this.#fromMs) return;
       this.#fromMs = pin;
     }
-    this.#cutAt(0, null);
+    this.#continueAt(0, null);
   }
 
-  #cutAt(offset: number, last: string | null): void {
+  #continueAt(offset: number, last: string | null): void {
     this.#offset = offset;
     this.#last = last;
   }
@@ -118,9 +118,9 @@ const readsOf = derived(
   mostPages,
 );
 
-/** How many events all of them have together; null while one does not say. */
-export function totalOf(walks: readonly IssueTimeScan[]): number | null {
-  return walks.reduce<number | null>(
+/** Total of several scans; null when one of them has no count. */
+export function totalOf(scans: readonly IssueTimeScan[]): number | null {
+  return scans.reduce<number | null>(
     (sum, { total }) => (sum === null || total === null ? null : sum + total),
     0,
   );

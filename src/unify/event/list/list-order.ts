@@ -13,13 +13,10 @@ export interface ListOrderOptions {
   readonly narrowing: { readonly reach: Reach };
 }
 
-/**
- * The list of all events, seen as a line that is walked from its beginning. Places along it are `sign × milliseconds`, so
- * that they grow in either order.
- */
+/** Order of the list of all events. Positions are `sign × milliseconds`, so they grow in either order. */
 export class ListOrder {
   readonly sign: 1 | -1;
-  /** Where the page begins and where the list ends; infinite where it is open. */
+  /** Positions where the page begins and the list ends; infinite where they are open. */
   readonly start: number;
   readonly end: number;
   readonly after: EventPosition | null;
@@ -41,7 +38,7 @@ export class ListOrder {
     return this.sign * solution.originTime.ms;
   }
 
-  /** Whether it lies behind the cursor, on the part of the line that is still to be walked. */
+  /** True when the event comes after the cursor. */
   isAhead({ solution, key }: Pick<LocatedEvent, 'solution' | 'key'>): boolean {
     if (!this.after) return true;
     const byTime = this.sign * solution.originTime.compare(this.after.originTime);
@@ -49,19 +46,19 @@ export class ListOrder {
     return this.sign * compareText(key, this.after.key) > 0;
   }
 
-  /** Whether it was delivered just before the cursor, be it elsewhere. */
+  /** True when the event was delivered just before the cursor, even at another position. */
   isDelivered(event: LocatedEvent): boolean {
     return this.#delivered.size > 0 && marksOf(event).some((mark) => this.#delivered.has(mark));
   }
 
-  /** Where a walk goes on behind an event. It does not go back for one that lies before its cursor. */
+  /** The position behind an event. Never before the cursor, even if the event has moved there. */
   behind(event: LocatedEvent): EventPlace {
     const { originTime, key } =
       this.after && !this.isAhead(event) ? this.after : { ...event.solution, key: event.key };
     return { originTime, key };
   }
 
-  /** The earthquakes that these records are of, each once, in order. Those without a place and time are on no line. */
+  /** Merges the records into events, each earthquake once, in list order. Events without a solution are dropped. */
   merge(
     project: readonly Read<WireProjectEvent>[],
     catalogue: readonly Read<WireCatalogueEvent>[],

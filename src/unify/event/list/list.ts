@@ -22,10 +22,11 @@ export interface EventListArgs {
 }
 
 /**
- * One page of all earthquakes (docs/behaviour.md 6.5). Cursors hold all that is needed to go on from them. A page can be shorter
- * than `first` although there is more: when finding more would take too many requests. Its `endCursor` goes on from there.
- * @throws BadUserInput, CursorInvalid; NotConfigured where the one interface that could answer is not configured; what an
- * interface failed with where no other can answer
+ * One page of all earthquakes (docs/behaviour.md 6.5). A cursor holds all that is needed to continue from it. A page
+ * can be shorter than `first` before the end of the list when more would take too many requests; its `endCursor` then
+ * continues from there.
+ * @throws BadUserInput, CursorInvalid; NotConfigured when the one interface that could answer is not configured; the
+ * failure of an interface when no other can answer
  */
 export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<Slice<LocatedEvent>> {
   const { orderBy, first } = args;
@@ -35,7 +36,7 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
     first,
     after: args.after ?? null,
   });
-  // They hold a digest of each event around: only who asks for one has them made.
+  // Computed on demand: a cursor holds digests of all events around it, which is wasted work if no field selects it.
   let made: ReturnType<typeof cursorsOf> | undefined;
   const cursors = () => {
     made ??= cursorsOf(page, orderBy);
@@ -72,11 +73,11 @@ export function unavailable(failures: ReadonlyMap<Source, GatewayError>): Unavai
   }));
 }
 
-/** Each is made when it is asked for: most operations select that of the end alone. */
+/** Cursors are encoded on demand: most operations select only `endCursor`. */
 function cursorsOf(page: EventPage, order: EventOrder): Cursors {
   const { events, stoppedAt, narrowing } = page;
   const [first, last] = [events[0], events.at(-1)];
-  // Where the walk by issue time goes on is worked out for the first event, which will do for all, and for the last.
+  // Resume positions are computed for two events only: the first one's is valid for all events but the last.
   const resumeFirst = first ? page.resumeAt(first.place.originTime.ms) : null;
   const resumeLast = last ? page.resumeAt(last.place.originTime.ms) : null;
   const marksAt = marksAround(page);
@@ -97,15 +98,15 @@ function cursorsOf(page: EventPage, order: EventOrder): Cursors {
 }
 
 interface Cursors {
-  /** Of an edge. */
+  /** Cursor of the edge at `index`. */
   at(index: number): string;
   readonly end: string | null;
 }
 
 /**
- * Marks of what has been delivered around a time, up to and with an event of the page.
- * Assumed: no new solution moves an earthquake by more than two minutes. One that does while somebody walks the list can
- * be delivered to them twice, or not at all.
+ * Marks of the events delivered around a time, up to and including the event at index `upTo` of the page.
+ * Assumed: no new solution moves an earthquake by more than two minutes. One that does while a client pages through the
+ * list can be delivered twice or not at all.
  */
 function marksAround({ events, known, after }: EventPage): (ms: number, upTo: number) => string[] {
   const before = new Set(after?.delivered);

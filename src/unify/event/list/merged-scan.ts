@@ -18,50 +18,55 @@ export interface MergedScanRequest {
   readonly narrowing: Pushdown;
   readonly order: 'DESC' | 'ASC';
   readonly after: EventPosition | null;
-  /** How many events; infinite for all that the filter lets through. */
+  /** Most events to return; infinite for all that match the filter. */
   readonly first: number;
-  /** For what reasons there is another way to read the page. */
+  /** Reasons to give up; the caller then has another way to read the page. */
   readonly givesUp?: readonly GivenUp[];
 }
 
-/** Too many requests for what the filter lets through, or too many earthquakes within the reach that equal ids have. */
+/**
+ * `too much`: too many requests for the events that match. `too dense`: too many earthquakes within the look-ahead that
+ * equal ids need.
+ */
 export type GivenUp = 'too much' | 'too dense';
 
 export interface ScannedPage {
-  /** In order; at most `first`. Each with the place in the list that a walk goes on behind. */
+  /**
+   * In order; at most `first`. `place` is the position in the list behind the event, from which the next page
+   * continues.
+   */
   readonly events: readonly { readonly event: LocatedEvent; readonly place: EventPlace }[];
   readonly hasMore: boolean;
-  /** How far the page is complete, where it stopped short of `first` events; null at the list's end. */
+  /** The page is complete up to here when it stopped short of `first` events; null at the end of the list. */
   readonly stoppedAt: EventPlace | null;
-  /** What was known around the page: for the marks of its cursors. */
+  /** All events read around the page: the marks in its cursors are made from them. */
   readonly known: readonly LocatedEvent[];
   readonly resumeAt: (originMs: number) => ProjectResume | null;
-  /** Interfaces that the page lacks something of, and why. */
+  /** Interfaces that failed or were not read to the end, so that the page may lack events; with the reason. */
   readonly failures: ReadonlyMap<Source, GatewayError>;
 }
 
 /**
- * One page of all earthquakes in exact order of origin time, each once (docs/behaviour.md 6.5): reads as far into both lists as is
- * needed to be certain of every event on the page, of the partner it has, and of its neighbours. The reason when that is
- * given up.
+ * One page of all earthquakes in exact order of origin time, each once (docs/behaviour.md 6.5). Reads both lists until
+ * every event on the page, its partner and its neighbours are certain. Returns the reason when it gives up.
  */
 export function readMergedScan(
   context: UnifyContext,
   request: MergedScanRequest,
 ): Promise<ScannedPage | GivenUp> {
-  return new Stream(context, request).read();
+  return new MergedScan(context, request).read();
 }
 
 type Scan = ProjectScan | CatalogueScan;
 
-class Stream {
+class MergedScan {
   readonly #context: UnifyContext;
   readonly #request: MergedScanRequest;
-  readonly #line: ListOrder;
+  readonly #listOrder: ListOrder;
   readonly #needed: readonly Source[];
   readonly #project: ProjectScan | null;
   readonly #catalogue: CatalogueScan | null;
-  /** Those that are read no more. */
+  /** Interfaces that failed; they are not read again for this page. */
   readonly #ended = new Set<Source>();
   readonly #failures = new Map<Source, GatewayError>();
 
@@ -70,9 +75,9 @@ class Stream {
     this.#context = context;
     this.#request = request;
     this.#needed = neededSources(request.filter, context);
-    this.#line = new ListOrder(request);
-    this.#project = project && projectScan(context, project, this.#line, request.narrowing);
-    this.#catalogue = catalogue && catalogueScan(context, catalogue, this.#line, request.narrowing);
+    this.#listOrder = new ListOrder(request);
+    this.#project = project && projectScan(context, project, this.#listOrder, request.narrowing);
+    this.#catalogue = catalogue && catalogueScan(context, catalogue, this.#listOrder, request.narrowing);
   }
 
   async read(): Promise<ScannedPage | GivenUp> {
@@ -85,9 +90,9 @@ class Stream {
         this.#context.scope.operationKey,
       );
       const certain = this.#certain();
-      const known = this.#line.merge(project, catalogue);
+      const known = this.#listOrder.merge(project, catalogue);
       const found = known.filter((event) => this.#isOnPage(event, certain));
-      const isEnd = certain > this.#line.end || certain === Number.POSITIVE_INFINITY;
+      const isEnd = certain > this.#listOrder.end || certain === Number.POSITIVE_INFINITY;
       if (found.length <= first && !isEnd) {
         const wanted = Math.min(mostWanted, first + 1 - found.length);
         if (this.#isTooDense(known)) return 'too dense';
@@ -95,26 +100,26 @@ class Stream {
         if (await this.#advance(known, wanted, certain)) continue;
       }
       if (!(await this.#settle())) continue;
-      const late = await this.#guarded('PROJECT', () =>
-        movedEvents(this.#context, this.#line, known, filter),
+      const moved = await this.#guarded('PROJECT', () =>
+        movedEvents(this.#context, this.#listOrder, known, filter),
       );
-      return this.#page(known, [...(late ?? []), ...found], isEnd, certain);
+      return this.#page(known, [...(moved ?? []), ...found], isEnd, certain);
     }
   }
 
-  /** Everything nearer along the list than this is known, and which records belong together. */
+  /** All events before this position of the list are known, and so are their associations. */
   #certain(): number {
     const frontiers = this.#running().map(([, scan]) => scan.frontier);
-    return Math.floor(Math.min(Number.POSITIVE_INFINITY, ...frontiers) - this.#line.reach.lookAheadMs);
+    return Math.floor(Math.min(Number.POSITIVE_INFINITY, ...frontiers) - this.#listOrder.reach.lookAheadMs);
   }
 
   #isOnPage(event: LocatedEvent, certain: number): boolean {
-    const line = this.#line;
+    const listOrder = this.#listOrder;
     return (
-      line.placeOf(event) < certain &&
-      line.isAhead(event) &&
+      listOrder.placeOf(event) < certain &&
+      listOrder.isAhead(event) &&
       matchesFilter(this.#request.filter, event) &&
-      !line.isDelivered(event)
+      !listOrder.isDelivered(event)
     );
   }
 
@@ -126,11 +131,11 @@ class Stream {
   ): ScannedPage {
     const { first } = this.#request;
     const isFull = found.length > first;
-    const stoppedAt = { originTime: Instant.fromMs(this.#line.sign * certain), key: null };
+    const stoppedAt = { originTime: Instant.fromMs(this.#listOrder.sign * certain), key: null };
     return {
       events: (isFull ? found.slice(0, first) : found).map((event) => ({
         event,
-        place: this.#line.behind(event),
+        place: this.#listOrder.behind(event),
       })),
       known,
       hasMore: isFull || !isEnd,
@@ -157,57 +162,60 @@ class Stream {
 
   #isTooDense(known: readonly LocatedEvent[]): boolean {
     if (!this.#request.givesUp?.includes('too dense')) return false;
-    const line = this.#line;
-    const places = known.filter((event) => line.isAhead(event)).map((event) => line.placeOf(event));
+    const listOrder = this.#listOrder;
+    const places = known.filter((event) => listOrder.isAhead(event)).map((event) => listOrder.placeOf(event));
     const [first = 0] = places;
-    return places.filter((place) => place < first + line.reach.lookAheadMs).length > mostWithinReach;
+    return places.filter((place) => place < first + listOrder.reach.lookAheadMs).length > mostWithinReach;
   }
 
-  /** Reads on with whoever is behind. False when the page has to end where it stands. */
+  /** Reads the next part of the scan that lags behind, or of both. False when the page has to end here. */
   async #advance(known: readonly LocatedEvent[], wanted: number, certain: number): Promise<boolean> {
     const running = this.#running();
     const behind = Math.min(...running.map(([, scan]) => scan.frontier));
     let due = running.filter(([, scan]) => scan.frontier === behind);
-    // How dense earthquakes lie is learnt from the project before the first window is cut from the catalogue.
+    // The project is read first: the density of its events gives the length of the first catalogue window.
     if (due.length === 2 && this.#catalogue?.knowsDensity === false) due = due.slice(0, 1);
     let target: number | null = null;
     if (this.#catalogue && due.some(([source]) => source === 'CATALOGUE')) {
-      const aim = scanTargetOf(this.#line, {
+      const scanTarget = scanTargetOf(this.#listOrder, {
         filter: this.#request.filter,
         known,
         wanted,
         projectFrontier: this.#ended.has('PROJECT') ? null : (this.#project?.frontier ?? null),
         catalogueFrontier: this.#catalogue.frontier,
       });
-      if (aim.from > this.#catalogue.frontier) {
-        // What is passed over is not come back to: whatever the project has there must be known.
-        if (await this.#settle()) this.#catalogue.skip(aim.from);
+      if (scanTarget.from > this.#catalogue.frontier) {
+        // A skipped range is not read later, so all project events in it must be known first.
+        if (await this.#settle()) this.#catalogue.skip(scanTarget.from);
         return true;
       }
-      target = aim.to;
+      target = scanTarget.to;
     }
-    const spent = due.filter(([, scan]) => !scan.canAdvance);
-    if (spent.length > 0) return this.#stop(spent, certain);
+    const exhausted = due.filter(([, scan]) => !scan.canAdvance);
+    if (exhausted.length > 0) return this.#stop(exhausted, certain);
     const needed = Math.max(wanted, this.#countUpTo(known, target));
     await Promise.all(due.map(([source, scan]) => this.#guarded(source, () => scan.advance(target, needed))));
     return true;
   }
 
-  /** How many events lie ahead of the catalogue, as far as the page reaches: all of them are needed to be certain. */
+  /**
+   * Number of known events between the catalogue frontier and the target: the window must cover all of them before the
+   * page is certain.
+   */
   #countUpTo(known: readonly LocatedEvent[], target: number | null): number {
     if (!this.#catalogue || target === null) return 0;
     const { frontier } = this.#catalogue;
-    const places = known.map((event) => this.#line.placeOf(event));
+    const places = known.map((event) => this.#listOrder.placeOf(event));
     return places.filter((place) => place > frontier && place <= target).length;
   }
 
   /**
-   * Too many requests end the page where it stands. Where they did not even lead to its beginning, the interface counts
-   * as one that could not answer, and the page goes on without the rest of it.
+   * At the request limit the page ends where it is complete. If not even its beginning is complete, the interface
+   * counts as failed, and the page is made from the other one.
    */
-  #stop(spent: readonly [Source, Scan][], certain: number): boolean {
-    const isBegun = certain > this.#line.start && Number.isFinite(certain);
-    for (const [source] of spent) {
+  #stop(exhausted: readonly [Source, Scan][], certain: number): boolean {
+    const isBegun = certain > this.#listOrder.start && Number.isFinite(certain);
+    for (const [source] of exhausted) {
       const failure = tooManyRequests(source, mostRequests);
       if (isBegun) this.#failures.set(source, failure);
       else this.#fail(source, failure);
@@ -215,7 +223,7 @@ class Stream {
     return !isBegun;
   }
 
-  /** False when it had to read for that, so that everything has to be looked at again. */
+  /** True when no further reads were needed; after a read the merge has to be repeated. */
   async #settle(): Promise<boolean> {
     let isSettled = true;
     for (const [source, scan] of this.#running()) {
@@ -230,14 +238,17 @@ class Stream {
     return isSettled;
   }
 
-  /** That so much has been issued meanwhile that it cannot all be read is told, and takes away nothing. */
+  /**
+   * If too many solutions were issued since the scan began to read them all, the failure is reported with the page and
+   * the scan continues.
+   */
   #tolerated(source: Source, error: unknown): false {
     if (!(error instanceof QueryTooComplex)) throw error;
     this.#failures.set(source, error);
     return false;
   }
 
-  /** Null when the interface failed: it is read no more. */
+  /** Null when the interface failed; it is then not read again. */
   async #guarded<T>(source: Source, read: () => Promise<T>): Promise<T | null> {
     try {
       return await read();
@@ -248,7 +259,10 @@ class Stream {
     }
   }
 
-  /** What has been read of the interface stays; nothing more comes. */
+  /**
+   * Records that were read before the failure stay in the page.
+   * @throws the failure when the filter needs this interface or no other is left
+   */
   #fail(source: Source, error: GatewayError): void {
     this.#ended.add(source);
     this.#failures.set(source, error);
@@ -256,11 +270,12 @@ class Stream {
   }
 }
 
-// More would be read than a page usually has.
+// A page usually has fewer events; more within the look-ahead means many extra reads.
 const mostWithinReach = 60;
 
-// What it takes to merge a record, counted in values of an answer: lists that are asked for at once would hold up the loop.
+// Cost of merging one record, counted in values of an answer, for the event-loop slices: several lists in one operation
+// would otherwise block the event loop.
 const valuesPerMerge = 2;
 
-// A window of the catalogue is not made longer than for so many.
+// Upper bound for the number of events that the length of a catalogue window is planned for.
 const mostWanted = 500;

@@ -7,26 +7,27 @@ import type { ListOrder } from './list-order.js';
 import { lateMs } from './project-reader.js';
 
 /**
- * Events that new solutions have moved from ahead of the cursor to before it: a walk would miss them. What is new there is
- * not of the walk; only the project's detail can tell, so it is read for the few that were issued since the walk began.
+ * Events that a new solution moved from behind the cursor to before it: the scan would miss them. Events that are new
+ * there do not belong to the list as it began. Only the detail of the project shows the difference, so it is read for
+ * the few events issued since the scan began.
  */
 export async function movedEvents(
   context: UnifyContext,
-  line: ListOrder,
+  listOrder: ListOrder,
   known: readonly LocatedEvent[],
   filter: EventFilter,
 ): Promise<LocatedEvent[]> {
-  const { after } = line;
+  const { after } = listOrder;
   if (!after?.project || after.delivered.length >= mostMarks) return [];
   const { horizonMs } = after.project;
-  const late: LocatedEvent[] = [];
+  const moved: LocatedEvent[] = [];
   for (const event of known) {
     const isNear = Math.abs(event.solution.originTime.ms - after.originTime.ms) <= movesWithinMs;
     if (!event.project || !isNear || (issuedMs(event.project.value) ?? 0) <= horizonMs) continue;
-    if (line.isAhead(event) || line.isDelivered(event) || !matchesFilter(filter, event)) continue;
-    // Up to the newest that was shown when the walk began, what was issued may have been shown as well.
+    if (listOrder.isAhead(event) || listOrder.isDelivered(event) || !matchesFilter(filter, event)) continue;
+    // Solutions up to the newest one shown when the scan began may have been on a page already.
     const solutions = await solutionsSince(context, event.project.value.id, horizonMs + lateMs);
-    if (solutions.some((solution) => line.isAhead({ solution, key: event.key }))) late.push(event);
+    if (solutions.some((solution) => listOrder.isAhead({ solution, key: event.key }))) moved.push(event);
   }
-  return late;
+  return moved;
 }

@@ -6,20 +6,20 @@ import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-re
 
 export interface ProjectScanOptions {
   readonly narrowing: Pushdown;
-  /** Origin time, in milliseconds, at which the page begins; infinite at the list's own beginning. */
+  /** Origin time, in milliseconds, at which the page begins; infinite at the beginning of the list. */
   readonly startMs: number;
   readonly resume: ProjectResume | null;
 }
 
 /**
- * The project's events newest first, from a list that is ordered by issue time. No solution is issued before its
- * earthquake begins: once everything issued after a time is known, so is everything that began after it.
+ * Scans the project's events newest first, from a list ordered by issue time. No solution is issued before its
+ * earthquake begins: when all solutions issued after a time are known, so are all earthquakes that began after it.
  */
 export class NewestFirst implements Scan {
   isAssumed: boolean;
   readonly #reader: ProjectReader;
   readonly #options: ProjectScanOptions;
-  #walks: IssueTimeScan[];
+  #scans: IssueTimeScan[];
   #stragglers: Straggler[];
   #pages = 0;
 
@@ -29,7 +29,7 @@ export class NewestFirst implements Scan {
     this.#options = options;
     this.isAssumed = resume?.isAssumed ?? false;
     this.#stragglers = [...(resume?.stragglers ?? [])];
-    this.#walks = reader.walks(
+    this.#scans = reader.walks(
       'desc',
       floorSecond(narrowing.fromMs),
       resume?.pinMs ?? Number.POSITIVE_INFINITY,
@@ -42,14 +42,14 @@ export class NewestFirst implements Scan {
 
   get frontier(): number {
     return Math.min(
-      this.#walked(),
+      this.#scannedTo(),
       ...this.#reader.unread(this.#stragglers).map(([, originMs]) => -originMs),
     );
   }
 
-  /** How many events the project has on the list, or issued since it begins. */
+  /** Upstream's count of the events in range; null when it does not give one. */
   get total(): number | null {
-    return totalOf(this.#walks);
+    return totalOf(this.#scans);
   }
 
   get canAdvance(): boolean {
@@ -57,19 +57,19 @@ export class NewestFirst implements Scan {
   }
 
   async advance(): Promise<void> {
-    const walked = this.#walked();
-    const due = this.#reader.unread(this.#stragglers).filter(([, originMs]) => -originMs <= walked);
+    const scannedTo = this.#scannedTo();
+    const due = this.#reader.unread(this.#stragglers).filter(([, originMs]) => -originMs <= scannedTo);
     const next = due.sort((a, b) => b[1] - a[1])[0];
     if (next && this.#pages > 0) {
       await this.#reader.readMoment(next[0]);
-      // One that is not there any more has been issued again: it is among the news.
+      // A straggler that is missing was issued again and is read with the newest solutions.
       this.#stragglers = this.#stragglers.filter((straggler) => straggler !== next);
       return;
     }
-    const behind = Math.max(...this.#walks.map((walk) => walk.reachedMs));
+    const behind = Math.max(...this.#scans.map((scan) => scan.reachedMs));
     const isTop = this.#pages === 0 && (this.#options.resume?.pinMs ?? null) === null;
     await this.#reader.advance(
-      this.#walks.filter((walk) => !walk.isDone && walk.reachedMs === behind),
+      this.#scans.filter((scan) => !scan.isDone && scan.reachedMs === behind),
       isTop,
     );
     this.#pages++;
@@ -80,7 +80,7 @@ export class NewestFirst implements Scan {
     return !this.isAssumed && this.#reader.readNews();
   }
 
-  /** What the cursor of an event that began at `originMs` carries. */
+  /** Resume state for the cursor of an event that began at `originMs`. */
   resumeAt(originMs: number): ProjectResume | null {
     const { horizonMs, atMs } = this.#reader;
     if (horizonMs === Number.NEGATIVE_INFINITY) return null;
@@ -88,13 +88,13 @@ export class NewestFirst implements Scan {
       .known()
       .filter(([, origin]) => origin <= originMs + this.#options.narrowing.reach.lookAheadMs);
     const ahead = [...this.#reader.unread(this.#stragglers), ...known];
-    const pins = [...new Set(this.#walks.flatMap((walk) => walk.pins))].sort((a, b) => a - b);
+    const pins = [...new Set(this.#scans.flatMap((scan) => scan.pins))].sort((a, b) => a - b);
     const base = { horizonMs, atMs, lagMs: null, isAssumed: this.isAssumed };
     const ways = pins.flatMap((pinMs, index) => {
       const stragglers = ahead.filter(([issued]) => issued > pinMs);
       const isPossible =
         stragglers.length <= mostStragglers && stragglers.every(([issued]) => Number.isFinite(issued));
-      // Each straggler is a request, and so is each page from the pin on.
+      // Each straggler costs a request, and so does each page after the pin.
       return isPossible && Number.isFinite(pinMs)
         ? [{ pinMs, stragglers, requests: index + stragglers.length }]
         : [];
@@ -104,21 +104,21 @@ export class NewestFirst implements Scan {
     return { ...base, pinMs: best.pinMs, stragglers: best.stragglers };
   }
 
-  #walked(): number {
-    const reached = Math.max(...this.#walks.map((walk) => walk.reachedMs));
+  #scannedTo(): number {
+    const reached = Math.max(...this.#scans.map((scan) => scan.reachedMs));
     if (reached < this.#options.narrowing.issuedFromMs) return Number.POSITIVE_INFINITY;
-    // A second less: an issue time may be written in whole seconds where the origin time is not.
+    // One second of margin: an issue time may be in whole seconds where the origin time is not.
     return -reached - 1000;
   }
 
   /**
-   * A list that begins in the past has everything before it that was issued since. Where that is too much to read, the
-   * walk begins a day after: later solutions are then missed, which the page says.
+   * A list that begins in the past is preceded by all solutions issued since. If they are too many to read, the scan
+   * begins one day after `startMs`; later solutions are then missed, which the page reports.
    */
   async #jump(): Promise<void> {
     const { startMs, resume, narrowing } = this.#options;
     if (resume) return;
-    const reached = Math.max(...this.#walks.map((walk) => walk.reachedMs));
+    const reached = Math.max(...this.#scans.map((scan) => scan.reachedMs));
     if (reached > narrowing.issuedToMs) return this.#beginAt(narrowing.issuedToMs + 2000);
     if (!(reached > startMs) || (await this.#canReadSince(startMs, reached))) return;
     this.isAssumed = true;
@@ -126,15 +126,15 @@ export class NewestFirst implements Scan {
   }
 
   async #beginAt(ms: number): Promise<void> {
-    this.#walks = this.#reader.walks('desc', floorSecond(this.#options.narrowing.fromMs), floorSecond(ms));
-    await this.#reader.advance(this.#walks);
+    this.#scans = this.#reader.walks('desc', floorSecond(this.#options.narrowing.fromMs), floorSecond(ms));
+    await this.#reader.advance(this.#scans);
   }
 
   async #canReadSince(startMs: number, reached: number): Promise<boolean> {
-    const total = totalOf(this.#walks) ?? 0;
+    const total = totalOf(this.#scans) ?? 0;
     if (total <= fewPages * pageSize) return true;
     const most = (this.#reader.left - fewPages) * pageSize;
-    // Where the pace of the first page leaves no doubt, the exact number is not asked for.
+    // If the rate of the first page is far over the limit, the exact count is not worth a request.
     const issued = this.#reader.records.size;
     const estimate =
       issued * ((this.#reader.horizonMs - startMs) / Math.max(1, this.#reader.horizonMs - reached));
@@ -146,19 +146,20 @@ export class NewestFirst implements Scan {
 }
 
 /**
- * Assumed: where all that was issued since cannot be read, an earthquake's latest solution was issued within a day of it.
+ * Assumed: where not all later solutions can be read, the latest solution of an earthquake was issued within a day of
+ * it.
  */
 export const assumedLagMs = 86_400_000;
 
-/** Whole seconds, and one to spare: whether upstream compares all digits of a time is not shown. */
+/** Rounds down to whole seconds, with one second of margin: it is not documented how upstream compares fractions. */
 export function floorSecond(ms: number): number {
   return Number.isFinite(ms) ? (Math.floor(ms / 1000) - 1) * 1000 : ms;
 }
 
-// A cursor is text that clients carry around.
+// Bounds the length of a cursor.
 export const mostStragglers = 8;
 
 const pageSize = 500;
 
-// Read without asking first how much there is.
+// Up to so many pages are read without a request for the count first.
 const fewPages = 3;

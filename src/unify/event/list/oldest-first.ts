@@ -5,18 +5,17 @@ import { assumedLagMs, floorSecond, mostStragglers, type ProjectScanOptions } fr
 import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
 
 /**
- * The project's events oldest first, from a list that is ordered by issue time. The solution of an old earthquake can be
- * issued at any later time, so that all issued since the beginning has to be known first. What is learnt from that (how
- * long after their earthquakes the latest solutions come, and which are exceptions) travels in the cursor, and the pages
- * that follow read only what they show.
+ * Scans the project's events oldest first, from a list ordered by issue time. The solution of an old earthquake can be
+ * issued at any later time, so the first page reads everything issued since the beginning. The cursor carries the
+ * result (the longest lag from origin to issue, and the exceptions to it), and later pages read only their own range.
  */
 export class OldestFirst implements Scan {
   isAssumed: boolean;
   readonly #reader: ProjectReader;
   readonly #options: ProjectScanOptions;
   readonly #fromMs: number;
-  #walks: IssueTimeScan[];
-  /** Null while the walk is the one over everything. */
+  #scans: IssueTimeScan[];
+  /** Milliseconds from origin to issue; null while the scan still reads everything. */
   #lagMs: number | null;
   #stragglers: Straggler[];
 
@@ -28,7 +27,7 @@ export class OldestFirst implements Scan {
     this.#stragglers = [...(resume?.stragglers ?? [])];
     this.#lagMs = resume?.pinMs == null ? null : resume.lagMs;
     this.#fromMs = floorSecond(Math.max(narrowing.fromMs, options.startMs));
-    this.#walks =
+    this.#scans =
       this.#lagMs === null
         ? reader.walks('desc', this.#fromMs, Number.POSITIVE_INFINITY)
         : reader.walks('asc', resume?.pinMs ?? this.#fromMs, Number.POSITIVE_INFINITY);
@@ -39,12 +38,15 @@ export class OldestFirst implements Scan {
   }
 
   get frontier(): number {
-    return Math.min(this.#walked(), ...this.#reader.unread(this.#stragglers).map(([, originMs]) => originMs));
+    return Math.min(
+      this.#scannedTo(),
+      ...this.#reader.unread(this.#stragglers).map(([, originMs]) => originMs),
+    );
   }
 
-  /** How many events the project has on the list, or issued since it begins. */
+  /** Upstream's count of the events in range; null when it does not give one. */
   get total(): number | null {
-    return totalOf(this.#walks);
+    return totalOf(this.#scans);
   }
 
   get canAdvance(): boolean {
@@ -53,26 +55,26 @@ export class OldestFirst implements Scan {
 
   async advance(): Promise<void> {
     if (this.#lagMs === null) return this.#readEverything();
-    const walked = this.#walked();
+    const scannedTo = this.#scannedTo();
     const next = this.#reader
       .unread(this.#stragglers)
-      .filter(([, originMs]) => originMs <= walked)
+      .filter(([, originMs]) => originMs <= scannedTo)
       .sort((a, b) => a[1] - b[1])[0];
-    if (next && walked > Number.NEGATIVE_INFINITY) {
+    if (next && scannedTo > Number.NEGATIVE_INFINITY) {
       await this.#reader.readMoment(next[0]);
-      // One that is not there any more has been issued again: it is among the news.
+      // A straggler that is missing was issued again and is read with the newest solutions.
       this.#stragglers = this.#stragglers.filter((straggler) => straggler !== next);
       return;
     }
-    const behind = Math.min(...this.#walks.map((walk) => walk.reachedMs));
-    await this.#reader.advance(this.#walks.filter((walk) => !walk.isDone && walk.reachedMs === behind));
+    const behind = Math.min(...this.#scans.map((scan) => scan.reachedMs));
+    await this.#reader.advance(this.#scans.filter((scan) => !scan.isDone && scan.reachedMs === behind));
   }
 
   async settle(): Promise<boolean> {
     return !this.isAssumed && this.#reader.readNews();
   }
 
-  /** What the cursor of an event that began at `originMs` carries. */
+  /** Resume state for the cursor of an event that began at `originMs`. */
   resumeAt(originMs: number): ProjectResume | null {
     const { horizonMs, atMs } = this.#reader;
     if (horizonMs === Number.NEGATIVE_INFINITY) return null;
@@ -84,7 +86,7 @@ export class OldestFirst implements Scan {
     const lagMs = this.#lagMs ?? Math.max(shortestLagMs, lagOf(ahead[mostStragglers]));
     const unread = this.#reader.unread(this.#stragglers).filter(([, origin]) => origin >= needMs);
     const stragglers = [...unread, ...ahead.filter((event) => lagOf(event) > lagMs)];
-    const pins = this.#lagMs === null ? [] : this.#walks.flatMap((walk) => walk.pins);
+    const pins = this.#lagMs === null ? [] : this.#scans.flatMap((scan) => scan.pins);
     const pinMs = Math.max(...pins.filter((pin) => pin <= floorSecond(needMs)), Number.NEGATIVE_INFINITY);
     return {
       horizonMs,
@@ -96,34 +98,34 @@ export class OldestFirst implements Scan {
     };
   }
 
-  #walked(): number {
+  #scannedTo(): number {
     if (this.#lagMs === null) return this.#isEverythingKnown() ? Infinity : -Infinity;
-    return Math.min(...this.#walks.map((walk) => walk.reachedMs)) - this.#lagMs;
+    return Math.min(...this.#scans.map((scan) => scan.reachedMs)) - this.#lagMs;
   }
 
-  /** What was issued before cannot be on the list. */
+  /** Solutions issued before this do not match the filter. */
   #issuedFrom(): number {
     return floorSecond(this.#options.narrowing.issuedFromMs);
   }
 
   #isEverythingKnown(): boolean {
     const { issuedFromMs } = this.#options.narrowing;
-    return this.#walks.every((walk) => walk.isDone || walk.reachedMs < issuedFromMs);
+    return this.#scans.every((scan) => scan.isDone || scan.reachedMs < issuedFromMs);
   }
 
   async #readEverything(): Promise<void> {
     const { issuedToMs } = this.#options.narrowing;
     for (let pages = 0; !this.#isEverythingKnown(); pages++) {
-      const total = totalOf(this.#walks) ?? 0;
+      const total = totalOf(this.#scans) ?? 0;
       const needed = Math.ceil(total / pageSize) - pages;
-      if (pages > 0 && needed > this.#reader.left - requestsForNews) return this.#assume();
+      if (pages > 0 && needed > this.#reader.left - requestsForNewest) return this.#assume();
       await this.#reader.advance(
-        this.#walks.filter((walk) => !walk.isDone),
+        this.#scans.filter((scan) => !scan.isDone),
         pages === 0,
       );
-      if (pages === 0 && this.#walks.some((walk) => walk.reachedMs > issuedToMs)) {
-        this.#walks = this.#reader.walks('desc', this.#fromMs, floorSecond(issuedToMs + 2000));
-        await this.#reader.advance(this.#walks);
+      if (pages === 0 && this.#scans.some((scan) => scan.reachedMs > issuedToMs)) {
+        this.#scans = this.#reader.walks('desc', this.#fromMs, floorSecond(issuedToMs + 2000));
+        await this.#reader.advance(this.#scans);
       }
     }
   }
@@ -131,7 +133,7 @@ export class OldestFirst implements Scan {
   async #assume(): Promise<void> {
     this.isAssumed = true;
     this.#lagMs = assumedLagMs;
-    this.#walks = this.#reader.walks(
+    this.#scans = this.#reader.walks(
       'asc',
       Math.max(this.#fromMs, this.#issuedFrom()),
       Number.POSITIVE_INFINITY,
@@ -144,9 +146,9 @@ function lagOf(event: Straggler | undefined): number {
   return event ? event[0] - event[1] : 0;
 }
 
-// Shorter ones are not worth making exceptions for: a page of the list spans more.
+// A page of the list spans more than this, so a shorter lag would save no request.
 const shortestLagMs = 600_000;
 
-const requestsForNews = 2;
+const requestsForNewest = 2;
 
 const pageSize = 500;

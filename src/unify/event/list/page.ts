@@ -9,7 +9,7 @@ import { type GivenUp, readMergedScan, type ScannedPage } from './merged-scan.js
 export interface PageRequest {
   readonly filter: EventFilter;
   readonly orderBy: EventOrder;
-  /** Infinite for all. */
+  /** Infinite for all events. */
   readonly first: number;
   readonly after: string | null;
 }
@@ -19,13 +19,13 @@ export interface EventPage extends ScannedPage {
   readonly narrowing: Pushdown;
 }
 
-/** Reads a page of events. A walk goes on in the way it began. */
+/** Reads a page of events. A cursor continues with the reach and pushdown of its first page. */
 export async function readPage(context: UnifyContext, request: PageRequest): Promise<EventPage> {
   checkFilter(request.filter);
   const position = request.after === null ? null : decodePosition(request.orderBy, request.after);
   const beganWith = (reach: Reach) =>
-    narrowingsOf(context, request.filter, reach).some((way) => way && position?.isOf(way.name));
-  // Where there is one interface, nobody has a partner.
+    pushdownsOf(context, request.filter, reach).some((way) => way && position?.isOf(way.name));
+  // With one interface there are no associations, so the close reach is enough.
   const isClose = !context.project || !context.catalogue || beganWith(closeReach);
   if (!isClose) {
     const mayBeTooDense = !beganWith(wideReach);
@@ -44,15 +44,15 @@ interface Way {
 }
 
 /**
- * A magnitude or a network by which the interfaces could select is tested on merged values (docs/behaviour.md 6.3): everything is
- * read and sorted out here as long as that is affordable, else what the interfaces select.
+ * Filters on magnitude and network apply to merged values (docs/behaviour.md 6.3): everything is read and filtered here
+ * as long as that is affordable; else the condition is pushed down.
  */
 async function readWithin(
   context: UnifyContext,
   { filter, orderBy, first }: PageRequest,
   { position, reach, mayBeTooDense }: Way,
 ): Promise<EventPage | 'too dense'> {
-  const [whole, selected = null] = narrowingsOf(context, filter, reach);
+  const [whole, selected = null] = pushdownsOf(context, filter, reach);
   const order = orderBy === 'ORIGIN_TIME_DESC' ? 'DESC' : 'ASC';
   const read = async (narrowing: Pushdown, mayBeTooMuch: boolean): Promise<EventPage | GivenUp> => {
     const after = position?.resumedIn(narrowing.name) ?? null;
@@ -66,21 +66,24 @@ async function readWithin(
   const wasSelected = selected !== null && position?.isOf(selected.name) === true;
   const page = wasSelected ? 'too much' : await read(whole, selected !== null);
   if (page !== 'too much') return page;
-  const narrowed = selected && (await read(selected, false));
-  if (narrowed === null || narrowed === 'too much')
+  const selectedPage = selected && (await read(selected, false));
+  if (selectedPage === null || selectedPage === 'too much')
     throw new Error('A page that cannot be given up was given up');
-  if (narrowed === 'too dense') return narrowed;
-  return { ...narrowed, events: await confirmed(context, narrowed.events, filter) };
+  if (selectedPage === 'too dense') return selectedPage;
+  return { ...selectedPage, events: await confirmed(context, selectedPage.events, filter) };
 }
 
 /**
- * Assumed: where not everything can be read, the magnitudes that the interfaces give an earthquake differ by half of one at
- * most, and none that is so left out is a rival of one that is not.
+ * Assumed: where the condition is pushed down, the magnitudes of an earthquake on both sides differ by at most 0.5, and
+ * no event left out by it is a rival of one that is read.
  */
 const slackMagnitude = 0.5;
 
-/** Where only one interface is configured, its values are the merged ones, and it can select exactly. */
-function narrowingsOf(context: UnifyContext, filter: EventFilter, reach: Reach): [Pushdown, Pushdown?] {
+/**
+ * The pushdown without and with conditions. With only one interface its values are the merged ones, so the pushdown is
+ * exact.
+ */
+function pushdownsOf(context: UnifyContext, filter: EventFilter, reach: Reach): [Pushdown, Pushdown?] {
   if (!context.project || !context.catalogue) return [pushdownOf(filter, reach, selectionOf(filter, 0))];
   const selection = selectionOf(filter, slackMagnitude);
   const whole = pushdownOf(filter, reach);

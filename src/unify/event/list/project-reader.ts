@@ -8,37 +8,39 @@ import { projectSolution } from '../solution.js';
 import type { Pushdown } from './filter-pushdown.js';
 import { IssueTimeScan } from './issue-time-scan.js';
 
-/** A source of one page: what it has read, and how far along the list that is all there is. */
+/** A scan of one interface for one page: its records, and the position up to which they are complete. */
 export interface Scan {
-  /** Everything nearer along the list is known. Places along it are `sign × milliseconds`: they grow in either order. */
+  /** All records before this position are known. Positions are `sign × milliseconds`, so they grow in either order. */
   readonly frontier: number;
   readonly canAdvance: boolean;
-  /** True when that rests on an assumption, since proof would take too many requests. */
+  /** True when completeness rests on an assumption, because proof would take too many requests. */
   readonly isAssumed: boolean;
-  /** Makes sure that nothing slipped through between two reads. True when it had to read for that. */
+  /** Reads what was issued between two reads of the list. True when it had to read. */
   settle(): Promise<boolean>;
 }
 
-/** What a cursor carries so that the project's list is gone on with, rather than begun again. */
+/** Carried in a cursor, so that the next page resumes the project's list and does not restart it. */
 export interface ProjectResume {
-  /** Issue time up to which the list was known when the walk began; what has been issued since is read anew. */
+  /** Issue time up to which the list was known when the scan began; solutions issued later are read again. */
   readonly horizonMs: number;
-  /** When that was. Nothing read before may be used: a solution could be in neither place. */
+  /**
+   * Time of that first read. Older responses must not be used: a replaced solution could be missing from both pages.
+   */
   readonly atMs: number;
-  /** Where the walk by issue time goes on; null at its beginning. */
+  /** Issue time at which the scan resumes; null at its beginning. */
   readonly pinMs: number | null;
-  /** Solutions that the pin leaves out and the list has not come to yet. */
+  /** Solutions outside the pinned range that the page has not reached yet. */
   readonly stragglers: readonly Straggler[];
-  /** Oldest first: no other solution comes later than this after its earthquake. Null when nobody knows. */
+  /** Oldest first only: the longest time from origin to issue, stragglers excepted. Null when it is not known. */
   readonly lagMs: number | null;
-  /** Whether that is only assumed. */
+  /** True when the lag or the end of the scan is assumed, not read. */
   readonly isAssumed: boolean;
 }
 
-/** Times of a solution that was issued long after its earthquake: enough to find it again. */
+/** Issue and origin time of a solution issued long after its earthquake; enough to find it again. */
 export type Straggler = readonly [issuedMs: number, originMs: number];
 
-/** Reads pages of the project's events for one page of the graph, within a number of requests. */
+/** Reads pages of the project's events for one page of the graph, within a limit of requests. */
 export class ProjectReader {
   readonly records = new Map<string, Read<WireEvent>>();
   requests = 0;
@@ -47,12 +49,12 @@ export class ProjectReader {
   readonly #times = new Set<string>();
   readonly #context: UnifyContext;
   readonly #client: ProjectClient;
-  readonly #narrowing: Pushdown;
+  readonly #pushdown: Pushdown;
   readonly #mostRequests: number;
-  /** When the latest page was read that did not begin with the news. */
+  /** Time of the latest read that was not of the newest solutions. */
   #readAtMs = Number.NEGATIVE_INFINITY;
-  #newsAtMs = Number.NEGATIVE_INFINITY;
-  /** Whether the news were read after all else: clocks do not tell two reads of one millisecond apart. */
+  #newestReadAtMs = Number.NEGATIVE_INFINITY;
+  /** True when the newest solutions were read after all other pages. Equal milliseconds count as not after. */
   #isSettled = true;
 
   constructor(
@@ -62,7 +64,7 @@ export class ProjectReader {
   ) {
     this.#context = context;
     this.#client = client;
-    this.#narrowing = options.narrowing;
+    this.#pushdown = options.narrowing;
     this.#mostRequests = options.mostRequests;
     this.horizonMs = options.resume?.horizonMs ?? Number.NEGATIVE_INFINITY;
     this.atMs = options.resume?.atMs ?? Number.NEGATIVE_INFINITY;
@@ -72,20 +74,20 @@ export class ProjectReader {
     return this.#mostRequests - this.requests;
   }
 
-  /** One for each region that the list is narrowed to. */
+  /** One scan for each bounding box of the pushdown. */
   walks(order: 'asc' | 'desc', fromMs: number, toMs: number): IssueTimeScan[] {
-    return this.#narrowing.boxes.map((bbox) => this.#walk(order, fromMs, toMs, bbox, this.atMs));
+    return this.#pushdown.boxes.map((bbox) => this.#scan(order, fromMs, toMs, bbox, this.atMs));
   }
 
   /**
-   * The next page of each, side by side.
-   * @param areNews whether they begin with the latest that has been issued
+   * Reads the next page of each scan, in parallel.
+   * @param areNewest true when the scans begin with the newest solutions
    */
-  async advance(walks: readonly IssueTimeScan[], areNews = false): Promise<void> {
-    const pages = await Promise.all(walks.map((walk) => walk.next()));
+  async advance(scans: readonly IssueTimeScan[], areNewest = false): Promise<void> {
+    const pages = await Promise.all(scans.map((scan) => scan.next()));
     this.#add(pages.flat());
-    const times = walks.map((walk) => walk.readAtMs);
-    if (areNews) this.#newsAtMs = Math.min(...times);
+    const times = scans.map((scan) => scan.readAtMs);
+    if (areNewest) this.#newestReadAtMs = Math.min(...times);
     else this.#hasRead(times);
     if (this.horizonMs !== Number.NEGATIVE_INFINITY) return;
     this.horizonMs = this.#newestMs() - lateMs;
@@ -98,8 +100,8 @@ export class ProjectReader {
   }
 
   /**
-   * Reads what has been issued since the walk began: a solution that was replaced between two pages is in neither of
-   * them, but here. False where that has been read after everything else.
+   * Reads the solutions issued since the scan began: one that was replaced between two pages is in neither of them, but
+   * here. False when they were already read after all other pages.
    */
   async readNews(): Promise<boolean> {
     if (this.#isSettled || this.horizonMs === Number.NEGATIVE_INFINITY) return false;
@@ -108,25 +110,24 @@ export class ProjectReader {
     let notBeforeMs = this.#readAtMs;
     for (let isWhole = false; !isWhole; fromMs = this.#newestMs() - lateMs) {
       const before = this.#times.size;
-      const walks = this.#narrowing.boxes.map((bbox) =>
-        this.#walk('desc', Math.floor(fromMs / 1000 - 1) * 1000, Number.POSITIVE_INFINITY, bbox, notBeforeMs),
+      const scans = this.#pushdown.boxes.map((bbox) =>
+        this.#scan('desc', Math.floor(fromMs / 1000 - 1) * 1000, Number.POSITIVE_INFINITY, bbox, notBeforeMs),
       );
-      for (const walk of walks) await this.#readAll(walk);
-      const times = walks.map((walk) => walk.readAtMs);
-      this.#newsAtMs = Math.min(...times);
+      for (const scan of scans) await this.#readAll(scan);
+      const times = scans.map((scan) => scan.readAtMs);
+      this.#newestReadAtMs = Math.min(...times);
       notBeforeMs = Math.max(...times);
-      // Between two pages of news as well, a solution can be replaced: what came meanwhile is read too.
-      isWhole = walks.every((walk) => walk.pages === 1) || this.#times.size === before;
+      // A solution can also be replaced between two of these pages, so the read is repeated until nothing new appears.
+      isWhole = scans.every((scan) => scan.pages === 1) || this.#times.size === before;
     }
     return true;
   }
 
-  /** Those that have not been read yet. */
   unread(stragglers: readonly Straggler[]): Straggler[] {
     return stragglers.filter(([issued, origin]) => !this.#times.has(`${issued} ${origin}`));
   }
 
-  /** All that the walk has read of what was issued before it began. */
+  /** Times of all solutions read that were issued before the scan began. */
   known(): Straggler[] {
     return [...this.records.values()].flatMap(({ value }) => {
       const times = timesOf(value);
@@ -134,28 +135,28 @@ export class ProjectReader {
     });
   }
 
-  /** Everything issued at about this moment, wherever it is. */
+  /** Reads all solutions issued within about a second of `ms`, in every region. */
   async readMoment(ms: number): Promise<void> {
     const second = Math.floor(ms / 1000);
-    const walk = this.#walk('desc', (second - 1) * 1000, (second + 2) * 1000, undefined, this.atMs);
-    await this.#readAll(walk);
-    this.#hasRead([walk.readAtMs]);
+    const scan = this.#scan('desc', (second - 1) * 1000, (second + 2) * 1000, undefined, this.atMs);
+    await this.#readAll(scan);
+    this.#hasRead([scan.readAtMs]);
   }
 
-  /** What is not in a page that was read later than the news can be among those that have been issued since. */
+  /** A page read after the newest solutions may lack one that was replaced since, so those have to be read again. */
   #hasRead(times: readonly number[]): void {
     this.#readAtMs = Math.max(this.#readAtMs, ...times);
-    if (this.#readAtMs >= this.#newsAtMs) this.#isSettled = false;
+    if (this.#readAtMs >= this.#newestReadAtMs) this.#isSettled = false;
   }
 
-  async #readAll(walk: IssueTimeScan): Promise<void> {
-    while (!walk.isDone) {
-      this.#add(await walk.next());
-      if (!walk.isDone && this.left <= 0) throw tooManyRequests('PROJECT', this.#mostRequests);
+  async #readAll(scan: IssueTimeScan): Promise<void> {
+    while (!scan.isDone) {
+      this.#add(await scan.next());
+      if (!scan.isDone && this.left <= 0) throw tooManyRequests('PROJECT', this.#mostRequests);
     }
   }
 
-  #walk(
+  #scan(
     order: 'asc' | 'desc',
     fromMs: number,
     toMs: number,
@@ -167,7 +168,7 @@ export class ProjectReader {
       fromMs,
       toMs,
       bbox,
-      minMagnitude: this.#narrowing.selection.minMagnitude,
+      minMagnitude: this.#pushdown.selection.minMagnitude,
       limit: pageLimit,
       read: (query, pageNotBeforeMs) => {
         this.requests++;
@@ -181,7 +182,7 @@ export class ProjectReader {
     return notBeforeMs === Number.NEGATIVE_INFINITY ? scope : { ...scope, notBeforeMs };
   }
 
-  // Of two versions of an event, the one issued later stands, whichever page came first.
+  // Of two versions of an event the one issued later wins, whichever page was read first.
   #add(reads: readonly Read<WireEvent>[]): void {
     for (const read of reads) {
       const known = this.records.get(read.value.id);
@@ -192,15 +193,16 @@ export class ProjectReader {
   }
 }
 
-// An event without an issue time cannot be found by it; one without an origin begins when it is issued.
+// An event without an issue time cannot be found by one, so it sorts last; without an origin the issue time stands in
+// for the origin time.
 function timesOf(event: WireEvent): Straggler {
   const issued = issuedMs(event);
   const origin = projectSolution(event)?.originTime.ms ?? issued;
   return [issued ?? Number.POSITIVE_INFINITY, origin ?? Number.NEGATIVE_INFINITY];
 }
 
-// Assumed: what the list does not show yet is issued no more than this before the newest that it shows. Data can be a few
-// seconds behind (docs/interfaces.md P1), and issue times can be written in whole seconds.
+// Assumed: a solution that the list does not show yet is issued at most this long before the newest that it shows. Data
+// can be a few seconds behind (docs/interfaces.md P1), and issue times may be in whole seconds.
 export const lateMs = 10_000;
 
 // docs/interfaces.md P8: at most 500. Requests are scarcer than bytes.

@@ -3,9 +3,9 @@ import type { LocatedEvent } from '../merge.js';
 import type { ListOrder } from './list-order.js';
 
 export interface ScanTarget {
-  /** From where on the catalogue matters. */
+  /** Position from which the catalogue is needed. */
   readonly from: number;
-  /** How far along the line the page will reach at most; null when nobody knows. */
+  /** Position that the page will reach at most; null when it is not known. */
   readonly to: number | null;
 }
 
@@ -14,34 +14,35 @@ export interface ScanTargetOptions {
   readonly known: readonly LocatedEvent[];
   /** How many more events the page needs. */
   readonly wanted: number;
-  /** How far the project's events are known; null where nothing more comes of it. */
+  /** Position up to which the project's events are known; null when the project is not read any more. */
   readonly projectFrontier: number | null;
   readonly catalogueFrontier: number;
 }
 
 /**
- * Which stretch of the catalogue a page needs, by what the project has on it. Where a list is of the project's events
- * alone, only what lies around them.
+ * The part of the catalogue that a page needs, judged by the known project events. A list of project events alone needs
+ * only their surroundings.
  */
-export function scanTargetOf(line: ListOrder, options: ScanTargetOptions): ScanTarget {
+export function scanTargetOf(listOrder: ListOrder, options: ScanTargetOptions): ScanTarget {
   const { filter, known, wanted, projectFrontier, catalogueFrontier } = options;
-  const { lookAheadMs } = line.reach;
-  const last = line.end + lookAheadMs + 1000;
+  const { lookAheadMs } = listOrder.reach;
+  const last = listOrder.end + lookAheadMs + 1000;
   const isOfProject = filter.source === 'PROJECT' || Boolean(filter.issuedFrom ?? filter.issuedTo);
   const isOfCatalogue = filter.source === 'CATALOGUE' || typeof filter.networkId === 'string';
   if (projectFrontier === null || (isOfCatalogue && !isOfProject)) {
     return { from: catalogueFrontier, to: finite(last) };
   }
   const ofProject = known.filter((event) => event.project);
-  const likely = ofProject.filter((event) => line.isAhead(event) && matchesFilter(filter, event));
-  const wantedth = likely[wanted - 1];
-  const reach = (wantedth ? line.placeOf(wantedth) : projectFrontier) + lookAheadMs + 1000;
+  const likely = ofProject.filter((event) => listOrder.isAhead(event) && matchesFilter(filter, event));
+  const lastWanted = likely[wanted - 1];
+  const reach = (lastWanted ? listOrder.placeOf(lastWanted) : projectFrontier) + lookAheadMs + 1000;
   if (!isOfProject) return { from: catalogueFrontier, to: finite(Math.min(reach, last)) };
-  // Magnitude, place and time can be others once the catalogue's are known: only what is the project's own is certain.
+  // The catalogue's record can change magnitude, place and time; only the issue time is the project's alone and
+  // certain.
   const { issuedFrom, issuedTo } = filter;
   const next = ofProject
     .filter((event) => matchesFilter({ issuedFrom, issuedTo }, event))
-    .map((event) => line.placeOf(event))
+    .map((event) => listOrder.placeOf(event))
     .filter((place) => place + lookAheadMs >= catalogueFrontier);
   const from = Math.min(next[0] ?? projectFrontier, projectFrontier) - lookAheadMs;
   return {
@@ -50,7 +51,7 @@ export function scanTargetOf(line: ListOrder, options: ScanTargetOptions): ScanT
   };
 }
 
-/** Where events that follow each other closely end. */
+/** Last position of the first cluster of events. */
 function clusterEnd(places: readonly number[]): number {
   let end = places[0] ?? Number.POSITIVE_INFINITY;
   for (const place of places) {
@@ -60,7 +61,7 @@ function clusterEnd(places: readonly number[]): number {
   return end;
 }
 
-// Between events further apart than this a window would hold too much that is of no use.
+// With larger gaps a window would hold too many events that are not needed.
 const farApartMs = 3_600_000;
 
 function finite(place: number): number | null {

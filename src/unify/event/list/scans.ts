@@ -11,32 +11,40 @@ import { ProjectReader } from './project-reader.js';
 
 export type ProjectScan = NewestFirst | OldestFirst;
 
-/** As many as a burst of the project's budget (docs/interfaces.md P8): what one page may take of each interface at most. */
+/** Requests to each interface that one page may take: one burst of the project's rate limit (docs/interfaces.md P8). */
 export const mostRequests = 20;
 
 export function projectScan(
   context: UnifyContext,
   client: ProjectClient,
-  line: ListOrder,
-  narrowing: Pushdown,
+  listOrder: ListOrder,
+  pushdown: Pushdown,
 ): ProjectScan {
-  const resume = line.after?.project ?? null;
-  const reader = new ProjectReader(context, client, { narrowing, mostRequests, resume });
-  const options = { narrowing, startMs: line.sign * (line.start - line.reach.lookAheadMs), resume };
-  return line.sign < 0 ? new NewestFirst(reader, options) : new OldestFirst(reader, options);
+  const resume = listOrder.after?.project ?? null;
+  const reader = new ProjectReader(context, client, { narrowing: pushdown, mostRequests, resume });
+  const options = {
+    narrowing: pushdown,
+    startMs: listOrder.sign * (listOrder.start - listOrder.reach.lookAheadMs),
+    resume,
+  };
+  return listOrder.sign < 0 ? new NewestFirst(reader, options) : new OldestFirst(reader, options);
 }
 
 export function catalogueScan(
   context: UnifyContext,
   client: CatalogueClient,
-  line: ListOrder,
-  narrowing: Pushdown,
+  listOrder: ListOrder,
+  pushdown: Pushdown,
 ): CatalogueScan {
-  const { near, selection } = narrowing;
-  return new CatalogueScan(context, new CatalogueReader(context, client, { narrowing, mostRequests }), {
-    sign: line.sign,
-    start: line.start - line.reach.lookAheadMs,
-    end: line.end + line.reach.lookAheadMs,
-    name: JSON.stringify([near, selection]),
-  });
+  const { near, selection } = pushdown;
+  return new CatalogueScan(
+    context,
+    new CatalogueReader(context, client, { narrowing: pushdown, mostRequests }),
+    {
+      sign: listOrder.sign,
+      start: listOrder.start - listOrder.reach.lookAheadMs,
+      end: listOrder.end + listOrder.reach.lookAheadMs,
+      name: JSON.stringify([near, selection]),
+    },
+  );
 }

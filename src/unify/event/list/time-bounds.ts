@@ -1,6 +1,6 @@
 /**
- * A bound of a time range as the interfaces take it, RFC 3339 in whole seconds; undefined where there is no bound, or none
- * that a year of four digits can write. Whoever needs every digit of the range finishes it here.
+ * A bound of a time range for a query: RFC 3339 in whole seconds, rounded down. Undefined without a bound, or outside
+ * the years 1 to 9999. Callers that need the exact range test fractions themselves.
  */
 export function textBound(ms: number): string | undefined {
   if (!(ms >= earliestMs && ms <= latestMs)) return undefined;

@@ -8,20 +8,20 @@ import { type PositionedReport, scanHealthReports } from './scan.js';
 import type { HealthPosition } from './seam.js';
 
 export interface HealthListArgs {
-  /** Exclusive; 24 hours before `to` when left out. */
+  /** Exclusive; null for 24 hours before `to`. */
   readonly from?: Instant | null | undefined;
-  /** Inclusive; now when left out. */
+  /** Inclusive; null for now. */
   readonly to?: Instant | null | undefined;
   readonly first: number;
   readonly after?: string | null | undefined;
 }
 
-/** Requests that one list may need: past them it is cut, with a cursor to go on from. */
+/** Most upstream requests for one list; past them the list is cut, with a cursor to continue. */
 export const mostHealthRequests = 20;
 
 /**
- * Health reports of a sensor, oldest first. Null when the project does not have it.
- * @throws BadUserInput when `from` is after `to`.
+ * Health reports of a sensor, oldest first. Null when the project does not have the sensor.
+ * @throws BadUserInput when `from` is after `to`
  */
 export async function listHealthReports(
   ctx: UnifyContext,
@@ -33,7 +33,7 @@ export async function listHealthReports(
   }
   const position = after == null ? null : decodeCursor(listName, after, 'after', decodePosition);
   const read = readerOf(ctx, deviceId);
-  const walked =
+  const scanned =
     read &&
     (await scanHealthReports({
       read,
@@ -44,14 +44,14 @@ export async function listHealthReports(
       wanted: first,
       mostRequests: mostHealthRequests,
     }));
-  if (!walked) return null;
-  const edges = walked.reports.map((placed) => new HealthEdge(placed));
-  const slice = sliceOf(edges, { next: walked.more, previous: position !== null });
-  if (!walked.reached) return slice;
-  return { ...slice, pageInfo: { ...slice.pageInfo, endCursor: cursorOf(walked.reached) } };
+  if (!scanned) return null;
+  const edges = scanned.reports.map((placed) => new HealthEdge(placed));
+  const slice = sliceOf(edges, { next: scanned.more, previous: position !== null });
+  if (!scanned.reached) return slice;
+  return { ...slice, pageInfo: { ...slice.pageInfo, endCursor: cursorOf(scanned.reached) } };
 }
 
-/** Its cursor is made when it is asked for: of thousands, mostly the last one's. */
+/** Encodes its cursor on demand: of thousands, usually only the last is selected. */
 class HealthEdge implements Edge<HealthReport> {
   readonly node: HealthReport;
   readonly #position: HealthPosition;
@@ -70,8 +70,8 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /**
- * The last report of a sensor: of the last 24 hours, or of the 24 hours before it was last heard of where that is longer
- * ago. One request: upstream lists oldest first, and a shorter window that proves empty would cost another.
+ * The latest report of a sensor: from the last 24 hours, or from the 24 hours before `lastSeenAt` if that is longer
+ * ago. One request: upstream lists oldest first, and a shorter window that is empty would cost a second one.
  */
 export async function latestHealthReport(
   ctx: UnifyContext,
@@ -80,10 +80,10 @@ export async function latestHealthReport(
 ): Promise<HealthReport | null> {
   const read = readerOf(ctx, deviceId);
   if (!read) return null;
-  // The questions below are about the present: they are the same until one of these moments has passed.
+  // Uses the tenant's clock: the queries below stay the same until one of the limits in `hasPassed` has passed.
   const nowMs = ctx.tenant.clock.now();
   const lastOf = async (from: Instant | null, to: Instant | null) => {
-    const walked = await scanHealthReports({
+    const scanned = await scanHealthReports({
       read,
       from,
       to,
@@ -93,14 +93,14 @@ export async function latestHealthReport(
       onlyLast: true,
       mostRequests: mostHealthRequests,
     });
-    return walked?.reports.at(-1)?.report ?? null;
+    return scanned?.reports.at(-1)?.report ?? null;
   };
   const isQuietFor = (ms: number) => lastSeenAt !== null && ctx.hasPassed(lastSeenAt.ms + ms);
   if (!lastSeenAt || !isQuietFor(dayMs - hourMs)) return lastOf(null, null);
-  // Whole hours, so that the question stays the same for as long, and its answer can be kept.
+  // Rounded to whole hours, so that the query stays the same for an hour and its response can be cached.
   const from = Instant.fromMs(Math.floor(lastSeenAt.ms / hourMs) * hourMs - dayMs);
   const inOneWindow = !isQuietFor(5 * dayMs);
-  // Where the record of the sensor was wrong about when it was heard of, there is the last day still.
+  // If `lastSeenAt` was wrong, the last 24 hours are read as well.
   return (
     (await lastOf(from, inOneWindow ? null : from.plusMs(2 * dayMs))) ??
     (inOneWindow ? null : lastOf(null, null))
@@ -113,7 +113,7 @@ function readerOf({ project, scope, slices }: UnifyContext, deviceId: string | n
   if (!project || deviceId === null) return null;
   return async (query: HealthQuery) => {
     const page = await project.healthReports(deviceId, query, scope);
-    // Those of many sensors can be there at once, from the cache.
+    // Cached pages of many sensors can arrive at once and block the event loop.
     if (page) await slices.take(page.value.reports.length, scope.operationKey);
     return page;
   };

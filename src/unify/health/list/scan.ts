@@ -10,25 +10,25 @@ import { longestRangeMs, windowEndMs } from './windows.js';
 
 export interface HealthScan {
   readonly read: (query: HealthQuery) => Promise<Read<WireHealthPage> | null>;
-  /** Exclusive; null for upstream's own default, 24 hours before `to`. */
+  /** Exclusive; null for upstream's default, 24 hours before `to`. */
   readonly from: Instant | null;
-  /** Inclusive; null for now, whatever that is by upstream's clock. */
+  /** Inclusive; null for now by upstream's clock. */
   readonly to: Instant | null;
   readonly nowMs: number;
   readonly after: HealthPosition | null;
   readonly wanted: number;
-  /** Whether the last report of each page is all that is looked at. */
+  /** True to decode only the last report of each page. */
   readonly onlyLast?: boolean;
-  /** Upstream requests at most. */
+  /** Most upstream requests. */
   readonly mostRequests: number;
 }
 
 export interface ScannedReports {
   /** Oldest first, at most `wanted`. */
   readonly reports: readonly PositionedReport[];
-  /** Whether there is more behind the last; also true when the walk ended at `mostRequests`. */
+  /** True when more may follow, also when the scan ended at `mostRequests`. */
   readonly more: boolean;
-  /** How far a walk that ended at `mostRequests` has looked: where to go on from. Else null. */
+  /** Position that a scan ended by `mostRequests` has reached, from which to continue. Null for other scans. */
   readonly reached: HealthPosition | null;
 }
 
@@ -39,54 +39,54 @@ export interface PositionedReport {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** docs/interfaces.md P4. */
+/** Largest page of health reports (docs/interfaces.md P4). */
 const largestPage = 5000;
 
 /**
- * Walks health reports over a range of any length, oldest first: window by window of at most 7 days, and within a window
- * by `next_from` with the same `to` (docs/interfaces.md P4). Upstream's `from` is exclusive and its `to` inclusive, so windows
- * that meet share no report and lose none. Null when the project does not have the sensor.
- * @throws UpstreamUnavailable when `next_from` does not advance.
+ * Scans health reports over a range of any length, oldest first: in windows of at most 7 days, and within a window by
+ * `next_from` with the same `to` (docs/interfaces.md P4). Upstream's `from` is exclusive and its `to` inclusive, so
+ * adjacent windows share no report and lose none. Null when the project does not have the sensor.
+ * @throws UpstreamUnavailable when `next_from` does not advance
  */
-export async function scanHealthReports(walk: HealthScan): Promise<ScannedReports | null> {
+export async function scanHealthReports(scan: HealthScan): Promise<ScannedReports | null> {
   const found: PositionedReport[] = [];
-  const seam = new HealthSeam(walk.after);
-  // Assumed: no sensor dates a report more than a day ahead. Windows beyond would be empty.
-  const toMs = Math.min(walk.to ? ceilMs(walk.to) : walk.nowMs, walk.nowMs + dayMs);
-  let start = startOf(walk, toMs);
-  // Of the window that is being read: `next_from` is followed with the same.
+  const seam = new HealthSeam(scan.after);
+  // Assumed: no sensor dates a report more than a day ahead. Windows beyond that would be empty.
+  const toMs = Math.min(scan.to ? ceilMs(scan.to) : scan.nowMs, scan.nowMs + dayMs);
+  let start = startOf(scan, toMs);
+  // End of the current window; `next_from` must be followed with the same `to`.
   let end: End | null = null;
 
   for (let requests = 0; start.ms < toMs; requests++) {
-    if (requests === walk.mostRequests) return { ...cut(found, walk.wanted, true), reached: seam.position };
-    end ??= endOf(walk, start, toMs);
-    const again = requests === 0 && walk.after?.rank ? walk.after.rank + 2 : 0;
-    const limit = Math.min(largestPage, walk.wanted - found.length + 1 + again);
+    if (requests === scan.mostRequests) return { ...cut(found, scan.wanted, true), reached: seam.position };
+    end ??= endOf(scan, start, toMs);
+    const again = requests === 0 && scan.after?.rank ? scan.after.rank + 2 : 0;
+    const limit = Math.min(largestPage, scan.wanted - found.length + 1 + again);
     const from = start.text ?? (end.ms < toMs ? textOf(start.ms) : undefined);
-    const page = await walk.read({ from, to: end.text, limit });
+    const page = await scan.read({ from, to: end.text, limit });
     if (page === null) return null;
     seam.turn();
-    for (const record of walk.onlyLast ? lastOf(walk, page) : page.value.reports) {
+    for (const record of scan.onlyLast ? lastOf(scan, page) : page.value.reports) {
       const report = healthReportOf(record, page.readAtMs);
-      const position = report && isWithin(walk, report.timestamp) ? seam.pass(report) : null;
+      const position = report && isWithin(scan, report.timestamp) ? seam.pass(report) : null;
       if (report && position) found.push({ report, position });
     }
     const { nextFrom } = page.value;
-    // Upstream says itself that there is more: nothing has to be read to know.
-    const more = found.length > walk.wanted || (found.length === walk.wanted && nextFrom !== null);
-    if (more) return cut(found, walk.wanted, true);
+    // `next_from` already shows that more reports follow; no further read is needed.
+    const more = found.length > scan.wanted || (found.length === scan.wanted && nextFrom !== null);
+    if (more) return cut(found, scan.wanted, true);
     start = nextFrom === null ? { ms: end.ms, text: textOf(end.ms) } : advanced(from, nextFrom);
     if (nextFrom === null) end = null;
     seam.reach(instantAt(start));
   }
-  return cut(found, walk.wanted, false);
+  return cut(found, scan.wanted, false);
 }
 
-/** Of thousands that come in order, the last that can be read and is in the range: at most one. */
-function lastOf(walk: HealthScan, { value: { reports }, readAtMs }: Read<WireHealthPage>) {
+/** The last readable report in the range, of thousands in order: at most one. */
+function lastOf(scan: HealthScan, { value: { reports }, readAtMs }: Read<WireHealthPage>) {
   const at = reports.findLastIndex((record) => {
     const report = healthReportOf(record, readAtMs);
-    return report !== null && isWithin(walk, report.timestamp);
+    return report !== null && isWithin(scan, report.timestamp);
   });
   return at < 0 ? [] : reports.slice(at, at + 1);
 }
@@ -103,9 +103,9 @@ interface End {
   readonly text: string | undefined;
 }
 
-function endOf(walk: HealthScan, start: Start, toMs: number): End {
+function endOf(scan: HealthScan, start: Start, toMs: number): End {
   const ms = windowEndMs(start.ms, toMs);
-  return { ms, text: ms < toMs ? textOf(ms) : lastEnd(walk, start.ms, toMs) };
+  return { ms, text: ms < toMs ? textOf(ms) : lastEnd(scan, start.ms, toMs) };
 }
 
 function startOf({ from, to, nowMs, after }: HealthScan, toMs: number): Start {
@@ -114,17 +114,18 @@ function startOf({ from, to, nowMs, after }: HealthScan, toMs: number): Start {
   const start = passed && lower ? later(passed, lower) : (passed ?? lower);
   if (!start) return { ms: nowMs - dayMs, text: undefined };
   if (fitsMs(start)) return { ms: floorMs(start), text: start.toString() };
-  // Whoever compares by the millisecond would lose what follows within it.
+  // If upstream compares by the millisecond, it would drop later reports of the same millisecond.
   return { ms: floorMs(start) - 1, text: textOf(Math.min(floorMs(start) - 1, toMs)) };
 }
 
-// What bears the same timestamp, or the same millisecond, as the last report comes again and is counted off.
+// Starts one millisecond earlier: reports with the timestamp or millisecond of the last one are repeated and then
+// counted off.
 function afterStart({ timestamp, rank }: HealthPosition): Instant {
   return rank === null ? timestamp : Instant.fromMs(floorMs(timestamp) - 1);
 }
 
-// Without an end, equal questions about the present are one. An hour is left for clocks that differ: the range must not
-// exceed 7 days by upstream's clock.
+// Without `to`, equal queries about the present share one cached response. An hour of margin allows for clock
+// differences: the range must not exceed 7 days by upstream's clock.
 function lastEnd({ to }: HealthScan, startMs: number, toMs: number): string | undefined {
   if (!to) return toMs - startMs <= longestRangeMs - hourMs ? undefined : textOf(toMs);
   return fitsMs(to) && floorMs(to) === toMs ? to.toString() : textOf(toMs);

@@ -1,54 +1,55 @@
 import type { Instant } from '../../time/instant.js';
 import type { HealthReport } from '../report.js';
 
-/** Behind the first `rank` of the reports with this timestamp; behind all of them where `rank` is null. */
+/** Position behind the first `rank` reports with this timestamp; behind all of them when `rank` is null. */
 export interface HealthPosition {
   readonly timestamp: Instant;
   readonly rank: number | null;
 }
 
 /**
- * How far a walk through pages and windows has come. What comes again where two of them meet is let pass once only: by
- * how many there were with the last timestamp, since several reports may bear the same.
+ * Position of a scan through pages and windows. Reports that are repeated where two of them meet are passed once:
+ * counted by rank within the last timestamp, since several reports may have the same one.
  */
 export class HealthSeam {
-  #at: HealthPosition | null;
+  #position: HealthPosition | null;
   #repeated = 0;
 
   constructor(after: HealthPosition | null) {
-    this.#at = after;
+    this.#position = after;
   }
 
   get position(): HealthPosition | null {
-    return this.#at;
+    return this.#position;
   }
 
-  /** A page begins, which may repeat what the last one ended with. */
+  /** Begins a page, which may repeat the last reports of the previous one. */
   turn(): void {
-    this.#repeated = this.#at?.rank ?? 0;
+    this.#repeated = this.#position?.rank ?? 0;
   }
 
-  /** The position behind a report; null when it has been passed before. */
+  /** The position behind a report; null when the report was passed already. */
   pass(report: HealthReport): HealthPosition | null {
-    const order = this.#at ? report.timestamp.compare(this.#at.timestamp) : 1;
+    const order = this.#position ? report.timestamp.compare(this.#position.timestamp) : 1;
     if (order > 0) {
-      this.#at = { timestamp: report.timestamp, rank: 1 };
-      // Upstream's ranges exclude their beginning: the page may not have repeated anything.
+      this.#position = { timestamp: report.timestamp, rank: 1 };
+      // Upstream's ranges exclude their beginning, so the page may not have repeated anything.
       this.#repeated = 0;
-      return this.#at;
+      return this.#position;
     }
-    const rank = this.#at?.rank ?? null;
+    const rank = this.#position?.rank ?? null;
     if (order < 0 || rank === null) return null;
     if (this.#repeated > 0) {
       this.#repeated--;
       return null;
     }
-    this.#at = { timestamp: report.timestamp, rank: rank + 1 };
-    return this.#at;
+    this.#position = { timestamp: report.timestamp, rank: rank + 1 };
+    return this.#position;
   }
 
-  /** All up to this time has been read. */
+  /** Records that all reports up to this time have been read. */
   reach(time: Instant): void {
-    if (!this.#at || this.#at.timestamp.compare(time) < 0) this.#at = { timestamp: time, rank: null };
+    if (!this.#position || this.#position.timestamp.compare(time) < 0)
+      this.#position = { timestamp: time, rank: null };
   }
 }

@@ -1,13 +1,13 @@
-/** Ranges that upstream takes: docs/interfaces.md P4 limits `to` minus `from` to 7 days. */
+/** Longest range that upstream accepts: docs/interfaces.md P4 limits `to` minus `from` to 7 days. */
 export const longestRangeMs = 7 * 86_400_000;
 
 const dayMs = 86_400_000;
-// 2026-01-05, a Monday: any fixed point would do.
+// 2026-01-05, a Monday; any fixed time would do.
 const weekGridMs = 1_767_571_200_000;
 
 /**
- * Where the window that begins at `fromMs` ends, on the way to `toMs`. Ends lie on a grid where that costs no window
- * more, so that ranges that overlap share their windows, which are final once they are past (docs/behaviour.md 5.5).
+ * End of the window that begins at `fromMs`, in a range up to `toMs`. Ends lie on a grid when that needs no additional
+ * window, so that overlapping ranges share windows, which are immutable once past (docs/behaviour.md 5.5).
  */
 export function windowEndMs(fromMs: number, toMs: number): number {
   if (toMs - fromMs <= longestRangeMs) return toMs;

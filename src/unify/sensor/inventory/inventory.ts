@@ -10,13 +10,13 @@ import { associateSensors, type SensorAssociation } from './matching.js';
 import type { PageSource } from './pages.js';
 import type { Listed } from './reading.js';
 
-/** All sensors of both interfaces and which of them are the same, kept for all operations of one key. */
+/** The sensor lists of both interfaces and their association, shared by all operations of one key. */
 export interface Inventory {
-  /** By Device ID as `serialKey` writes it. Null where the interface is not configured. */
+  /** Keyed by Device ID as `serialKey` writes it. Null where the interface is not configured. */
   readonly project: SensorListing<ProjectSensor> | null;
-  /** By catalogue id. Null where the interface is not configured. */
+  /** Keyed by catalogue id. Null where the interface is not configured. */
   readonly catalogue: SensorListing<CatalogueSensor> | null;
-  /** Of two lists as they are at this moment, with the network codes learnt so far. */
+  /** The association of two lists in their present state, with the network codes learnt so far. */
   pairing(
     project: Listed<ProjectSensor> | null,
     catalogue: Listed<CatalogueSensor> | null,
@@ -28,7 +28,7 @@ export function createInventory(tenant: Tenant): Inventory {
   const { project, catalogue, clock, signal } = tenant;
   const codes = tenant.kept(createNetworkCodes);
   const codeOf = (record: CatalogueRecord) => codes.of(codeKeyOf(record.value));
-  const latest = new LatestPairing();
+  const latest = new LatestAssociation();
   return {
     project:
       project &&
@@ -53,7 +53,7 @@ export function createInventory(tenant: Tenant): Inventory {
     pairing(projectList, catalogueList) {
       const [mine, theirs] = [projectList?.records, catalogueList?.records];
       const key = [mine?.size, theirs?.size, codes.version].join();
-      // Pairing ten thousand sensors takes a while: it is done again only when something has changed.
+      // Associating ten thousand sensors is slow, so the result is reused until a list or a network code changes.
       return latest.of(mine ?? none, theirs ?? none, key, () =>
         associateSensors(mine?.values() ?? [], theirs?.values() ?? [], codeOf),
       );
@@ -63,19 +63,19 @@ export function createInventory(tenant: Tenant): Inventory {
 
 const none: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** The pairing of two lists, held no longer than both of them are. */
-class LatestPairing {
+/** The latest association, held weakly so that it does not outlive either list. */
+class LatestAssociation {
   #latest = new WeakMap<
     object,
-    WeakMap<object, { readonly key: string; readonly pairing: SensorAssociation }>
+    WeakMap<object, { readonly key: string; readonly association: SensorAssociation }>
   >();
 
   of(mine: object, theirs: object, key: string, make: () => SensorAssociation): SensorAssociation {
     const known = this.#latest.get(mine)?.get(theirs);
-    if (known?.key === key) return known.pairing;
-    const pairing = make();
-    this.#latest = new WeakMap([[mine, new WeakMap([[theirs, { key, pairing }]])]]);
-    return pairing;
+    if (known?.key === key) return known.association;
+    const association = make();
+    this.#latest = new WeakMap([[mine, new WeakMap([[theirs, { key, association }]])]]);
+    return association;
   }
 }
 

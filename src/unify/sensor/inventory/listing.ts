@@ -18,43 +18,43 @@ export interface ListingOptions<W> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly rateLimit: () => RateLimitStatus;
-  /** False when upstream must accept the key again before anything kept is shown (docs/behaviour.md 7). */
+  /** False when upstream must accept the key again before anything cached is shown (docs/behaviour.md 7). */
   readonly mayShowKept: () => boolean;
-  /** Where it is kept: under the bound of all that is cached. */
+  /** Stores the list, so that it counts towards the size bound of the whole cache. */
   readonly derivedCache: DerivedCache;
 }
 
 export interface ReadOptions<W> {
-  /** When what has been read so far will do. */
+  /** True when the part read so far is enough for the caller. */
   readonly enough?: (listed: Listed<W>) => boolean;
-  /** The oldest list that will do; as the operation has it, unless given. */
+  /** Greatest acceptable age of the list; the operation's own unless given. */
   readonly maxAgeMs?: number | undefined;
-  /** Whether the rest is still wanted, behind, when nobody waits for it any more. */
+  /** True when the rest should be read in the background after the last waiter has left. */
   readonly goOn?: (listed: Listed<W>) => boolean;
 }
 
 const freshMs = lifetimesMs.sensor;
-const longestBetweenReadingsMs = 3_600_000;
+const longestIntervalMs = 3_600_000;
 
 interface OwnReading<W> {
   reading: Reading<W> | null;
-  /** When it was begun, as far as `discard` goes. */
+  /** Epoch of the listing when the reading began: another one means that `discard` was called since. */
   epoch: object;
 }
 
-// Each interface has one such list.
+// Each interface has a derived cache of its own, so that one key is enough.
 const cacheKey = 'sensors';
 
 /**
- * All sensors of one interface: read page by page, kept, and read again behind when asked for after they are no longer
- * fresh. Ten thousand sensors are read less often than ten, so that they do not eat the budget.
+ * All sensors of one interface: read page by page, cached, and served stale-while-revalidate. Long lists are
+ * revalidated less often than short ones, so that they do not spend the budget.
  */
 export class SensorListing<W> {
   readonly #options: ListingOptions<W>;
   #reading: Reading<W> | null = null;
-  #refreshDueMs = Number.NEGATIVE_INFINITY;
+  #revalidateDueMs = Number.NEGATIVE_INFINITY;
   #expectedPages = 1;
-  /** Another object from each `discard` on. */
+  /** Replaced by each `discard`. */
   #epoch: object = {};
   readonly #epochs = new WeakMap<Reading<W>, object>();
 
@@ -62,26 +62,28 @@ export class SensorListing<W> {
     this.#options = options;
   }
 
-  /** How far the operation can use the list, for deciding what to ask; what it holds is for `read` to give. */
+  /**
+   * How much of the list the operation can use, for choosing between list and single reads. Use `read` for the records.
+   */
   held(ctx: UnifyContext): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
     const { demand } = ctx.scope;
     return this.#atHand(demand) ?? (demand ? ctx.once(this.#createOwn).reading : this.#reading);
   }
 
-  /** The list as it is known whole, fresh or stale; null where it is not. Asks nothing. */
+  /** The complete cached list, fresh or stale; null where there is none. Without a cached list it reads nothing. */
   async known(ctx: UnifyContext): Promise<Listed<W> | null> {
     const known = this.knownNow(ctx);
     return known === undefined ? this.read(ctx) : known;
   }
 
-  /** As `known`; undefined where that takes a promise. */
+  /** As `known`, synchronously; undefined where that needs a promise. */
   knownNow(ctx: UnifyContext): Listed<W> | null | undefined {
     if (this.#atHand(ctx.scope.demand)) return this.now(ctx);
-    ctx.scope.dependencies?.add(this, () => this.#notHeld());
+    ctx.scope.dependencies?.add(this, () => this.#absence());
     return null;
   }
 
-  /** As `read`, where the list is in memory and may be shown; undefined where that takes a promise. */
+  /** As `read`, synchronously, where the list is cached and may be shown; undefined where that needs a promise. */
   now(ctx: UnifyContext): Listed<W> | undefined {
     if (ctx.scope.maxAgeMs !== undefined) return undefined;
     const cached = this.#atHand(ctx.scope.demand);
@@ -89,40 +91,40 @@ export class SensorListing<W> {
     return this.#served(ctx, cached);
   }
 
-  /** As many as there were last; most lists have one. */
+  /** Number of pages of the last reading; 1 before the first, since most lists have one page. */
   get expectedPages(): number {
     return this.#expectedPages;
   }
 
-  /** Whether a reading that somebody waits for is on its way. */
+  /** True while a reading that operations share is in progress. */
   get isBeingRead(): boolean {
     return this.#reading !== null;
   }
 
   /**
-   * For a look-up of one record: what the list has of it where it is known, or is being read and will tell within a page or
-   * so; `undefined` where asking for the one is cheaper.
+   * Looks up one record in the list where the list is cached, or is being read with at most about one page left.
+   * Null when a fresh list lacks the record; `undefined` where a single read of the record is cheaper.
    */
-  async find(ctx: UnifyContext, isIt: (value: W) => boolean): Promise<Read<W> | null | undefined> {
-    // Other fields of the same operation have begun their reads by then.
+  async find(ctx: UnifyContext, matches: (value: W) => boolean): Promise<Read<W> | null | undefined> {
+    // Sibling fields of the same operation may start to read the list in this microtask.
     await null;
     if (!this.held(ctx)) {
-      ctx.scope.dependencies?.add(this, () => this.#notHeld());
+      ctx.scope.dependencies?.add(this, () => this.#absence());
       return undefined;
     }
     let found: Read<W> | undefined;
-    const look = ({ records }: Listed<W>) => {
-      for (const record of found ? [] : records.values()) if (isIt(record.value)) found = record;
+    const scan = ({ records }: Listed<W>) => {
+      for (const record of found ? [] : records.values()) if (matches(record.value)) found = record;
       return found !== undefined;
     };
-    const listed = await this.read(ctx, { enough: (sofar) => look(sofar) || (sofar.pagesLeft ?? 0) > 1 });
-    if (look(listed)) return found;
+    const listed = await this.read(ctx, { enough: (sofar) => scan(sofar) || (sofar.pagesLeft ?? 0) > 1 });
+    if (scan(listed)) return found;
     return listed.complete && this.#ageMs(listed) <= freshMs ? null : undefined;
   }
 
   /**
-   * The whole list, or as much of it as satisfies `enough`. Where the budget does not suffice or a page fails, what
-   * there is, with `failure`; the reading then goes on behind where that can help.
+   * The whole list, or as much of it as satisfies `enough`. Where the budget is exhausted or a page fails, the part
+   * read so far, with `failure`; while only the budget is lacking, the reading continues in the background.
    */
   async read(
     ctx: UnifyContext,
@@ -131,10 +133,10 @@ export class SensorListing<W> {
     if (maxAgeMs !== undefined) ctx.scope.dependencies?.refuse('a list of a certain age was asked for');
     const { demand } = ctx.scope;
     for (;;) {
-      const kept = maxAgeMs === undefined ? this.#atHand(demand) : this.#usable(maxAgeMs, demand);
-      const refusal = kept && (await this.#refusal(ctx));
+      const cached = maxAgeMs === undefined ? this.#atHand(demand) : this.#usable(maxAgeMs, demand);
+      const refusal = cached && (await this.#refusal(ctx));
       if (refusal) return { ...nothing, failure: refusal };
-      if (kept) return this.#served(ctx, kept, maxAgeMs === undefined);
+      if (cached) return this.#served(ctx, cached, maxAgeMs === undefined);
       ctx.scope.dependencies?.refuse('a list was read');
       const own = demand && ctx.once(this.#createOwn);
       const known = own ? own.reading : this.#reading;
@@ -152,12 +154,13 @@ export class SensorListing<W> {
   }
 
   /**
-   * What `readOne` reads of one record; where the budget or upstream fails it, what the list had of it (stale-if-error): a
-   * look-up by itself has no cached response of its own where the list has told so far.
+   * The record that `readOne` reads; where the budget or upstream fails, the record from the cached list
+   * (stale-if-error). A single read has no cached response of its own where earlier look-ups were answered from the
+   * list.
    */
   async orOlder<R extends Read<W>>(
     ctx: UnifyContext,
-    isIt: (value: W) => boolean,
+    matches: (value: W) => boolean,
     readOne: () => Promise<R | null>,
   ): Promise<R | Read<W> | null> {
     try {
@@ -166,7 +169,7 @@ export class SensorListing<W> {
       const older = allowsStaleIfError(error) && this.#usable(staleIfErrorMs, ctx.scope.demand);
       if (!older || !this.#options.mayShowKept()) throw error;
       for (const record of older.records.values()) {
-        if (!isIt(record.value)) continue;
+        if (!matches(record.value)) continue;
         ctx.once(this.#countOnce);
         return record;
       }
@@ -174,39 +177,39 @@ export class SensorListing<W> {
     }
   }
 
-  /** Nothing read before this moment is served again. */
+  /** Discards the cached list and every reading in progress: no record read before this call is served again. */
   discard(): void {
     this.#options.derivedCache.delete(cacheKey);
-    this.#refreshDueMs = Number.NEGATIVE_INFINITY;
+    this.#revalidateDueMs = Number.NEGATIVE_INFINITY;
     this.#epoch = {};
     const reading = this.#reading;
     this.#reading = null;
     reading?.discard();
   }
 
-  get #kept(): Listed<W> | null {
+  get #cached(): Listed<W> | null {
     return (this.#options.derivedCache.get(cacheKey) as Listed<W> | undefined) ?? null;
   }
 
   #usable(maxAgeMs: number, demand?: Demand): Listed<W> | null {
-    const kept = this.#kept;
-    if (!kept || (demand && !isRecent(demand, kept.readAtMs))) return null;
-    return this.#ageMs(kept) <= maxAgeMs ? kept : null;
+    const cached = this.#cached;
+    if (!cached || (demand && !isRecent(demand, cached.readAtMs))) return null;
+    return this.#ageMs(cached) <= maxAgeMs ? cached : null;
   }
 
   /**
-   * The list that is served without waiting for upstream. One of so many pages that the budget does not allow for reading it
-   * anew yet is served until it does.
+   * The cached list, where it may be served without waiting for upstream. A list of so many pages that the budget does
+   * not yet allow another reading is served for longer.
    */
   #atHand(demand?: Demand): Listed<W> | null {
-    const kept = this.#usable(staleIfErrorMs, demand);
-    if (!kept) return null;
-    const ageMs = this.#ageMs(kept);
-    if (ageMs <= staleWhileRevalidateMs('sensor')) return kept;
-    return ageMs <= refreshEveryMs(kept.pages, this.#options.rateLimit()) ? kept : null;
+    const cached = this.#usable(staleIfErrorMs, demand);
+    if (!cached) return null;
+    const ageMs = this.#ageMs(cached);
+    if (ageMs <= staleWhileRevalidateMs('sensor')) return cached;
+    return ageMs <= revalidateEveryMs(cached.pages, this.#options.rateLimit()) ? cached : null;
   }
 
-  /** Reads for an operation that demands fresher records: what others have begun may hold pages of before. */
+  /** Starts a reading for an operation with a freshness demand: a shared one may hold pages from before the demand. */
   #startOwn(own: OwnReading<W>, demand: Demand | undefined): Reading<W> {
     const { source, clock, signal } = this.#options;
     own.epoch = this.#epoch;
@@ -216,8 +219,8 @@ export class SensorListing<W> {
   }
 
   /**
-   * Why nothing kept may be shown; null when it may. Where the key has not been accepted lately, the first page is asked for:
-   * upstream's word on that is on all of it.
+   * The reason why the cached list must not be shown; null when it may be. Where the key has not been accepted
+   * recently, the first page is read: upstream's acceptance or refusal of it applies to the whole list.
    */
   async #refusal(ctx: UnifyContext): Promise<unknown> {
     const { source, mayShowKept } = this.#options;
@@ -253,26 +256,27 @@ export class SensorListing<W> {
     if (isShared) this.#reading = null;
     if (reading.pages > 0) this.#expectedPages = reading.pages;
     const { clock, rateLimit } = this.#options;
-    this.#refreshDueMs = clock.now() + refreshEveryMs(reading.pages, rateLimit());
+    this.#revalidateDueMs = clock.now() + revalidateEveryMs(reading.pages, rateLimit());
     const { derivedCache } = this.#options;
     if (reading.complete) derivedCache.put(cacheKey, reading, reading.bytes);
-    // What this key may no longer see is not shown from memory either.
+    // A list that this key may no longer read must not be served from the cache either.
     else if (isDefinite(reading.failure)) derivedCache.delete(cacheKey);
   }
 
-  #refreshBehind(): void {
-    if (this.#reading || this.#options.clock.now() < this.#refreshDueMs) return;
+  #revalidate(): void {
+    if (this.#reading || this.#options.clock.now() < this.#revalidateDueMs) return;
     void this.#run(this.#start(undefined, true));
   }
 
   /**
-   * A list from memory: a part of the answer, counted once in what the operation cost, revalidated when it is stale unless
-   * the operation has said what age will do.
+   * Serves the cached list: records it as a dependency of the answer, counts it once in the operation's cost and
+   * revalidates it when stale. `mayRevalidate` is false where the operation has set a greatest age, which this list
+   * then satisfies.
    */
-  #served(ctx: UnifyContext, listed: Listed<W>, isRefreshed = true): Listed<W> {
+  #served(ctx: UnifyContext, listed: Listed<W>, mayRevalidate = true): Listed<W> {
     ctx.scope.dependencies?.add(listed, () => this.#dependencyOn(listed));
     ctx.once(this.#countOnce);
-    if (isRefreshed && this.#ageMs(listed) > freshMs) this.#refreshBehind();
+    if (mayRevalidate && this.#ageMs(listed) > freshMs) this.#revalidate();
     return listed;
   }
 
@@ -285,13 +289,13 @@ export class SensorListing<W> {
       freshUntilMs: () => listed.readAtMs + freshMs,
       read: (meter) => {
         this.#count(listed, meter);
-        if (this.#ageMs(listed) > freshMs) this.#refreshBehind();
+        if (this.#ageMs(listed) > freshMs) this.#revalidate();
       },
     };
   }
 
-  /** For an answer that was made without the list because nothing of it was known. */
-  #notHeld(): Dependency {
+  /** Dependency of an answer that was made without the list because the list was neither cached nor being read. */
+  #absence(): Dependency {
     return {
       state: () => ((this.#atHand() ?? this.#reading) ? 'gone' : 'fresh'),
       freshUntilMs: () => Number.POSITIVE_INFINITY,
@@ -309,21 +313,21 @@ export class SensorListing<W> {
   /** For `ctx.once`: the reads of an operation with a demand share one reading. */
   readonly #createOwn = (): OwnReading<W> => ({ reading: null, epoch: this.#epoch });
 
-  /** For `ctx.once`: an operation that reads the list a hundred times has read it once. */
+  /** For `ctx.once`: an operation that uses the list a hundred times counts it once. */
   readonly #countOnce = (ctx: UnifyContext): void => {
-    const listed = this.#kept;
+    const listed = this.#cached;
     if (listed) this.#count(listed, ctx.scope.meter);
   };
 }
 
 /**
- * How often a list of so many pages may be read again: as docs/behaviour.md 5.6 calls for, unless that takes more than a quarter
- * of the minute's budget, or would leave too little of the day's.
+ * Interval between readings of a list of so many pages: as in docs/behaviour.md 5.6, or longer where that would take
+ * more than a quarter of the budget per minute, or more than 90 % of the rest of the daily quota.
  */
-function refreshEveryMs(pages: number, { perMinute, remainingToday }: RateLimitStatus): number {
+function revalidateEveryMs(pages: number, { perMinute, remainingToday }: RateLimitStatus): number {
   const byMinute = (pages * 60_000 * 4) / Math.max(1, perMinute);
   const byDay = remainingToday === null ? 0 : (pages * 86_400_000) / Math.max(1, remainingToday * 0.9);
-  return Math.min(longestBetweenReadingsMs, Math.max(freshMs, byMinute, byDay));
+  return Math.min(longestIntervalMs, Math.max(freshMs, byMinute, byDay));
 }
 
 const nothing = { records: new Map(), complete: false, dropped: 0, pagesLeft: null, pages: 0, readAtMs: 0 };

@@ -12,25 +12,27 @@ import {
 import { ordered, type Placed } from '../order.js';
 
 export interface SensorAssociation {
-  /** By station code, network code as far as it is known, and `sensorKey`. */
+  /** Sorted by station code, network code as far as it is known, and `sensorKey`. */
   readonly pairs: readonly Placed[];
   readonly byDevice: ReadonlyMap<string, Pair>;
   readonly byCatalogueId: ReadonlyMap<string, Pair>;
-  /** Catalogue-only records that share a station code with another sensor: their network's code decides on the order. */
+  /** Catalogue-only records that share a station code with another sensor: their network's code decides the order. */
   readonly unordered: ReadonlySet<CatalogueRecord>;
-  /** Catalogue records that would be a sensor of the project if their network's code, not learnt yet, were the same. */
+  /**
+   * Catalogue records at a project sensor's station: their network's code, not learnt yet, decides on the association.
+   */
   readonly undecided: readonly CatalogueRecord[];
   /**
-   * Catalogue-only records at a station of the project: same station code, and the network code is the same or not
-   * known. Their position may be that of a project's sensor, so that masking covers it too.
+   * Catalogue-only records at a station of the project: same station code, and the network code is the same or unknown.
+   * Their position may be that of a project sensor, so masking applies to them too.
    */
   readonly besideProject: ReadonlySet<CatalogueRecord>;
 }
 
 /**
- * Which records are the same sensor (docs/behaviour.md 6.1): serial number equal to Device ID, or else station code and network
- * code both equal. One to one, serial numbers first; never by the station code alone. The same input in any order gives
- * the same pairs.
+ * Finds the records that are the same sensor (docs/behaviour.md 6.1): serial number equal to Device ID, or else station
+ * code and network code both equal. One to one, serial numbers first; never by the station code alone. The result does
+ * not depend on the order of the input.
  */
 export function associateSensors(
   project: Iterable<ProjectRecord>,
@@ -49,7 +51,7 @@ export function associateSensors(
       others.push(record);
       continue;
     }
-    // Assumed: two catalogue records of one serial number are one sensor: the one that fits best speaks for it.
+    // Assumed: catalogue records with the same serial number are one sensor; the best match is its catalogue side.
     owner.set(record, device);
     const rival = partners.get(device);
     if (!rival || isBetter(record, rival, known(device.value.station))) partners.set(device, record);
@@ -69,17 +71,17 @@ export function associateSensors(
       beside.add(record);
     } else if (there.some((sensor) => sameNetwork(known(sensor.value.network), code))) {
       beside.add(record);
-      if (code) push(candidates, placeKey(station, code), record);
+      if (code) push(candidates, siteKey(station, code), record);
     }
   }
   const free = new Map<string, ProjectRecord[]>();
   for (const [, sensor] of [...devices].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const place = siteOf(sensor);
-    if (place && !partners.has(sensor)) push(free, place, sensor);
+    const site = siteOf(sensor);
+    if (site && !partners.has(sensor)) push(free, site, sensor);
   }
-  for (const [place, records] of candidates) {
+  for (const [site, records] of candidates) {
     records.sort((a, b) => (isBetter(a, b, null) ? -1 : 1));
-    for (const [index, sensor] of (free.get(place) ?? []).entries()) {
+    for (const [index, sensor] of (free.get(site) ?? []).entries()) {
       const record = records[index];
       if (!record) break;
       partners.set(sensor, record);
@@ -122,7 +124,7 @@ function collect(
   return { pairs, byDevice, byCatalogueId };
 }
 
-/** At the project's station, then heard of last, then a fixed order. */
+/** Prefers the record at the project's station, then the later `last_seen`, then the lower id as a tie-break. */
 function isBetter(a: CatalogueRecord, b: CatalogueRecord, station: string | null): boolean {
   const [here, there] = [a, b].map((record) => station !== null && record.value.station_code === station);
   if (here !== there) return here === true;
@@ -145,16 +147,16 @@ function byStation(records: Iterable<ProjectRecord>): ReadonlyMap<string, readon
   return stations;
 }
 
-// A network code that upstream left out may be any.
+// A missing network code may be any code.
 const sameNetwork = (mine: string | null, theirs: string | null) => !mine || !theirs || mine === theirs;
 
 function siteOf(record: ProjectRecord): string | null {
   const station = known(record.value.station);
   const network = known(record.value.network);
-  return station && network ? placeKey(station, network) : null;
+  return station && network ? siteKey(station, network) : null;
 }
 
-const placeKey = (station: string, network: string) => JSON.stringify([station, network]);
+const siteKey = (station: string, network: string) => JSON.stringify([station, network]);
 
 function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   const list = map.get(key);

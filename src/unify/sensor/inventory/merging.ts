@@ -12,7 +12,7 @@ import type { SensorListing } from './listing.js';
 import type { SensorAssociation } from './matching.js';
 import type { Listed } from './reading.js';
 
-// A code costs a request or two: the rest is learnt by the operations after this one.
+// Bound per operation, because a code costs one or two requests: later operations learn the rest.
 const mostLearnt = 10;
 
 /** Both lists as far as they could be read, and which records are the same sensor. */
@@ -23,21 +23,21 @@ export interface UnifiedSensors {
   readonly catalogue: Listed<CatalogueSensor> | null;
 }
 
-/** Which of the two lists the caller needs to see the whole of; both, unless said. */
+/** The lists that the caller needs in full; both by default. A list that is not needed is used where it is cached. */
 export interface Wanted {
   readonly project?: boolean;
   readonly catalogue?: boolean;
 }
 
 /**
- * All sensors, paired by docs/behaviour.md 6.1, in order. A network's code is learnt where it decides whether two records are the same
- * sensor, and only there; records whose network's code cannot be learnt stay apart.
+ * All sensors in order, merged by the rules of docs/behaviour.md 6.1. A network's code is learnt only where it decides
+ * whether two records are the same sensor; records for which it cannot be learnt are not merged.
  */
 export function unifySensors(ctx: UnifyContext, wanted: Wanted = {}): Maybe<UnifiedSensors> {
   return unifySensorsNow(ctx, wanted) ?? unifySensorsLater(ctx, wanted);
 }
 
-/** Where both lists are at hand and no code has to be learnt; undefined otherwise. */
+/** The result where both lists are cached and no code has to be learnt; undefined otherwise. */
 function unifySensorsNow(ctx: UnifyContext, wanted: Wanted): UnifiedSensors | undefined {
   const inventory = ctx.tracked(createInventory);
   const project = listNow(ctx, inventory.project, wanted.project);
@@ -73,8 +73,8 @@ async function unifySensorsLater(ctx: UnifyContext, wanted: Wanted): Promise<Uni
 }
 
 /**
- * Learns the codes of networks that decide which of these sensors comes before another at the same station code. True when
- * the order may be another now.
+ * Learns the network codes that decide the order of these sensors among others of the same station code. True when the
+ * order may have changed.
  */
 export function learnOrder(
   ctx: UnifyContext,

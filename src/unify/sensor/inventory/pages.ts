@@ -1,11 +1,11 @@
 import { freezeAndMeasure } from '../../../upstream/cache/freeze.js';
 import type { Page, Read, ReadScope } from '../../../upstream/read/read.js';
 
-/** One of the two lists of sensors, and how it is paged. */
+/** One of the two lists of sensors as pages. */
 export interface PageSource<W> {
-  /** The most that a page can hold. */
+  /** Greatest number of rows in a page. */
   readonly pageSize: number;
-  /** Page `index` from 0 of pages of `size`; `appliedSize` is what upstream made of it. */
+  /** Reads page `index`, counted from 0, of pages of `size` rows; `appliedSize` is the page size that upstream used. */
   read(
     index: number,
     size: number,
@@ -14,13 +14,13 @@ export interface PageSource<W> {
   idOf(wire: W): string;
 }
 
-/** What one pass saw, and whether rows moved between its pages: then one can be missing. */
+/** The rows of one pass over the list, and whether rows moved between its pages, so that one can be missing. */
 export class Pass<W> {
   readonly seen = new Map<string, Read<W>>();
   clean = true;
-  /** Whether the last page had a row that none before it had. */
+  /** True when the last page had a row that no earlier page had. */
   grew = false;
-  /** What the rows that it saw take of memory, as estimated. */
+  /** Estimated memory of the rows of this pass, in bytes. */
   bytes = 0;
   readonly #source: PageSource<W>;
   readonly #records: Map<string, Read<W>>;
@@ -47,7 +47,7 @@ export class Pass<W> {
   }
 }
 
-/** Upstream may give fewer than were asked for, whatever its maximum is: then it is its page size that counts. */
+/** The page size that upstream really uses, which may be smaller than the one asked for: offsets follow from it. */
 export function sizeOf<W>(first: Read<Page<W>> & { readonly appliedSize: number }, asked: number): number {
   const { total, received } = first.value;
   // Assumed: an interface may cut pages shorter than asked without saying so, but cuts all of them alike.
@@ -55,5 +55,5 @@ export function sizeOf<W>(first: Read<Page<W>> & { readonly appliedSize: number 
   return Math.max(1, Math.min(asked, first.appliedSize));
 }
 
-// Around each row: its places in the list, in the pairing with the other interface and in the order of stations.
+// Estimated bytes per row beyond the record: entries in the list, in the association and in the order of stations.
 const rowBytes = 600;

@@ -9,36 +9,37 @@ import { createInventory } from './inventory.js';
 import type { Listed } from './reading.js';
 
 /**
- * The project's record of a sensor by Device ID in any spelling; null when the project has none. All that one operation
- * asks for at a time are read together, with single reads or list pages, whichever takes fewer requests (docs/behaviour.md 5.4).
+ * The project's record of a sensor by Device ID in any spelling; null when the project has none. Look-ups of one
+ * operation are batched and read with single reads or list pages, whichever takes fewer requests
+ * (docs/behaviour.md 5.4).
  */
 export function projectSensor(ctx: UnifyContext, deviceId: string): Maybe<ProjectRecord | null> {
   const key = serialKey(deviceId) ?? deviceId;
-  // What the list has needs no request, so that there is nothing to gather.
+  // A record in the cached list needs no request, so it does not wait for the batch.
   const listed = ctx.tracked(createInventory).project?.now(ctx)?.records.get(key);
   return listed ?? ctx.once(createLoader).load(key);
 }
 
-/** The same, not from what this operation has read before: for when that turned out to be outdated. */
+/** As `projectSensor`, but past the records that this operation has already read: use it when one was outdated. */
 export function projectSensorAgain(ctx: UnifyContext, deviceId: string): Promise<ProjectRecord | null> {
   return ctx.once(createSecondLoader).load(serialKey(deviceId) ?? deviceId);
 }
 
 /**
- * One of the project's sensors of this station code, in this network if one is given; one request at most. The interface
- * takes Device IDs in the same place: one of those is not meant.
+ * One of the project's sensors of this station code, in this network if one is given; one request at most. The endpoint
+ * takes a Device ID in the same path segment, so a sensor found by its Device ID is rejected.
  */
 export async function projectSensorAt(
   ctx: UnifyContext,
   stationCode: string,
   networkCode?: string,
 ): Promise<ProjectRecord | null> {
-  const isIt = ({ station, network }: ProjectSensor) =>
+  const matches = ({ station, network }: ProjectSensor) =>
     known(station) === stationCode && (networkCode === undefined || known(network) === networkCode);
-  const listed = await ctx.tracked(createInventory).project?.find(ctx, isIt);
+  const listed = await ctx.tracked(createInventory).project?.find(ctx, matches);
   if (listed !== undefined) return listed;
-  const record = await readOrOlder(ctx, stationCode, isIt);
-  return record && isIt(record.value) ? record : null;
+  const record = await readOrOlder(ctx, stationCode, matches);
+  return record && matches(record.value) ? record : null;
 }
 
 const createLoader = (ctx: UnifyContext) => loaderOf(ctx);
@@ -48,9 +49,9 @@ function loaderOf(ctx: UnifyContext): DataLoader<string, ProjectRecord | null> {
   return new DataLoader((keys) => readAll(ctx, keys), { maxBatchSize: Number.POSITIVE_INFINITY });
 }
 
-// As fresh as that, an absence in the list is an absence.
+// A list at most this old proves that a sensor which is not in it does not exist.
 const freshMs = lifetimesMs.sensor;
-// Where the list cannot be read, so many may still be had one by one.
+// Where the list cannot be read, up to so many sensors are still read one by one.
 const fewSingleReads = 3;
 
 async function readAll(
@@ -67,15 +68,15 @@ async function readAll(
   return keys.map((key) => found.get(key) ?? null);
 }
 
-/** Takes from the list what it has, reading on in it as long as that is cheaper than reading sensors one by one. */
+/** Takes records from the list, and reads further pages as long as that is cheaper than single reads. */
 async function fromList(
   ctx: UnifyContext,
   missing: () => readonly string[],
   found: Map<string, ProjectRecord | null | Error>,
 ): Promise<void> {
   const list = ctx.tracked(createInventory).project;
-  const wanted = missing().length + othersRead(ctx, missing());
-  if (!list || (!list.held(ctx) && (wanted < 2 || list.expectedPages > wanted))) return;
+  const expectedReads = missing().length + recentSingleReads(ctx, missing());
+  if (!list || (!list.held(ctx) && (expectedReads < 2 || list.expectedPages > expectedReads))) return;
   const take = ({ records }: { readonly records: ReadonlyMap<string, ProjectRecord> }) => {
     for (const key of missing()) {
       const record = records.get(key);
@@ -83,14 +84,14 @@ async function fromList(
     }
     return missing().length;
   };
-  const isDear = (listed: Listed<ProjectSensor>) => (listed.pagesLeft ?? 0) > take(listed);
+  const isTooExpensive = (listed: Listed<ProjectSensor>) => (listed.pagesLeft ?? 0) > take(listed);
   const options = {
-    enough: (listed: Listed<ProjectSensor>) => take(listed) === 0 || isDear(listed),
-    goOn: (listed: Listed<ProjectSensor>) => !isDear(listed),
+    enough: (listed: Listed<ProjectSensor>) => take(listed) === 0 || isTooExpensive(listed),
+    goOn: (listed: Listed<ProjectSensor>) => !isTooExpensive(listed),
   };
   let listed = await list.read(ctx, options);
   const isStale = ctx.clock.now() - listed.readAtMs > freshMs;
-  // What is not in an older list can have been added since; reading it again is under way then in any case.
+  // A sensor missing from a stale list may be new. The list is being revalidated anyway, so waiting costs no request.
   if (take(listed) >= listed.pages && listed.complete && isStale) {
     listed = await list.read(ctx, { ...options, maxAgeMs: freshMs });
   }
@@ -103,8 +104,11 @@ async function fromList(
   }
 }
 
-/** Sensors that other operations have just read by themselves: those of a live feed in an earthquake come one by one. */
-function othersRead(ctx: UnifyContext, keys: readonly string[]): number {
+/**
+ * Number of sensors that other operations have just read singly. In an earthquake a live feed asks for its sensors one
+ * by one, and from some number on the list is cheaper.
+ */
+function recentSingleReads(ctx: UnifyContext, keys: readonly string[]): number {
   const singles = ctx.kept(createSingles);
   const sinceMs = ctx.clock.now() - freshMs;
   for (const [key, readAtMs] of singles) if (readAtMs < sinceMs) singles.delete(key);
@@ -115,8 +119,8 @@ const createSingles = () => new Map<string, number>();
 
 async function readOne(ctx: UnifyContext, key: string): Promise<ProjectRecord | null> {
   ctx.kept(createSingles).set(key, ctx.clock.now());
-  const isIt = ({ device_id }: ProjectSensor) => (serialKey(device_id) ?? device_id) === key;
-  const record = await readOrOlder(ctx, deviceIdOf(key) ?? key, isIt);
+  const matches = ({ device_id }: ProjectSensor) => (serialKey(device_id) ?? device_id) === key;
+  const record = await readOrOlder(ctx, deviceIdOf(key) ?? key, matches);
   // A station code can look like a Device ID.
   return record && deviceKey(record) === key ? record : null;
 }
@@ -124,10 +128,10 @@ async function readOne(ctx: UnifyContext, key: string): Promise<ProjectRecord | 
 async function readOrOlder(
   ctx: UnifyContext,
   id: string,
-  isIt: (sensor: ProjectSensor) => boolean,
+  matches: (sensor: ProjectSensor) => boolean,
 ): Promise<ProjectRecord | null> {
   const { project } = ctx;
   const list = ctx.tracked(createInventory).project;
   if (!project || !list) return null;
-  return list.orOlder(ctx, isIt, () => project.sensor(id, ctx.scope));
+  return list.orOlder(ctx, matches, () => project.sensor(id, ctx.scope));
 }

@@ -4,19 +4,19 @@ import type { Demand } from '../../../upstream/cache/demand.js';
 import { newCostMeter, type Priority, type Read, type ReadScope } from '../../../upstream/read/read.js';
 import { type PageSource, Pass, sizeOf } from './pages.js';
 
-/** What is known of a list so far. */
+/** The part of a list that has been read so far. */
 export interface Listed<W> {
   readonly records: ReadonlyMap<string, Read<W>>;
-  /** Every page has been read, and no row slipped between two of them. */
+  /** True when every page has been read and no row was missed between two pages. */
   readonly complete: boolean;
-  /** Rows that could not be decoded and are therefore missing. */
+  /** Number of rows that are missing because they could not be decoded. */
   readonly dropped: number;
-  /** Pages still to be read; null before the first page has told. */
+  /** Pages still to be read; null until the first page has been read. */
   readonly pagesLeft: number | null;
   readonly pages: number;
-  /** When the oldest page was read. */
+  /** Read time of the oldest page. */
   readonly readAtMs: number;
-  /** Why it is not complete; null while it is being read, or when it is. */
+  /** The error because of which the list is incomplete; null while it is being read and when it is complete. */
   readonly failure: unknown;
 }
 
@@ -27,13 +27,13 @@ interface Waiter {
   wake: () => void;
 }
 
-// Enough to have the burst in flight soon, and few enough that other operations get their turn in between.
-const atOnce = 6;
-const passes = 3;
-// Assumed: a budget that is away for longer than this (the day's is spent) is not worth keeping the reading alive.
+// Pages in flight at a time: enough to use the burst of the rate limit, few enough to leave room for other operations.
+const concurrentPages = 6;
+const mostPasses = 3;
+// Assumed: a reading is given up when the budget stays exhausted for longer than this, as with the daily quota.
 const longestStallMs = 600_000;
 
-/** One reading of a whole list, shared by all who wait for it. */
+/** One reading of a whole list, shared by all its waiters. */
 export class Reading<W> implements Listed<W> {
   records = new Map<string, Read<W>>();
   complete = false;
@@ -41,7 +41,7 @@ export class Reading<W> implements Listed<W> {
   pagesLeft: number | null = null;
   pages = 0;
   failure: unknown = null;
-  /** Estimate of the memory that the records take. */
+  /** Estimated memory of the records, in bytes. */
   bytes = 0;
   readAtMs: number;
   #outcome: WaitOutcome | null = null;
@@ -54,10 +54,10 @@ export class Reading<W> implements Listed<W> {
   readonly #demand: Demand | undefined;
   #total: number | null = null;
   readonly #waiters = new Set<Waiter>();
-  readonly #underWay = new Set<number>();
-  readonly #turn = {};
+  readonly #inFlight = new Set<number>();
+  readonly #ownOperationKey = {};
   #size: number;
-  #behind: boolean;
+  #isBackground: boolean;
 
   constructor(
     source: PageSource<W>,
@@ -74,24 +74,24 @@ export class Reading<W> implements Listed<W> {
     this.#owner = options.signal;
     this.#signal = this.#stop.signal;
     this.#maxAgeMs = options.maxAgeMs;
-    this.#behind = options.behind;
+    this.#isBackground = options.behind;
     this.#demand = options.demand;
     this.#size = source.pageSize;
     this.readAtMs = clock.now();
   }
 
-  /** Reads to the end, or until it fails for good; never rejects. */
+  /** Reads the whole list, or stops at the first error that waiting cannot mend; never rejects. */
   async run(): Promise<void> {
-    // Who waits is served to the end: then it is over.
+    // When the owner aborts, remaining waiters are still served; the reading ends with the last of them.
     const stop = () => this.#waiters.size === 0 && this.discard();
     this.#owner.addEventListener('abort', stop, { once: true });
     try {
       for (let pass = 1; !(await this.#pass()); pass++) {
-        if (pass === passes) {
+        if (pass === mostPasses) {
           this.#throwIfMissing();
           break;
         }
-        // What the first pass read is what does not fit together.
+        // The cached pages of the first pass are inconsistent with each other: later passes must not use them.
         this.#maxAgeMs = 0;
       }
       this.complete = true;
@@ -105,9 +105,9 @@ export class Reading<W> implements Listed<W> {
   }
 
   /**
-   * Until the list is complete or `enough` is satisfied, until it fails or the budget is spent for now, whichever
-   * comes first. Rejects when the caller goes away. When it was the last one, or `goOn` says that the rest is not worth
-   * reading, the reading ends with it.
+   * Waits until the list is complete, `enough` is satisfied, the reading fails or the budget is exhausted for now.
+   * Rejects when the caller aborts. When the last waiter leaves, a reading that is not in the background ends if that
+   * waiter aborted or `goOn` is false; otherwise it continues in the background.
    */
   async wait(
     scope: ReadScope,
@@ -117,7 +117,7 @@ export class Reading<W> implements Listed<W> {
     const waiter: Waiter = { scope, wake: () => {} };
     const sponsor = this.#sponsor();
     this.#waiters.add(waiter);
-    if (this.#behind || (sponsor && rank[scope.priority] < rank[sponsor.priority])) this.#raise(scope);
+    if (this.#isBackground || (sponsor && rank[scope.priority] < rank[sponsor.priority])) this.#raise(scope);
     const leave = () => waiter.wake();
     scope.signal.addEventListener('abort', leave, { once: true });
     try {
@@ -134,9 +134,9 @@ export class Reading<W> implements Listed<W> {
       scope.signal.removeEventListener('abort', leave);
       this.#waiters.delete(waiter);
       if (this.#waiters.size === 0) {
-        const isUnwanted = !this.#behind && (scope.signal.aborted || !goOn(this));
+        const isUnwanted = !this.#isBackground && (scope.signal.aborted || !goOn(this));
         if (!this.#outcome && (isUnwanted || this.#owner.aborted)) this.discard();
-        this.#behind = true;
+        this.#isBackground = true;
       }
     }
   }
@@ -146,7 +146,7 @@ export class Reading<W> implements Listed<W> {
     this.#stop.abort(new Error('The list is no longer wanted'));
   }
 
-  /** One pass over all pages; false when rows moved between pages meanwhile. */
+  /** One pass over all pages; false when rows moved between pages during the pass. */
   async #pass(): Promise<boolean> {
     const pass = new Pass<W>(this.#source, this.records);
     this.dropped = 0;
@@ -171,7 +171,7 @@ export class Reading<W> implements Listed<W> {
     return pass.clean;
   }
 
-  /** The pages after the first, several at a time. When one fails, no other is begun. */
+  /** Reads the pages after the first, several at a time. After a failure no further page is begun. */
   async #rest(pass: Pass<W>): Promise<void> {
     const rest = Array.from({ length: this.pages - 1 }, (_, index) => index + 1);
     const worker = async () => {
@@ -179,18 +179,21 @@ export class Reading<W> implements Listed<W> {
         await this.#page(index, pass);
       }
     };
-    const workers = Array.from({ length: atOnce }, () =>
+    const workers = Array.from({ length: concurrentPages }, () =>
       worker().catch((error: unknown) => {
         rest.length = 0;
         throw error;
       }),
     );
-    // All of them, so that what is still on its way counts and nothing changes after the end.
+    // Wait for all workers, so that pages in flight count and no record changes after the end.
     const failed = (await Promise.allSettled(workers)).find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
   }
 
-  /** After several passes what one missed another has seen, unless the list changes faster than it can be read. */
+  /**
+   * The union of several passes has all rows, unless the list changes faster than it can be read.
+   * @throws UpstreamUnavailable when rows are still missing
+   */
   #throwIfMissing(): void {
     if (this.#total === null || this.records.size + this.dropped >= this.#total) return;
     throw new UpstreamUnavailable('The list of sensors kept changing while it was read: ask again');
@@ -198,7 +201,7 @@ export class Reading<W> implements Listed<W> {
 
   async #page(index: number, pass: Pass<W>): Promise<Awaited<ReturnType<PageSource<W>['read']>>> {
     for (;;) {
-      this.#underWay.add(index);
+      this.#inFlight.add(index);
       try {
         const page = await this.#source.read(index, this.#size, this.#scope());
         this.#signal.throwIfAborted();
@@ -218,14 +221,14 @@ export class Reading<W> implements Listed<W> {
         this.#stall(error);
         await this.#clock.sleep(pauseMs, this.#signal);
       } finally {
-        this.#underWay.delete(index);
+        this.#inFlight.delete(index);
       }
     }
   }
 
-  /** Who waits is told; the reading goes on behind. */
+  /** Releases the waiters with the part read so far; the reading continues in the background. */
   #stall(error: UpstreamRateLimited): void {
-    this.#behind = true;
+    this.#isBackground = true;
     this.#outcome = 'stalled';
     this.failure = error;
     this.#wake();
@@ -236,14 +239,14 @@ export class Reading<W> implements Listed<W> {
     return {
       signal: this.#signal,
       priority: sponsor?.priority ?? 'background',
-      operationKey: sponsor?.operationKey ?? this.#turn,
+      operationKey: sponsor?.operationKey ?? this.#ownOperationKey,
       meter: sponsor?.meter ?? newCostMeter(),
       maxAgeMs: this.#maxAgeMs,
       demand: this.#demand,
     };
   }
 
-  /** Of those who wait, the one who pays: the most urgent. */
+  /** The waiter of the highest priority: the next requests run with its priority and count towards its cost. */
   #sponsor(): ReadScope | undefined {
     let best: ReadScope | undefined;
     for (const { scope } of this.#waiters) {
@@ -252,10 +255,13 @@ export class Reading<W> implements Listed<W> {
     return best;
   }
 
-  /** Requests that the background is waiting for become as urgent as the one who now waits for them too. */
-  #raise({ priority, operationKey: turn }: ReadScope): void {
-    for (const index of this.#underWay) {
-      const scope = { ...this.#scope(), priority, turn, meter: newCostMeter() };
+  /**
+   * Raises the priority of requests in flight to that of the new waiter: asking for the same page joins the coalesced
+   * request and moves it forward in the request queue.
+   */
+  #raise({ priority, operationKey }: ReadScope): void {
+    for (const index of this.#inFlight) {
+      const scope = { ...this.#scope(), priority, operationKey, meter: newCostMeter() };
       this.#source.read(index, this.#size, scope).catch(() => {});
     }
   }

@@ -7,8 +7,8 @@ import { unifySensors } from './merging.js';
 import { projectSensor, projectSensorAt } from './project-sensors.js';
 
 /**
- * The catalogue's record of a project's sensor; null when it has none. The catalogue finds no sensor by its serial number:
- * its list is read until all that the operation asks for have been seen.
+ * The catalogue's record of a project's sensor; null when it has none. The catalogue has no scan-up by serial number,
+ * so its list is read until all sensors that the operation asks for have been found.
  */
 export function catalogueSide(ctx: UnifyContext, project: ProjectRecord): Promise<CatalogueRecord | null> {
   return ctx.once(createLoader).load(project);
@@ -26,18 +26,18 @@ export async function projectSide(
   if (bySerial) return bySerial;
   const station = known(station_code);
   if (!station || !(await projectSensorAt(ctx, station))) return null;
-  // Which of several is meant takes the codes of the networks, and knowing who is matched by serial number already.
+  // Several sensors may share a station code: only the full association knows network codes and matched serial numbers.
   const { pairing, project } = await unifySensors(ctx);
   if (project?.failure) throw project.failure;
   return pairing.byCatalogueId.get(id)?.project ?? null;
 }
 
 const createLoader = (ctx: UnifyContext) =>
-  new DataLoader((records: readonly ProjectRecord[]) => catalogueHalves(ctx, records), {
+  new DataLoader((records: readonly ProjectRecord[]) => catalogueSides(ctx, records), {
     maxBatchSize: Number.POSITIVE_INFINITY,
   });
 
-async function catalogueHalves(
+async function catalogueSides(
   ctx: UnifyContext,
   records: readonly ProjectRecord[],
 ): Promise<readonly (CatalogueRecord | null | Error)[]> {
@@ -45,25 +45,25 @@ async function catalogueHalves(
   if (!list) return records.map(() => null);
   const wanted = new Map(records.map((record) => [deviceKey(record), record]));
   const bySerial = new Map<string, CatalogueRecord>();
-  let seen = 0;
-  const look = (all: ReadonlyMap<string, CatalogueRecord>) => {
-    // A list that is being read only grows at its end.
+  let scanned = 0;
+  const scan = (all: ReadonlyMap<string, CatalogueRecord>) => {
+    // Records are only appended while the list is being read, so those scanned before can be skipped.
     let index = 0;
     for (const record of all.values()) {
-      if (index++ < seen) continue;
+      if (index++ < scanned) continue;
       const key = serialKey(record.value.serial_number);
       if (key !== null && wanted.has(key)) bySerial.set(key, record);
     }
-    seen = all.size;
+    scanned = all.size;
     return bySerial.size === wanted.size;
   };
-  const listed = await list.read(ctx, { enough: (sofar) => look(sofar.records) });
+  const listed = await list.read(ctx, { enough: (sofar) => scan(sofar.records) });
   if (!listed.complete) {
-    look(listed.records);
+    scan(listed.records);
     return records.map((record) => bySerial.get(deviceKey(record)) ?? failureOf(listed.failure));
   }
-  seen = 0;
-  look(listed.records);
+  scanned = 0;
+  scan(listed.records);
   const stations = stationsOf(listed.records);
   const isOpen = (record: ProjectRecord) =>
     !bySerial.has(deviceKey(record)) && stations.has(known(record.value.station) ?? '');

@@ -11,7 +11,7 @@ export interface TriggerRange {
   readonly deviceId?: string | undefined;
 }
 
-/** What is left of a range behind the time that a walk has reached. Null when nothing is: upstream would refuse it. */
+/** The part of a range behind the pinned time of a scan. Null when it is empty, which upstream would refuse. */
 export function boundsOf(
   { order, from, to, deviceId }: TriggerRange,
   pin: Instant | null,
@@ -27,7 +27,7 @@ function queryOf(
   upper: Instant | undefined,
   deviceId: string | undefined,
 ): Pick<TriggerQuery, 'from' | 'to' | 'deviceId'> {
-  // One moment is the same to the millisecond too, and what is asked of it is known by its two equal ends to be final.
+  // A single moment is sent with equal ends and all its digits; the response cache recognises it by them as immutable.
   if (lower && upper && !lower.leap && lower.compare(upper) === 0) {
     return { from: lower.toString(), to: lower.toString(), deviceId };
   }

@@ -5,9 +5,9 @@ import { compareTriggers, type Trigger } from '../record.js';
 export type ScanOrder = 'asc' | 'desc';
 
 /**
- * A position in the list of all triggers, in the order of a walk: behind `id` at `startTime`, or before all of that
- * moment where `id` is null. `besides` lie behind it at the same moment and have been delivered all the same: when a
- * page ends within a moment, finding out what else belongs to it would cost a request.
+ * A position in the list of triggers, in scan order: behind `id` at `startTime`, or before all of that moment when `id`
+ * is null. `besides` lists triggers behind it at the same moment that were delivered already: when a page ends within a
+ * moment, reading the rest of it would cost a request.
  */
 export interface TriggerPosition {
   readonly startTime: Instant;
@@ -15,12 +15,13 @@ export interface TriggerPosition {
   readonly besides: readonly string[];
 }
 
-/** Whether a trigger is still to come after `position`. */
+/** True when a trigger comes after `position` and was not delivered. */
 export function isAhead(position: TriggerPosition | null, trigger: Trigger, order: ScanOrder): boolean {
   if (!position) return true;
   if (sameMoment(trigger, position) && position.besides.length > 0) {
     if (position.besides.includes(trigger.triggerId)) return false;
-    // More of the moment may show up, also with digits that put it before what has been delivered: late beats never.
+    // More triggers of the moment may appear, also with digits that sort them before delivered ones. They are delivered
+    // late rather than never.
     if (position.id === null) return true;
   }
   const later = inOrder(order, trigger.startTime.compare(position.startTime));
@@ -31,7 +32,7 @@ export function isAhead(position: TriggerPosition | null, trigger: Trigger, orde
   );
 }
 
-/** Behind a trigger all of whose moment is known, coming from `before`. */
+/** Position behind a trigger of a completely read moment, continuing from `before`. */
 export function behind(trigger: Trigger, before: TriggerPosition | null): TriggerPosition {
   return {
     startTime: trigger.startTime,
@@ -40,7 +41,7 @@ export function behind(trigger: Trigger, before: TriggerPosition | null): Trigge
   };
 }
 
-/** Behind triggers of one moment that may have more members than these, coming from `before`. */
+/** Position behind triggers of one moment that may have more members, continuing from `before`. */
 export function behindSome(
   triggers: readonly Trigger[],
   before: TriggerPosition | null,
@@ -57,13 +58,13 @@ export function inOrder(order: ScanOrder, compared: number): number {
   return order === 'asc' ? compared : -compared;
 }
 
-/** What a cursor holds of a position, in JSON. */
+/** The position as JSON, for a cursor. */
 export function encodePosition(position: TriggerPosition): unknown {
   const { startTime, id, besides } = position;
   return besides.length === 0 ? [startTime.toString(), id] : [startTime.toString(), id, besides];
 }
 
-/** Null when it is not what `encodePosition` made. */
+/** Null when the value was not made by `encodePosition`. */
 export function decodePosition(value: unknown): TriggerPosition | null {
   if (!Array.isArray(value) || value.length < 2 || value.length > 3) return null;
   const [time, id, besides = []] = value as unknown[];
@@ -72,7 +73,7 @@ export function decodePosition(value: unknown): TriggerPosition | null {
   return besides.every((other) => typeof other === 'string') ? { startTime, id, besides } : null;
 }
 
-// To the millisecond: upstream may order what started within one in any way.
+// Compared by millisecond: upstream may order triggers of one millisecond in any way.
 function sameMoment(trigger: Trigger, position: TriggerPosition | null): position is TriggerPosition {
   return position !== null && floorMs(trigger.startTime) === floorMs(position.startTime);
 }

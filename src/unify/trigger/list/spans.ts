@@ -5,13 +5,13 @@ import { mergeSpans, type Span } from '../../time/spans.js';
 import type { Trigger } from '../record.js';
 import { largestPage, projectTriggers, scanTriggers, type TriggerScan } from './scan.js';
 
-// Requests for one batch: with more, the spans are too long or too full for one operation.
+// Most requests for one batch; spans that need more are too long or too full for one operation.
 const mostRequests = 20;
 
 /**
- * The triggers of several spans of time, oldest first, and perhaps some between the spans. Spans that lie far apart are
- * read one by one, or all in one go where upstream's count says that this takes fewer requests.
- * @throws QueryTooComplex
+ * The triggers of several time spans, oldest first, and possibly some between the spans. Distant spans are read one by
+ * one, or as one range when upstream's count shows that this takes fewer requests.
+ * @throws QueryTooComplex when they need too many requests
  */
 export async function triggersIn(ctx: UnifyContext, spans: readonly Span[]): Promise<readonly Trigger[]> {
   const apart = mergeSpans(spans, 0);
@@ -50,7 +50,7 @@ async function read(
 ): Promise<
   Omit<Awaited<ReturnType<typeof scanTriggers>>, 'triggers'> & { readonly triggers: readonly Trigger[] }
 > {
-  const walked = await scanTriggers({
+  const scanned = await scanTriggers({
     read: projectTriggers(ctx),
     order: 'asc',
     from: Instant.fromMs(fromMs),
@@ -59,5 +59,5 @@ async function read(
     wanted: Number.POSITIVE_INFINITY,
     mostRequests: most,
   });
-  return { ...walked, triggers: walked.triggers.map(({ trigger }) => trigger) };
+  return { ...scanned, triggers: scanned.triggers.map(({ trigger }) => trigger) };
 }

@@ -5,27 +5,28 @@ import { behind } from './position.js';
 import { type ScannedTriggers, scanTriggers, type TriggerScan } from './scan.js';
 
 interface Asked {
-  readonly walk: TriggerScan;
-  /** The same for those that ask the same of different sensors. */
+  readonly scan: TriggerScan;
+  /** Equal for scans that differ only in the sensor. */
   readonly question: string;
 }
 
-// One page for all costs less than one for each from here on, even when it does not hold enough for some of them.
+// From so many sensors on, one page of all sensors costs less than a page each, even if it is too short for some of
+// them.
 const together = 3;
 
 /**
- * Triggers of one sensor out of a page of all sensors', when several sensors are asked for the same at a time: their
- * latest triggers lie on one page often enough. Null where the page does not hold enough of this sensor, or there is no
- * one to share it with.
+ * Triggers of one sensor from a page of all sensors, for several sensors that are asked for at the same time: their
+ * latest triggers often lie on one page. Null when the page has too few of this sensor, or too few sensors are asked
+ * for.
  */
 export function scanTogether(
   ctx: UnifyContext,
-  walk: TriggerScan,
+  scan: TriggerScan,
   { filter, ...list }: { readonly filter: object; readonly after?: string | null | undefined },
 ): Promise<ScannedTriggers | null> {
-  if (walk.after !== null) return Promise.resolve(null);
+  if (scan.after !== null) return Promise.resolve(null);
   const question = JSON.stringify([{ ...filter, deviceId: null }, list]);
-  return ctx.once(createLoader).load({ walk, question });
+  return ctx.once(createLoader).load({ scan, question });
 }
 
 function createLoader(): DataLoader<Asked, ScannedTriggers | null> {
@@ -36,12 +37,12 @@ function createLoader(): DataLoader<Asked, ScannedTriggers | null> {
         groups.set(question, { count: (groups.get(question)?.count ?? 0) + 1 });
       }
       return Promise.all(
-        asked.map(async ({ walk, question }) => {
+        asked.map(async ({ scan, question }) => {
           const group = groups.get(question);
           if (!group || group.count < together) return null;
-          group.page ??= firstPage(walk);
+          group.page ??= firstPage(scan);
           return group.page.then(
-            (page) => ofSensor(walk, page),
+            (page) => ofSensor(scan, page),
             (error: Error) => error,
           );
         }),
@@ -51,19 +52,21 @@ function createLoader(): DataLoader<Asked, ScannedTriggers | null> {
   );
 }
 
-function firstPage(walk: TriggerScan): Promise<ScannedTriggers> {
+function firstPage(scan: TriggerScan): Promise<ScannedTriggers> {
   const everyone = { deviceId: undefined, keep: undefined, wanted: Number.POSITIVE_INFINITY };
-  return scanTriggers({ ...walk, ...everyone, mostRequests: 1 });
+  return scanTriggers({ ...scan, ...everyone, mostRequests: 1 });
 }
 
-function ofSensor(walk: TriggerScan, page: ScannedTriggers): ScannedTriggers | null {
-  const device = serialKey(walk.deviceId ?? null);
+function ofSensor(scan: TriggerScan, page: ScannedTriggers): ScannedTriggers | null {
+  const device = serialKey(scan.deviceId ?? null);
   const own = page.triggers.filter(({ trigger }) => serialKey(trigger.deviceId) === device);
-  const kept = own.filter(({ trigger }) => walk.keep?.(trigger) !== false);
-  if (page.more && kept.length <= walk.wanted) return null;
+  const matching = own.filter(({ trigger }) => scan.keep?.(trigger) !== false);
+  if (page.more && matching.length <= scan.wanted) return null;
   return {
-    triggers: kept.slice(0, walk.wanted).map(({ trigger }) => ({ trigger, position: behind(trigger, null) })),
-    more: kept.length > walk.wanted,
+    triggers: matching
+      .slice(0, scan.wanted)
+      .map(({ trigger }) => ({ trigger, position: behind(trigger, null) })),
+    more: matching.length > scan.wanted,
     reached: null,
     total: page.more ? null : own.length,
     readAtMs: page.readAtMs,

@@ -7,28 +7,28 @@ const priority = z.enum(priorities);
 /** Requests that were answered: the number of each, and how long ago. */
 const answered = z.array(z.tuple([z.number(), ms]));
 
-/** What instances tell each other of one key's budget. Spans rather than times: their clocks need not agree. */
+/** Journal entries by which instances share one key's budget. Times are relative: clocks need not agree. */
 const entries = z.discriminatedUnion('is', [
   /** A request is sent. */
   z.object({
     is: z.literal('sent'),
     priority,
-    /** The journal that it was entered through, and its number there. */
+    /** The journal that it was entered through, and its number in that journal. */
     by: z.string(),
     number: z.number(),
     answered,
-    /** Others waited for the same request. */
+    /** Other requests waited for the same permit. */
     isContested: z.boolean(),
-    /** What waits still. */
+    /** Priorities that still wait. */
     waiting: z.array(priority),
   }),
-  /** So many were sent while Redis was away; of the last minute, how long ago each. */
+  /** `count` requests were sent while Redis was away; `agoMs`: how long ago each of the last minute was sent. */
   z.object({ is: z.literal('sent alone'), count: z.number(), agoMs: z.array(ms) }),
-  /** What waits, so that the others can let it go first where it is its turn. */
+  /** Priorities that wait here, so that other instances can yield to them in their turn. */
   z.object({ is: z.literal('waits'), by: z.string(), answered, waiting: z.array(priority) }),
   /** Upstream has asked for a pause (docs/behaviour.md 5.1). */
   z.object({ is: z.literal('held'), forMs: ms, isNamed: z.boolean(), isAway: z.boolean() }),
-  /** Upstream's own count (docs/interfaces.md C8), as of a request that was sent so long ago. */
+  /** Upstream's own count (docs/interfaces.md C8), from the response to a request sent `sentAgoMs` ago. */
   z.object({
     is: z.literal('observed'),
     sentAgoMs: ms,
@@ -44,7 +44,7 @@ export function textOf(entry: Entry): string {
   return JSON.stringify(entry);
 }
 
-/** Null for what a later version of the gateway writes. */
+/** Null for entries that a later version of the gateway writes. */
 export function entryOf(text: string): Entry | null {
   try {
     return entries.safeParse(JSON.parse(text)).data ?? null;

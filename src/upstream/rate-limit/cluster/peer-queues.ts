@@ -1,10 +1,10 @@
 import type { Clock } from '../../../clock.js';
 import type { Priority } from '../../read/read.js';
 
-// Those who wait say so every second.
+// Instances repeat every second which priorities wait.
 const waitsMs = 2_000;
 
-/** Who waits for the same budget at other instances (docs/behaviour.md 8). */
+/** Priorities that wait for the same budget at other instances (docs/behaviour.md 8). */
 export class PeerQueues {
   readonly #clock: Clock;
   readonly #untilMs: Record<Priority, number> = {
@@ -25,7 +25,7 @@ export class PeerQueues {
     this.#untilMs[priority] = Number.NEGATIVE_INFINITY;
   }
 
-  /** How many wait here and, as far as is known, elsewhere. */
+  /** Number of requests that wait here, plus one for each priority known to wait at another instance. */
   and({ query, feed, background }: Readonly<Record<Priority, number>>): Readonly<Record<Priority, number>> {
     const now = this.#clock.now();
     return {

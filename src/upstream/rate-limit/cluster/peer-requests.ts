@@ -1,12 +1,12 @@
 const minuteMs = 60_000;
 
-interface Told {
+interface ResponseReport {
   /** The journal of an instance. */
   readonly by: string;
   readonly answered: readonly (readonly [number: number, agoMs: number])[];
 }
 
-/** Requests of other instances in the last minute, until it is told when they were answered. */
+/** Other instances' requests of the last minute, until their responses are reported. */
 export class PeerRequests {
   /** In the order of their sending. */
   readonly #sent = new Map<string, { readonly atMs: number; readonly answered: (atMs: number) => void }>();
@@ -19,10 +19,10 @@ export class PeerRequests {
     this.#sent.set(nameOf(by, number), { atMs, answered });
   }
 
-  answered({ by, answered }: Told, toldAtMs: number): void {
+  answered({ by, answered }: ResponseReport, reportedAtMs: number): void {
     for (const [number, agoMs] of answered) {
       const name = nameOf(by, number);
-      this.#sent.get(name)?.answered(toldAtMs - agoMs);
+      this.#sent.get(name)?.answered(reportedAtMs - agoMs);
       this.#sent.delete(name);
     }
   }

@@ -1,40 +1,40 @@
 import type { Clock } from '../../../clock.js';
 
-interface Answer {
+interface Response {
   readonly number: number;
   readonly atMs: number;
 }
 
 const minuteMs = 60_000;
 
-/** Requests of this instance that were answered, and of which the others have not been told yet. */
+/** Requests of this instance that were answered, but whose responses other instances do not know of yet. */
 export class UnreportedResponses {
   readonly #clock: Clock;
-  #untold: Answer[] = [];
+  #unreported: Response[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   add(number: number): void {
-    this.#untold.push({ number, atMs: this.#clock.now() });
+    this.#unreported.push({ number, atMs: this.#clock.now() });
   }
 
-  /** To be told of. What is too long ago to matter is left out. */
-  take(): readonly Answer[] {
+  /** Takes the responses to report. Those too old to matter are dropped. */
+  take(): readonly Response[] {
     const now = this.#clock.now();
-    const taken = this.#untold.filter(({ atMs }) => atMs > now - minuteMs);
-    this.#untold = [];
+    const taken = this.#unreported.filter(({ atMs }) => atMs > now - minuteMs);
+    this.#unreported = [];
     return taken;
   }
 
-  /** They could not be told of after all. */
-  putBack(answers: readonly Answer[]): void {
-    this.#untold.push(...answers);
+  /** They could not be reported after all. */
+  putBack(answers: readonly Response[]): void {
+    this.#unreported.push(...answers);
   }
 
-  /** How long ago each was answered, in milliseconds. */
-  ago(answers: readonly Answer[]): [number: number, agoMs: number][] {
+  /** The age of each response, in milliseconds. */
+  ago(answers: readonly Response[]): [number: number, agoMs: number][] {
     const now = this.#clock.now();
     return answers.map(({ number, atMs }) => [number, Math.max(0, now - atMs)]);
   }
