@@ -102,7 +102,18 @@ describe('a page of another origin', () => {
       'OPTIONS',
     );
     expect(preflight.status).toBe(204);
-    for (const header of ['x-catalogue-key', 'cache-control', 'pragma']) {
+    for (const header of [
+      'x-catalogue-key',
+      'cache-control',
+      'pragma',
+      'traceparent',
+      'tracestate',
+      'baggage',
+      'apollo-require-preflight',
+      'apollographql-client-name',
+      'apollographql-client-version',
+      'if-none-match',
+    ]) {
       expect(preflight.headers['access-control-allow-headers']).toContain(header);
     }
     expect(await upgrade(gw, { origin })).toBe('open');

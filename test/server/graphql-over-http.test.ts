@@ -1,6 +1,7 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { openSocket } from '../support/raw-socket.js';
 
 let gw: TestGateway;
 beforeAll(async () => {
@@ -34,6 +35,27 @@ describe('POST and GET', () => {
     });
     expect(await got.json()).toEqual({ data: { __typename: 'Query' } });
     expect(await posted.json()).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  it('take an empty operationName for none, over a socket too', async () => {
+    // A feed that is listened to goes on for a while.
+    await using own = await startGateway();
+    const [query, feed] = ['{ __typename }', 'subscription { triggerChanges { kind } }'];
+    const body = (text: string) => ({
+      method: 'POST',
+      headers: { ...json, accept: text === feed ? 'text/event-stream' : 'application/json' },
+      body: JSON.stringify({ query: text, operationName: '' }),
+    });
+    const data = { data: { __typename: 'Query' } };
+    expect(await (await own.fetch('/graphql', body(query))).json()).toEqual(data);
+    const search = new URLSearchParams({ query, operationName: '' });
+    expect(await (await own.fetch(`/graphql?${search}`)).json()).toEqual(data);
+    const stream = await own.fetch('/graphql', body(feed));
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    await stream.body?.cancel();
+    await using socket = await openSocket(own, { init: {} });
+    socket.send({ id: '1', type: 'subscribe', payload: { query, operationName: '' } });
+    expect(await socket.next()).toMatchObject({ type: 'next', payload: data });
   });
 
   it.each([

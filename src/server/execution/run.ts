@@ -25,12 +25,14 @@ export function prepare(
   const isNamed = parameters.documentId ?? parameters.extensions?.persistedQuery;
   if (isNamed && parameters.query) operation.dependencies?.refuse('it registers its text');
   const { document, errors } = engine.read(query);
-  noteOperation(operation, document, parameters.operationName);
+  // Clients that build a form of it send an empty name for none.
+  const operationName = parameters.operationName || null;
+  noteOperation(operation, document, operationName);
   if (errors.length > 0) return errors;
   return {
     schema: engine.schema,
     document,
-    operationName: parameters.operationName ?? null,
+    operationName,
     variableValues: parameters.variables,
     contextValue: engine.contextOf(operation),
   };

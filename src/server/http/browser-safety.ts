@@ -53,8 +53,30 @@ export function browserPolicy({ corsOrigins, loopbackNamesOnly }: BrowserPolicyO
 /** Headers of a preflight response, in addition to `corsHeaders`. */
 export const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST',
-  'access-control-allow-headers':
-    'accept, authorization, cache-control, content-type, pragma, x-catalogue-key, x-upstream-cost, x-graphql-yoga-csrf',
+  // What the gateway reads, and what Apollo Client, Relay, urql and tracing in browsers add by themselves.
+  'access-control-allow-headers': [
+    'accept',
+    'apollo-require-preflight',
+    'apollographql-client-name',
+    'apollographql-client-version',
+    'authorization',
+    'baggage',
+    'cache-control',
+    'content-type',
+    'if-none-match',
+    'last-event-id',
+    'pragma',
+    'traceparent',
+    'tracestate',
+    'x-apollo-operation-name',
+    'x-catalogue-key',
+    'x-graphql-client-name',
+    'x-graphql-client-version',
+    'x-graphql-yoga-csrf',
+    'x-request-id',
+    'x-requested-with',
+    'x-upstream-cost',
+  ].join(', '),
   'access-control-max-age': '600',
 };
 
