@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { livingWorld } from '../../src/sandbox/living-world.js';
 import { startGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 
@@ -61,5 +62,44 @@ describe('a value that graphql itself refuses', () => {
     const { errors } = await gateway.queryWithErrors(query, variables);
     expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT', argument }]);
     expect(gateway.sandbox.requests).toEqual([]);
+  });
+});
+
+describe('null for an argument that may be left out', () => {
+  it.each([
+    ['orderBy', 'TriggerOrder', 'triggers(first: 3, orderBy: $v) { nodes { id } }'],
+    ['orderBy', 'EventOrder', 'events(first: 3, orderBy: $v) { nodes { id } }'],
+    ['unit', 'AccelerationUnit', 'triggers(first: 3) { nodes { pgaHorizontal(unit: $v) } }'],
+    ['unit', 'VelocityUnit', 'triggers(first: 3) { nodes { pgvEhz(unit: $v) } }'],
+  ])('is named where there is a default: %s of %s', async (argument, type, selection) => {
+    const sandbox = { world: livingWorld({ seed: 1, startMs: Date.now() }) };
+    await using gateway = await startGateway({ sandbox });
+    const left = await gateway.queryWithErrors(`query ($v: ${type}) { ${selection} }`);
+    expect(left.errors).toBeUndefined();
+    const { errors } = await gateway.queryWithErrors(`query ($v: ${type}) { ${selection} }`, { v: null });
+    expect(errors?.[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
+    expect(errors?.[0]?.message).toContain(`"${argument}"`);
+    const literal = await gateway.queryWithErrors(`{ ${selection.replace('$v', 'null')} }`);
+    expect(literal.errors?.[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT', argument } });
+  });
+
+  it.each([
+    ['first', 'Int', (value: string) => `sensors(first: ${value}) { nodes { id } }`],
+    ['after', 'String', (value: string) => `triggers(first: 3, after: ${value}) { nodes { id } }`],
+    ['filter', 'EventFilter', (value: string) => `events(first: 3, filter: ${value}) { nodes { id } }`],
+    ['filter', 'SensorFilter', (value: string) => `sensors(first: 3, filter: ${value}) { nodes { id } }`],
+    ['filter', 'TriggerFilter', (value: string) => `triggers(first: 3, filter: ${value}) { nodes { id } }`],
+    [
+      'from',
+      'DateTime',
+      (value: string) =>
+        `sensors(first: 1) { nodes { healthReports(first: 3, from: ${value}) { nodes { timestamp } } } }`,
+    ],
+  ])('is as if it were left out: %s', async (_, type, selection) => {
+    await using gateway = await startGateway();
+    const literal = await gateway.queryWithErrors(`{ ${selection('null')} }`);
+    expect(literal.errors).toBeUndefined();
+    const variable = await gateway.queryWithErrors(`query ($v: ${type}) { ${selection('$v')} }`, { v: null });
+    expect(variable.errors).toBeUndefined();
   });
 });

@@ -25,7 +25,7 @@ export function inputErrors(): Plugin {
     onExecute({ args }) {
       return {
         onExecuteDone({ result, setResult }) {
-          if (!('errors' in result) || !result.errors || result.data !== undefined) return;
+          if (!('errors' in result) || !result.errors) return;
           setResult({ ...result, errors: result.errors.map((error) => named(error, args.document)) });
         },
       };
@@ -45,12 +45,14 @@ export function inputErrors(): Plugin {
 }
 
 function named(error: GraphQLError, document: DocumentNode): GraphQLError {
-  if (error.path) return error;
+  // A resolver's error has a path, as has that of a variable that is null where its argument must not be.
+  if (error.path && error.nodes?.[0]?.kind !== Kind.VARIABLE) return error;
   const path = argumentOf(error.nodes?.[0], document);
   if (path === null) return error;
   const argument = path + pathInVariable(error.message);
   return new GraphQLError(error.message, {
     nodes: error.nodes ?? null,
+    path: error.path ?? null,
     extensions: { code: 'BAD_USER_INPUT', argument },
   });
 }
