@@ -1,4 +1,4 @@
-/** What is still to happen, taken out in the order of its time; equal times in the order they were put in. */
+/** Event queue: entries come out in the order of their times, equal times in the order they were put in. */
 export class Agenda {
   readonly #heap: Entry[] = [];
   #order = 0;

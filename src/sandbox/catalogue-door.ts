@@ -11,7 +11,7 @@ export interface CatalogueDoorOptions {
   readonly world: World;
   readonly revoked: ReadonlySet<string>;
   readonly limits: { readonly perMinute: number; readonly perDay: number };
-  /** What `X-RateLimit-Reset` counts: Unix seconds, or seconds from now. docs/interfaces.md C8 gives no unit. */
+  /** Unit of `X-RateLimit-Reset`: Unix seconds, or seconds from now. docs/interfaces.md C8 gives none. */
   readonly resetUnit: 'unix' | 'delta';
   readonly choices: CatalogueChoices;
   readonly seed: number;

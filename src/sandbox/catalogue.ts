@@ -11,7 +11,7 @@ import { sortedViews } from './sorted.js';
 import { instants, type Slice, timelines } from './timeline.js';
 import type { CatalogueKey } from './world.js';
 
-/** What docs/interfaces.md C4 leaves open about its lists, so that tests can try each way. */
+/** Choices that docs/interfaces.md C4 leaves open about the lists, so that tests can try each way. */
 export interface CatalogueChoices {
   /** Order of events and sensors. `unspecified` is fixed but follows nothing that a reader could rely on. */
   readonly order: 'unspecified' | 'newest' | 'oldest';

@@ -46,7 +46,7 @@ export function* comingQuakes(seed: number, fromMs: number, surelyMs: number): G
   }
 }
 
-/** Where the project's sensors can see an earthquake. */
+/** True within the region in which the project's sensors can see an earthquake. */
 export function isInRegion({ latitude, longitude }: Point): boolean {
   return longitude >= -120.5 && longitude <= -115 && latitude >= 32 && latitude <= 37;
 }

@@ -6,9 +6,9 @@ export interface Fault {
   readonly source: Source;
   /** `/v1/…` exactly, or a pattern for it; every path when not given. */
   readonly path?: string | RegExp;
-  /** How many requests it meets; 1 unless given. */
+  /** Number of requests that meet the fault; 1 unless given. */
   readonly times?: number;
-  /** How many requests pass untouched before. */
+  /** Number of requests that pass before it; 0 unless given. */
   readonly after?: number;
   readonly status?: number;
   /** Added to the answer's headers, or in place of them. */

@@ -16,7 +16,7 @@ export function distanceKm(a: Point, b: Point): number {
   return 2 * radiusKm * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** Where one gets to from `start`, going `km` in the direction `bearingDeg` (clockwise from north). */
+/** The point `km` kilometres from `start` in the direction `bearingDeg` (degrees clockwise from north). */
 export function displaced(start: Point, bearingDeg: number, km: number): Point {
   const angle = km / radiusKm;
   const bearing = bearingDeg * perDegree;

@@ -63,7 +63,7 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
     const { projectId } = quake;
     if (projectId === null) return;
     const times = issueTimes(quake);
-    // What is already superseded when its turn comes (in the history, or after a long silence) is not made.
+    // A solution that a later one has superseded by then (in the history, or after a long silence) is not made.
     const asOf = (nowMs: number) =>
       projectEvent(
         projectId,
@@ -145,7 +145,7 @@ interface Noise {
   readonly random: Random;
 }
 
-/** How long before the start the invented part of the history begins. */
+/** Length of the invented part of the history, which ends at the start. */
 const inventedMs = 5_400_000;
 
 const keptMs = 36 * 3_600_000;

@@ -4,7 +4,7 @@ import type { HealthReport, ProjectSensor } from './project-records.js';
 import { type Random, randomOf } from './random.js';
 import { textOf } from './time.js';
 
-/** What a sensor says of itself: a function of the sensor and the time, so that any window of the past can be served. */
+/** State of health as a function of the sensor and the time, so that any window of the past can be served. */
 export interface Health {
   readonly presence: Presence;
   /** Oldest first, after `afterMs` (exclusive) and up to `toMs` (inclusive); made one by one as they are read. */

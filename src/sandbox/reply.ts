@@ -1,4 +1,4 @@
-/** What an interface answers, before it is written to a socket. */
+/** A response of an interface, before it is written to a socket. */
 export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;

@@ -20,7 +20,7 @@ export interface SeenRequest {
   readonly aborted: boolean;
 }
 
-/** What the sandbox was asked lately, in the order of its answers, and what is under way. */
+/** The latest requests to the sandbox in the order of their responses, and those that are not answered yet. */
 export class RequestLog {
   readonly #answered: SeenRequest[] = [];
   readonly #underWay = new Map<string, number>();

@@ -4,7 +4,7 @@ import type { Station } from './network.js';
 import { randomOf } from './random.js';
 import { type TravelTimes, travelTimes } from './travel-time.js';
 
-/** What an earthquake does at a station: the one source of triggers, arrivals and waveforms, so that they agree. */
+/** Shaking of an earthquake at a station: the one source of triggers, arrivals and waveforms, so that they agree. */
 export interface Shaking extends TravelTimes {
   readonly pMs: number;
   readonly sMs: number;

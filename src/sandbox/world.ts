@@ -33,11 +33,11 @@ export function emptyWorld(): World {
 
 /** Everything both interfaces know. Tests may edit any part at any time; the next answer shows it. */
 export interface World {
-  /** What the sandbox's `projectKey` reads. */
+  /** The project that the sandbox's `projectKey` reads. */
   project: ProjectData;
-  /** What the sandbox's `maskedProjectKey` reads: a project with location masking on. */
+  /** The project that the sandbox's `maskedProjectKey` reads: its location masking is on. */
   maskedProject: ProjectData;
-  /** What the sandbox's `catalogueKey` reads. */
+  /** The organisation that the sandbox's `catalogueKey` reads. */
   catalogue: CatalogueData;
   /** docs/interfaces.md P5: each key reads exactly one project; several keys may read the same one. */
   projectKeys: Map<string, ProjectKey>;
@@ -69,7 +69,7 @@ export interface ProjectData {
     | ((deviceId: string, afterMs: number, toMs: number) => Iterable<HealthReport>);
   /** Status that /v1/events answers with: other than 200 for a plan without earthquake detection (docs/interfaces.md P1). */
   eventsStatus: 200 | 403 | 404;
-  /** Whether an event's detail repeats the fields of the list beside the solutions; docs/interfaces.md P2 leaves it open. */
+  /** True when an event's detail repeats the list's fields beside the solutions; docs/interfaces.md P2 leaves it open. */
   detailRepeatsListFields: boolean;
 }
 

@@ -53,7 +53,7 @@ export function browserPolicy({ corsOrigins, loopbackNamesOnly }: BrowserPolicyO
 /** Headers of a preflight response, in addition to `corsHeaders`. */
 export const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST',
-  // What the gateway reads, and what Apollo Client, Relay, urql and tracing in browsers add by themselves.
+  // Headers that the gateway reads, and those that Apollo Client, Relay, urql and tracing in browsers add by themselves.
   'access-control-allow-headers': [
     'accept',
     'apollo-require-preflight',
