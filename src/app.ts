@@ -130,7 +130,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
       gateway: {
         version,
         sandbox: sandbox !== null,
-        ...(common && { elsewhere: () => otherProcessesOf(common.peers) }),
+        ...(common && { otherProcesses: () => otherProcessesOf(common.peers) }),
       },
       tracing,
       log,

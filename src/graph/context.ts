@@ -25,7 +25,7 @@ export interface GatewayFacts {
   /** True when the interfaces are the embedded sandbox. */
   readonly sandbox: boolean;
   /** Status in the other processes of this gateway; left out for a single process. */
-  readonly elsewhere?: () => Promise<OtherProcesses>;
+  readonly otherProcesses?: () => Promise<OtherProcesses>;
 }
 
 /** Status of the same interfaces and feeds in other processes. It excludes the keys of clients. */

@@ -32,7 +32,7 @@ export interface Station extends Point {
   readonly serialNumber: string | null;
 }
 
-/** `moved`: its triggers stay in the default project, the sensor itself is now elsewhere (docs/interfaces.md P2). */
+/** `moved`: its triggers stay in the default project, the sensor itself is now in another project (docs/interfaces.md P2). */
 type StationRole = 'both' | 'project-only' | 'catalogue-only' | 'moved' | 'masked';
 
 /** Network ids of the catalogue; the last has no sensors, so that its code cannot be learnt. */

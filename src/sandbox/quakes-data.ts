@@ -1,7 +1,7 @@
 /**
  * Real earthquakes: the USGS feed "All Earthquakes, Past Week" of 7 February 2018 (US public domain), as the package
  * vega-datasets 3.2.1 carries it in data/earthquakes.json. Facts only; rows of type "earthquake" with a magnitude: all
- * of southern California, elsewhere every third and all from magnitude 2.2. Newest first.
+ * of southern California, outside it every third and all from magnitude 2.2. Newest first.
  */
 export const realQuakes: readonly QuakeRow[] = [
   [0,34.4945,-118.6672,26.49,2,"ml",0,7,174,0.35,"ci37868143","4km W of Castaic, CA"], [736.09,34.12,-118.0873,9.72,1.6,"ml",0,5,141,0.12,"ci37868135","2km E of San Marino, CA"], [1499.95,33.518,-116.7943,5.04,0.54,"ml",0,24,64,0.16,"ci37868127","11km NE of Aguanga, CA"], [1794.81,55.7729,-149.145,7.7,3.8,"ml",1,null,null,0.84,"ak18384056","300km SE of Kodiak, Alaska"],

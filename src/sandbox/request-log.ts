@@ -90,7 +90,7 @@ const mostKept = 100_000;
 
 /** One request from its arrival to its end. */
 export interface Visit {
-  /** Called before the first byte leaves, so that whoever has the answer also finds it in the list. */
+  /** Called before the first byte leaves, so that a client that has the response finds it in the list. */
   answering(status: number | null): void;
   /** Called before the last byte leaves: a client that asks again at once does not count as asking twice at a time. */
   finished(): void;

@@ -141,7 +141,7 @@ const FeedStatusRef = builder.objectRef<FeedStatus>('FeedStatus').implement({
 
 interface GatewayRow {
   readonly ctx: GraphContext;
-  readonly elsewhere: OtherProcesses;
+  readonly otherProcesses: OtherProcesses;
 }
 
 const GatewayRef = builder.objectRef<GatewayRow>('Gateway').implement({
@@ -161,16 +161,18 @@ const GatewayRef = builder.objectRef<GatewayRow>('Gateway').implement({
       type: [InterfaceStatusRef],
       nullable: false,
       description: 'State of both interfaces, also of one that is not configured.',
-      resolve: ({ ctx: { unify }, elsewhere }): InterfaceRow[] => [
-        rowOf('PROJECT', unify.project?.status(), elsewhere),
-        rowOf('CATALOGUE', unify.catalogue?.status(), elsewhere),
+      resolve: ({ ctx: { unify }, otherProcesses }): InterfaceRow[] => [
+        rowOf('PROJECT', unify.project?.status(), otherProcesses),
+        rowOf('CATALOGUE', unify.catalogue?.status(), otherProcesses),
       ],
     }),
     feeds: t.field({
       type: [FeedStatusRef],
       nullable: false,
       description: 'State of each feed that the configured interfaces can serve.',
-      resolve: ({ ctx: { feeds }, elsewhere }) => [...mergeFeeds([...feeds.status(), ...elsewhere.feeds])],
+      resolve: ({ ctx: { feeds }, otherProcesses }) => [
+        ...mergeFeeds([...feeds.status(), ...otherProcesses.feeds]),
+      ],
     }),
   }),
 });
@@ -184,8 +186,10 @@ builder.queryField('gateway', (t) =>
       'the service.',
     resolve: (_root, _args, ctx) => {
       ctx.unify.scope.dependencies?.refuse('the gateway was asked about itself');
-      const others = ctx.gateway.elsewhere?.();
-      return others ? others.then((elsewhere) => ({ ctx, elsewhere })) : { ctx, elsewhere: nowhereElse };
+      const others = ctx.gateway.otherProcesses?.();
+      return others
+        ? others.then((otherProcesses) => ({ ctx, otherProcesses }))
+        : { ctx, otherProcesses: nowhereElse };
     },
   }),
 );

@@ -37,7 +37,7 @@ export const num = z.unknown().optional().transform(numOf);
 export const text = z.unknown().optional().transform(textOf);
 export const bool = z.unknown().optional().transform(boolOf);
 
-/** The identifier of a record. Without it the record is dropped: it cannot be told from another. */
+/** The identifier of a record. Without it the record is dropped: it cannot be distinguished from another. */
 export const identifier = z
   .union([z.string().min(1), z.number()])
   .transform((value): string => String(value));

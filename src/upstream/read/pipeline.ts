@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { GatewayError, type Source, Unauthenticated } from '../../errors.js';
-import { type Delivered, DeliveryLog } from '../cache/delivered.js';
-import { type Demand, isRecent, SendOrder } from '../cache/demand.js';
+import { CachedResponses } from '../cache/cached-responses.js';
+import type { Delivered } from '../cache/delivered.js';
 import type { ReadCounts } from '../cache/dependencies.js';
 import { createDerivedCache, type DerivedCache } from '../cache/derived-cache.js';
-import { freezeAndMeasure } from '../cache/freeze.js';
-import { type Freshness, freshnessOf, freshUntilMs } from '../cache/freshness.js';
 import { KeyValidity } from '../cache/key-validity.js';
-import type { CachedResponse, CachePartition } from '../cache/response-cache.js';
+import type { CachedResponse } from '../cache/response-cache.js';
 import { SharedCache, type SharedCacheEntry } from '../cache/shared-cache.js';
-import { type ListedVersion, Versions } from '../cache/validators.js';
 import { notFound, requestIdOf } from '../decode/response.js';
 import { ResponseReader } from '../decode/response-reader.js';
 import { address } from '../http/address.js';
@@ -25,18 +22,15 @@ export class Pipeline {
   readonly #source: Source;
   readonly #options: UpstreamOptions;
   readonly #exchange: Exchange;
-  readonly #cache: CachePartition;
+  readonly #cache: CachedResponses;
   /** Values derived from several responses; evicted with them. */
   readonly derivedCache: DerivedCache;
-  readonly #versions: Versions;
   readonly #keyValidity: KeyValidity;
-  readonly #deliveries: DeliveryLog;
   readonly #inFlight = new Map<string, CoalescedRequest<Completed>>();
   /** Null in one process. */
   readonly #shared: SharedCache | null;
   readonly #closing = new AbortController();
   readonly #reader: ResponseReader;
-  readonly #sendOrder = new SendOrder();
   readonly #stopListening: (() => void) | undefined;
   #confirming: CoalescedRequest<Completed> | undefined;
   #cacheHitCount = 0;
@@ -47,15 +41,13 @@ export class Pipeline {
     const keyHash = createHash('sha256').update(`${options.baseUrl}\n${options.key}`).digest('base64url');
     const name = `${source} ${keyHash}`;
     this.#exchange = new Exchange(source, name, options);
-    this.#cache = options.cache.part(name);
     this.derivedCache = createDerivedCache(options.cache.part(`derived ${name}`), options.clock);
-    this.#versions = new Versions(this.#cache);
-    this.#reader = new ResponseReader(source, options, this.#versions);
     const { clock, store, timeoutMs, maxWaitMs } = options;
-    this.#deliveries = new DeliveryLog(clock);
+    this.#keyValidity = new KeyValidity(options.keyOwner, this.#exchange.condition, clock);
+    this.#cache = new CachedResponses(options.cache.part(name), clock, this.#keyValidity);
+    this.#reader = new ResponseReader(source, options, this.#cache.versions);
     const bodies = store.bodies(name);
     this.#shared = bodies && new SharedCache({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
-    this.#keyValidity = new KeyValidity(options.keyOwner, this.#exchange.condition, options.clock);
     this.#stopListening = this.#shared?.onCleared(() => {
       this.#exchange.condition.doubt();
       this.#discardOwn();
@@ -68,12 +60,12 @@ export class Pipeline {
    */
   async read<T>(request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
     scope.signal.throwIfAborted();
-    if (scope.demand) this.#sendOrder.came(scope.demand);
+    if (scope.demand) this.#cache.sendOrder.came(scope.demand);
     const id = address(request.path, request.parameters);
-    if (this.#confirming && !this.#keyValidity.holds && this.#cache.get(id))
+    if (this.#confirming && !this.#keyValidity.holds && this.#cache.stored(id))
       await this.#whenEnded(this.#confirming, scope);
-    const cached = this.#cached(id, request);
-    const freshness = cached ? this.#freshnessOf(cached, request, scope) : 'none';
+    const cached = this.#cache.get(id, request);
+    const freshness = cached ? this.#cache.freshnessOf(cached, request, scope) : 'none';
     if (cached && (freshness === 'fresh' || freshness === 'stale-while-revalidate')) {
       this.#addDependency(id, cached, request, scope);
       if (freshness === 'fresh') return this.#hit<T>(cached, scope, 'cacheHits');
@@ -85,10 +77,11 @@ export class Pipeline {
       return await this.#joinOrSend(id, request, scope);
     } catch (error) {
       // The cached response may have been evicted meanwhile, or replaced by one that another instance read.
-      const current = this.#cached(id, request);
+      const current = this.#cache.get(id, request);
       if (!current || !allowsStaleIfError(error) || !this.#keyValidity.outlasts(error)) throw error;
-      const helps = (current === cached ? freshness : this.#freshnessOf(current, request, scope)) !== 'none';
-      if (!helps || this.#isLacking(current, request)) throw error;
+      const helps =
+        (current === cached ? freshness : this.#cache.freshnessOf(current, request, scope)) !== 'none';
+      if (!helps || this.#cache.isLacking(current, request)) throw error;
       return this.#hit<T>(current, scope, 'staleHits');
     }
   }
@@ -138,12 +131,8 @@ export class Pipeline {
     return this.#keyValidity.holds || this.#keyValidity.outlasts(null);
   }
 
-  /**
-   * A feed is about to deliver this record: from now on no response is served that was requested earlier and can lack
-   * it, not even as stale-if-error (docs/behaviour.md 5.7).
-   */
   delivering(delivered: Delivered): void {
-    this.#deliveries.add(delivered);
+    this.#cache.delivering(delivered);
   }
 
   discardCache(): void {
@@ -174,28 +163,6 @@ export class Pipeline {
     scope.signal.throwIfAborted();
   }
 
-  #freshnessOf<T>(
-    cached: CachedResponse,
-    request: ReadRequest<T>,
-    { maxAgeMs, notBeforeMs, demand }: Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs' | 'demand'>,
-  ): Freshness {
-    if (this.#isLacking(cached, request) || (demand && !this.#meets(cached, demand))) return 'none';
-    const { kind, listedAs } = request;
-    const seen = this.#listedVersion(listedAs);
-    const freshness = freshnessOf(cached, kind, {
-      maxAgeMs,
-      notBeforeMs,
-      seen,
-      nowMs: this.#options.clock.now(),
-    });
-    return freshness === 'none' || this.#keyValidity.holds ? freshness : 'stale-if-error';
-  }
-
-  /** Immutable responses meet every demand, whenever they were read: upstream would answer the same. */
-  #meets(cached: CachedResponse, demand: Demand): boolean {
-    return cached.final || isRecent(demand, cached.readAtMs) || this.#sendOrder.isAfter(cached, demand);
-  }
-
   /**
    * Records a cached response as a dependency of the answer: it holds as long as a read like this one would return it.
    */
@@ -205,61 +172,19 @@ export class Pipeline {
     const isParticular = (maxAgeMs ?? notBeforeMs) !== undefined;
     scope.dependencies?.add(isParticular ? {} : cached, () => ({
       state: () => {
-        if (this.#cached(id, request) !== cached) return 'gone';
-        const freshness = this.#freshnessOf(cached, request, { maxAgeMs, notBeforeMs });
+        if (this.#cache.get(id, request) !== cached) return 'gone';
+        const freshness = this.#cache.freshnessOf(cached, request, { maxAgeMs, notBeforeMs });
         if (freshness === 'fresh') return 'fresh';
         return freshness === 'stale-while-revalidate' ? 'stale' : 'gone';
       },
-      freshUntilMs: () =>
-        freshUntilMs(cached, request.kind, {
-          maxAgeMs,
-          notBeforeMs,
-          seen: this.#listedVersion(request.listedAs),
-        }),
+      freshUntilMs: () => this.#cache.freshUntilMs(cached, request, { maxAgeMs, notBeforeMs }),
       read: (meter, times) => {
-        const isFresh = this.#freshnessOf(cached, request, { maxAgeMs, notBeforeMs }) === 'fresh';
+        const isFresh = this.#cache.freshnessOf(cached, request, { maxAgeMs, notBeforeMs }) === 'fresh';
         for (let count = 0; count < times; count++)
           this.#hit(cached, { meter }, isFresh ? 'cacheHits' : 'staleHits');
         if (!isFresh) this.#revalidateInBackground(id, request);
       },
     }));
-  }
-
-  #cached<T>(id: string, request: ReadRequest<T>): CachedResponse | undefined {
-    const cached = this.#cache.get(id);
-    return cached && this.#upToDate(id, cached, request);
-  }
-
-  /**
-   * Adds the records that feeds have delivered since the response was requested, where that needs no request; otherwise
-   * the response still lacks them.
-   */
-  #upToDate<T>(id: string, cached: CachedResponse, request: ReadRequest<T>): CachedResponse {
-    if (!this.#isLacking(cached, request)) return cached;
-    const delivered = this.#deliveries.since(request.kind, cached.askedAtMs);
-    const value = delivered && !cached.absent && request.takeIn?.(cached as Read<T>, delivered);
-    if (!value) return cached;
-    const askedAtMs = this.#deliveries.nextMs();
-    if (value === cached.value) {
-      cached.askedAtMs = askedAtMs;
-      return cached;
-    }
-    const updated = { ...cached, value, askedAtMs, bytes: freezeAndMeasure(value) };
-    this.#sendOrder.answered(cached, updated);
-    if (this.#cache.get(id) === cached) this.#cache.set(id, updated);
-    return updated;
-  }
-
-  /**
-   * An immutable response lacks nothing: nothing can be added to it, and closed values do not change (docs/behaviour.md
-   * 5.5).
-   */
-  #isLacking<T>({ final, askedAtMs }: CachedResponse, request: ReadRequest<T>): boolean {
-    return !final && this.#deliveries.isLacking(askedAtMs, request);
-  }
-
-  #listedVersion(listedAs: string | undefined): ListedVersion | undefined {
-    return listedAs === undefined ? undefined : this.#versions.seen(listedAs);
   }
 
   async #joinOrSend<T>(
@@ -270,7 +195,7 @@ export class Pipeline {
   ): Promise<Read<T> | null> {
     const inFlight = this.#inFlight.get(id);
     const joined = inFlight !== undefined && !inFlight.abandoned;
-    if (joined && scope.demand && this.#sendOrder.isBefore(inFlight.control, scope.demand)) {
+    if (joined && scope.demand && this.#cache.sendOrder.isBefore(inFlight.control, scope.demand)) {
       // Its response may predate the demand, but the same request is never in flight twice (docs/behaviour.md 5.3):
       // wait for it, then read again.
       await this.#whenEnded(inFlight, scope);
@@ -278,13 +203,13 @@ export class Pipeline {
     }
     const coalesced = joined ? inFlight : this.#send(id, request, scope);
     const { cached: response, isShared } = await coalesced.join(scope, () => this.#options.clock.now());
-    const cached = this.#upToDate(id, response, request);
+    const cached = this.#cache.upToDate(id, response, request);
     // A feed delivered a record after this request was sent. Ask again once only: a burst could repeat this for long.
-    if (!isAgain && this.#isLacking(cached, request)) return this.#joinOrSend(id, request, scope, true);
+    if (!isAgain && this.#cache.isLacking(cached, request)) return this.#joinOrSend(id, request, scope, true);
     if (isShared) {
       // The response was read before this waiter joined: it may be too old for the waiter's own age limit.
       const isParticular = (scope.maxAgeMs ?? scope.notBeforeMs ?? scope.demand) !== undefined;
-      if (joined && isParticular && this.#freshnessOf(cached, request, scope) !== 'fresh')
+      if (joined && isParticular && this.#cache.freshnessOf(cached, request, scope) !== 'fresh')
         return this.#joinOrSend(id, request, scope);
       return this.#hit<T>(cached, scope, 'cacheHits');
     }
@@ -318,7 +243,7 @@ export class Pipeline {
         this.#discardIfKeyRefused(error);
         if (shared && allowsStaleIfError(error)) {
           const older = await this.#older(shared, request, scope);
-          const own = this.#cache.get(id);
+          const own = this.#cache.stored(id);
           if (older && isCurrent() && !(own && own.readAtMs >= older.readAtMs)) this.#cache.set(id, older);
         }
         throw error;
@@ -342,13 +267,13 @@ export class Pipeline {
     shared: SharedCacheEntry | undefined,
   ): Promise<{ readonly cached: CachedResponse; readonly body: Buffer | null }> {
     // Taken before the request is sent: the response is of this version or a later one.
-    const version = this.#listedVersion(request.listedAs)?.version ?? null;
+    const version = this.#cache.versionOf(request);
     let askedAtMs = Number.NEGATIVE_INFINITY;
     return this.#exchange.ask(id, request, control, scope.meter, {
       send: async (http) => {
         shared?.sending();
-        this.#sendOrder.sent(control);
-        askedAtMs = this.#deliveries.nextMs();
+        this.#cache.sendOrder.sent(control);
+        askedAtMs = this.#cache.requestTimeMs();
         const answer = await this.#options.http.get(http);
         await this.#reader.turn(answer.body.length, scope.operationKey);
         return answer;
@@ -358,7 +283,7 @@ export class Pipeline {
         noteRequestId(scope.meter, requestIdOf(answer.headers, body, this.#options.key));
         const readAtMs = this.#options.clock.now();
         const cached = this.#reader.read(request, body, { readAtMs, askedAtMs, version });
-        this.#sendOrder.answered(control, cached);
+        this.#cache.sendOrder.answered(control, cached);
         return { cached, body: body === notFound ? null : answer.body };
       },
     });
@@ -374,7 +299,7 @@ export class Pipeline {
     if (scope.maxAgeMs === 0 || scope.demand?.maxAgeMs === 0 || !this.#keyValidity.holds) return null;
     return shared.find(async (body) => {
       const cached = await this.#reader.adopt(body, request, scope.operationKey);
-      return cached && this.#freshnessOf(cached, request, scope) === 'fresh' ? cached : null;
+      return cached && this.#cache.freshnessOf(cached, request, scope) === 'fresh' ? cached : null;
     });
   }
 

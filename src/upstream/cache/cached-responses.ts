@@ -1,0 +1,130 @@
+import type { Clock } from '../../clock.js';
+import type { Read, ReadScope } from '../read/read.js';
+import type { ReadRequest } from '../read/request.js';
+import { type Delivered, DeliveryLog } from './delivered.js';
+import { type Demand, isRecent, SendOrder } from './demand.js';
+import { freezeAndMeasure } from './freeze.js';
+import { type Freshness, freshnessOf, freshUntilMs } from './freshness.js';
+import type { KeyValidity } from './key-validity.js';
+import type { CachedResponse, CachePartition } from './response-cache.js';
+import { Versions } from './validators.js';
+
+/** The age limits of one read. */
+export type AgeLimits = Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs' | 'demand'>;
+
+/**
+ * The cached responses of one key of one interface, and what decides if a read may use one: its age, the version that a
+ * list last showed, the demand of the request, the records that feeds have delivered since, and the validity of the key.
+ */
+export class CachedResponses {
+  readonly versions: Versions;
+  readonly sendOrder = new SendOrder();
+  readonly #cache: CachePartition;
+  readonly #clock: Clock;
+  readonly #keyValidity: KeyValidity;
+  readonly #deliveries: DeliveryLog;
+
+  constructor(cache: CachePartition, clock: Clock, keyValidity: KeyValidity) {
+    this.#cache = cache;
+    this.#clock = clock;
+    this.#keyValidity = keyValidity;
+    this.#deliveries = new DeliveryLog(clock);
+    this.versions = new Versions(cache);
+  }
+
+  /** The response as it was written to the cache. */
+  stored(id: string): CachedResponse | undefined {
+    return this.#cache.get(id);
+  }
+
+  /** The response with what feeds have delivered since, where that needs no request. */
+  get<T>(id: string, request: ReadRequest<T>): CachedResponse | undefined {
+    const cached = this.#cache.get(id);
+    return cached && this.upToDate(id, cached, request);
+  }
+
+  set(id: string, response: CachedResponse): void {
+    this.#cache.set(id, response);
+  }
+
+  delete(id: string): void {
+    this.#cache.delete(id);
+  }
+
+  clear(): void {
+    this.#cache.clear();
+  }
+
+  freshnessOf<T>(
+    cached: CachedResponse,
+    request: ReadRequest<T>,
+    { maxAgeMs, notBeforeMs, demand }: AgeLimits,
+  ): Freshness {
+    if (this.isLacking(cached, request) || (demand && !this.#meets(cached, demand))) return 'none';
+    const seen = this.#listedVersion(request);
+    const nowMs = this.#clock.now();
+    const freshness = freshnessOf(cached, request.kind, { maxAgeMs, notBeforeMs, seen, nowMs });
+    return freshness === 'none' || this.#keyValidity.holds ? freshness : 'stale-if-error';
+  }
+
+  /** The time until which `freshnessOf` returns 'fresh', unless something changes; in milliseconds since 1970. */
+  freshUntilMs<T>(cached: CachedResponse, request: ReadRequest<T>, limits: AgeLimits): number {
+    const { maxAgeMs, notBeforeMs } = limits;
+    return freshUntilMs(cached, request.kind, { maxAgeMs, notBeforeMs, seen: this.#listedVersion(request) });
+  }
+
+  /** The version in which a list last showed what is requested; null where none did. */
+  versionOf(request: Pick<ReadRequest<unknown>, 'listedAs'>): string | null {
+    return this.#listedVersion(request)?.version ?? null;
+  }
+
+  /**
+   * A feed is about to deliver this record: from now on no response is used that was requested earlier and can lack it,
+   * not even as stale-if-error (docs/behaviour.md 5.7).
+   */
+  delivering(delivered: Delivered): void {
+    this.#deliveries.add(delivered);
+  }
+
+  /** The time of a request that is sent now, by which later deliveries are told from earlier ones. */
+  requestTimeMs(): number {
+    return this.#deliveries.nextMs();
+  }
+
+  /**
+   * An immutable response lacks nothing: nothing can be added to it, and closed values do not change (docs/behaviour.md
+   * 5.5).
+   */
+  isLacking<T>({ final, askedAtMs }: CachedResponse, request: ReadRequest<T>): boolean {
+    return !final && this.#deliveries.isLacking(askedAtMs, request);
+  }
+
+  /**
+   * Adds the records that feeds have delivered since the response was requested, where that needs no request; otherwise
+   * the response still lacks them.
+   */
+  upToDate<T>(id: string, cached: CachedResponse, request: ReadRequest<T>): CachedResponse {
+    if (!this.isLacking(cached, request)) return cached;
+    const delivered = this.#deliveries.since(request.kind, cached.askedAtMs);
+    const value = delivered && !cached.absent && request.takeIn?.(cached as Read<T>, delivered);
+    if (!value) return cached;
+    const askedAtMs = this.#deliveries.nextMs();
+    if (value === cached.value) {
+      cached.askedAtMs = askedAtMs;
+      return cached;
+    }
+    const updated = { ...cached, value, askedAtMs, bytes: freezeAndMeasure(value) };
+    this.sendOrder.answered(cached, updated);
+    if (this.#cache.get(id) === cached) this.#cache.set(id, updated);
+    return updated;
+  }
+
+  /** Immutable responses meet every demand, whenever they were read: upstream would answer the same. */
+  #meets(cached: CachedResponse, demand: Demand): boolean {
+    return cached.final || isRecent(demand, cached.readAtMs) || this.sendOrder.isAfter(cached, demand);
+  }
+
+  #listedVersion({ listedAs }: Pick<ReadRequest<unknown>, 'listedAs'>) {
+    return listedAs === undefined ? undefined : this.versions.seen(listedAs);
+  }
+}
