@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { aTrigger } from '../../src/sandbox/builders.js';
+import { anEvent, aTrigger } from '../../src/sandbox/builders.js';
 import type { ProjectTrigger } from '../../src/sandbox/project-records.js';
 import type { Sandbox } from '../../src/sandbox/server.js';
 
@@ -25,4 +25,18 @@ export async function polling(sandbox: Sandbox, path = '/v1/triggers'): Promise<
   await vi.waitFor(() => {
     if (sandbox.seen('project', path).length < before + 2) throw new Error('Nobody polls yet');
   }, 20_000);
+}
+
+/** An event of the project that was issued just now. */
+export function issueEvent({ world }: Pick<Sandbox, 'world'>, id: string, magnitude = 3): void {
+  const s = Date.now() / 1000;
+  const origin = {
+    id: `o-${id}`,
+    latitude: 34,
+    longitude: -118,
+    depth: 8,
+    origin_time: s - 20,
+    issued_at: s,
+  };
+  world.project.events.push(anEvent({ id, issued_at: new Date().toISOString(), magnitude, origin }));
 }

@@ -1,28 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
-import { aCatalogueEvent, anEvent, aSensor } from '../../src/sandbox/builders.js';
+import { aCatalogueEvent, aSensor } from '../../src/sandbox/builders.js';
 import { emptyWorld } from '../../src/sandbox/world.js';
-import { startGateway, type TestGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
-import { polling, quick } from './live-gateway.js';
+import { issueEvent, polling, quick } from './live-gateway.js';
 
 const at = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
 const subscribe = (query: string) => ({ id: '1', type: 'subscribe', payload: { query } });
 const start = (env = {}, world = emptyWorld()) =>
   startGateway({ env: { ...quick, ...env }, sandbox: { world, rateLimits: false } });
-
-/** An event of the project that was issued just now. */
-function issue(gw: TestGateway, id: string, magnitude = 3): void {
-  const s = Date.now() / 1000;
-  const origin = {
-    id: `o-${id}`,
-    latitude: 34,
-    longitude: -118,
-    depth: 8,
-    origin_time: s - 20,
-    issued_at: s,
-  };
-  gw.sandbox.world.project.events.push(anEvent({ id, issued_at: at(0), magnitude, origin }));
-}
 
 describe('eventChanges', () => {
   const query = `subscription { eventChanges { kind replayed cursor event { projectEventId magnitude place sources } } }`;
@@ -30,14 +16,14 @@ describe('eventChanges', () => {
   it('tells of an event when it is issued, with what the catalogue knows, and of each new solution', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
-    issue(gw, 'before');
+    issueEvent(gw.sandbox, 'before');
     socket.send(subscribe(query));
     await polling(gw.sandbox, '/v1/events');
     const { catalogue, project } = gw.sandbox.world;
     catalogue.events.push(
       aCatalogueEvent({ id: 'e1', origin_time: at(-20_000), latitude: 34, longitude: -118, magnitude: 3.1 }),
     );
-    issue(gw, 'e1');
+    issueEvent(gw.sandbox, 'e1');
     const { eventChanges: issued } = (await socket.next()).payload.data;
     expect(issued).toMatchObject({ kind: 'ISSUED', replayed: false });
     expect(issued.event).toEqual({
@@ -62,12 +48,12 @@ describe('eventChanges', () => {
       query.replace('eventChanges', `eventChanges(filter: ${filter}, after: ${after})`);
     socket.send(subscribe(filtered('null')));
     await polling(gw.sandbox, '/v1/events');
-    issue(gw, 'small', 2);
-    issue(gw, 'right', 3);
+    issueEvent(gw.sandbox, 'small', 2);
+    issueEvent(gw.sandbox, 'right', 3);
     const { eventChanges } = (await socket.next()).payload.data;
     expect(eventChanges.event.projectEventId).toBe('right');
     socket.socket.terminate();
-    issue(gw, 'next', 3);
+    issueEvent(gw.sandbox, 'next', 3);
     await using again = await openSocket(gw, { init: {} });
     again.send(subscribe(filtered(JSON.stringify(eventChanges.cursor))));
     expect((await again.next()).payload.data.eventChanges.event.projectEventId).toBe('next');

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { aCatalogueEvent, anEvent, aSensor } from '../../src/sandbox/builders.js';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.js';
+import { aCatalogueEvent, aSensor } from '../../src/sandbox/builders.js';
+import { startSandbox } from '../../src/sandbox/server.js';
 import { emptyWorld } from '../../src/sandbox/world.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket, type RawSocket } from '../support/raw-socket.js';
 import { noRedis, startRedis } from '../support/redis.js';
-import { addTrigger, polling, quick } from './live-gateway.js';
+import { addTrigger, issueEvent, polling, quick } from './live-gateway.js';
 
 const start = (env: object = {}, world = emptyWorld()) =>
   startGateway({ env: { ...quick, ...env }, sandbox: { world, rateLimits: false }, isAlone: true });
@@ -27,19 +27,6 @@ async function delivered(socket: RawSocket, gw: TestGateway, id: number) {
   const { trigger } = (await socket.next()).payload.data.triggerChanges;
   expect(trigger.triggerId).toBe(String(id));
   return trigger;
-}
-
-function issue(sandbox: Sandbox, id: string, magnitude = 3): void {
-  const s = Date.now() / 1000;
-  const origin = {
-    id: `o-${id}`,
-    latitude: 34,
-    longitude: -118,
-    depth: 8,
-    origin_time: s - 20,
-    issued_at: s,
-  };
-  sandbox.world.project.events.push(anEvent({ id, issued_at: at(0), magnitude, origin }));
 }
 
 describe('what triggerChanges has delivered', () => {
@@ -111,7 +98,7 @@ describe('what eventChanges has delivered', () => {
   it('is in every list and look-up that is asked for afterwards', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
-    issue(gw.sandbox, 'before');
+    issueEvent(gw.sandbox, 'before');
     socket.send(subscribe('subscription { eventChanges { kind event { projectEventId magnitude place } } }'));
     await polling(gw.sandbox, '/v1/events');
     const events = '{ events(first: 20) { nodes { projectEventId magnitude place } } }';
@@ -121,7 +108,7 @@ describe('what eventChanges has delivered', () => {
       gw.sandbox.world.catalogue.events.push(
         aCatalogueEvent({ id, origin_time: at(-20_000), latitude: 34, longitude: -118, magnitude: 3 }),
       );
-      issue(gw.sandbox, id);
+      issueEvent(gw.sandbox, id);
       const { event: news } = (await socket.next()).payload.data.eventChanges;
       expect(news.projectEventId).toBe(id);
       const listed = (await gw.query(events)).events.nodes.find(
@@ -147,7 +134,7 @@ describe('what eventChanges has delivered', () => {
     await polling(gw.sandbox, '/v1/events');
     const events = '{ events(first: 20) { nodes { projectEventId } unavailableSources { source } } }';
     await warm(gw, events);
-    issue(gw.sandbox, 'e1');
+    issueEvent(gw.sandbox, 'e1');
     await socket.next();
     gw.sandbox.faults.add({ source: 'project', times: Number.POSITIVE_INFINITY, status: 500 });
     expect((await gw.query(events)).events).toEqual({

@@ -12,6 +12,7 @@ import { listTriggers, type Trigger, type TriggerListArgs } from '../../src/unif
 import type { ProjectClient, TriggerQuery } from '../../src/upstream/project/client.js';
 import type { WireTrigger } from '../../src/upstream/project/wire.js';
 import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read/read.js';
+import { aWireTrigger } from '../support/wire-trigger.js';
 
 /** A trigger of the model, as upstream would list it. */
 export interface ModelTrigger {
@@ -121,23 +122,14 @@ function msOf(text: string): number {
 }
 
 function wireOf({ id, deviceId, station, startMs, status, pga }: ModelTrigger): WireTrigger {
-  return {
+  return aWireTrigger({
     id: String(id),
     device_id: deviceId,
     station,
-    location_name: null,
     start_time: new Date(startMs).toISOString(),
-    end_time: null,
-    peak_time: null,
     pga_horizontal_mg: pga,
-    pga_hne_mg: null,
-    pga_hnn_mg: null,
-    pga_hnz_mg: null,
-    pgv_ehz_mm_s: null,
-    peak_ehz_counts: null,
-    peak_hz: null,
     status,
-  };
+  });
 }
 
 const usualSettings: FeedSettings = {

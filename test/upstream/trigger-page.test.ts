@@ -5,27 +5,20 @@ import { withDelivered } from '../../src/upstream/project/trigger-page.js';
 import type { WireTrigger } from '../../src/upstream/project/wire.js';
 import type { Page } from '../../src/upstream/read/read.js';
 
+import { aWireTrigger } from '../support/wire-trigger.js';
+
 const timeOf = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1_000).toISOString();
 const devices = ['001A2B3C4D5E', '001A2B3C4D5F'];
 
 function trigger(id: number, second: number, isOpen: boolean, pga = 1): WireTrigger {
-  return {
+  return aWireTrigger({
     id: String(id),
     device_id: devices[id % 2] ?? '',
     station: 'TEST',
-    location_name: null,
     start_time: timeOf(second),
-    end_time: null,
-    peak_time: null,
     pga_horizontal_mg: pga,
-    pga_hne_mg: null,
-    pga_hnn_mg: null,
-    pga_hnz_mg: null,
-    pgv_ehz_mm_s: null,
-    peak_ehz_counts: null,
-    peak_hz: null,
     status: isOpen ? 'open' : 'closed',
-  };
+  });
 }
 
 /** As upstream answers. */
