@@ -31,7 +31,7 @@ export async function readProject(ctx: UnifyContext): Promise<Project | null> {
     const { response } = latest;
     const { maxAgeMs, demand } = ctx.scope;
     const mayBeOld = maxAgeMs === undefined && (!demand || (response && isRecent(demand, response.readAtMs)));
-    const mayHold = response && mayBeOld && ctx.project.mayShowKept();
+    const mayHold = response && mayBeOld && ctx.project.mayServeCached();
     if (!mayHold || !allowsStaleIfError(error) || ctx.clock.now() - response.readAtMs > staleIfErrorMs)
       throw error;
     return projectOf(response.value);

@@ -36,7 +36,7 @@ function listingOf(rowCount: number, maxBytes: number) {
     clock,
     signal: new AbortController().signal,
     rateLimit: () => ({ perMinute: 60, burst: 20, remaining: 20, remainingToday: null, resetAtMs: null }),
-    mayShowKept: () => true,
+    mayServeCached: () => true,
     derivedCache: shelf,
   });
   const tenant = new Tenant({

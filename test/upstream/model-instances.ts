@@ -3,8 +3,8 @@ import { type Clock, ManualClock } from '../../src/clock.js';
 import { GatewayError } from '../../src/errors.js';
 import { aloneStore } from '../../src/store/memory.js';
 import type { Entered, Journal, JournalCount, JournalEntry, Store } from '../../src/store/store.js';
-import { LimitedSender } from '../../src/upstream/rate-limit/limited-sender.js';
 import type { RateLimitSettings } from '../../src/upstream/rate-limit/limiter.js';
+import { RateLimit } from '../../src/upstream/rate-limit/rate-limit.js';
 import type { Priority } from '../../src/upstream/read/read.js';
 import type { RequestControl } from '../../src/upstream/resilience/coalesced-request.js';
 
@@ -182,7 +182,7 @@ export function modelInstances(
     const { clock } = link;
     return {
       link,
-      gate: new LimitedSender({ source, name: 'key', store, clock, rateLimit: allowance, maxWaitMs }),
+      rateLimit: new RateLimit({ source, name: 'key', store, clock, rateLimit: allowance, maxWaitMs }),
     };
   };
   const instances = options.map(add);
@@ -212,13 +212,13 @@ export function modelInstances(
       await real.sleep(backMs);
       return said;
     };
-    const gate = instances[instance]?.gate;
-    await gate
-      ?.send(control, leftMs, () => {}, send)
-      .catch((error: unknown) => {
-        if (!(error instanceof GatewayError)) throw error;
-        refused.push({ instance, atMs: real.now() });
-      });
+    try {
+      const permit = await instances[instance]?.rateLimit.permit(control, leftMs);
+      permit?.ended(await send());
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      refused.push({ instance, atMs: real.now() });
+    }
   }
   return {
     real,

@@ -26,7 +26,7 @@ describe("a client's own key", () => {
     expect(error.code).toBe('UNAUTHENTICATED');
     expect(refused()).toBe(1);
     expect(cache.entries).toBe(0);
-    expect(project.mayShowKept()).toBe(false);
+    expect(project.mayServeCached()).toBe(false);
     sandbox.forget();
     await project.project(scopeOf());
     expect(sandbox.seen('project')).toHaveLength(1);
@@ -37,11 +37,11 @@ describe("a client's own key", () => {
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());
     await clock.advance(10_000);
-    expect(project.mayShowKept()).toBe(true);
+    expect(project.mayServeCached()).toBe(true);
     await project.project(scopeOf());
     expect(sandbox.seen('project')).toHaveLength(1);
     await clock.advance(1);
-    expect(project.mayShowKept()).toBe(false);
+    expect(project.mayServeCached()).toBe(false);
     await project.project(scopeOf());
     expect(sandbox.seen('project')).toHaveLength(2);
   });
@@ -112,7 +112,7 @@ describe("the gateway's own key", () => {
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());
     await clock.advance(hourMs);
-    expect(project.mayShowKept()).toBe(true);
+    expect(project.mayServeCached()).toBe(true);
     await project.project(scopeOf());
     await eventually(() => expect(sandbox.seen('project')).toHaveLength(2));
   });

@@ -179,7 +179,7 @@ describe('a refusal that one instance gets', () => {
     void model.ask(1, 'query');
     await real.advance(10);
     expect(model.refused.map(({ instance }) => instance)).toContain(1);
-    expect(model.instances[1]?.gate.status().retryAfterUntilMs).not.toBeNull();
+    expect(model.instances[1]?.rateLimit.status().retryAfterUntilMs).not.toBeNull();
   });
 
   it('is known to an instance that starts long after it, while it holds', async () => {
@@ -233,8 +233,8 @@ describe("upstream's own count", () => {
     await model.real.advance(100);
     void model.ask(1, 'query');
     await model.real.advance(100);
-    for (const { gate } of model.instances)
-      expect(gate.status().rateLimit).toMatchObject({ perMinute: 300, burst: 100 });
+    for (const { rateLimit } of model.instances)
+      expect(rateLimit.status().rateLimit).toMatchObject({ perMinute: 300, burst: 100 });
   });
 });
 
@@ -252,7 +252,7 @@ describe('a day that instances share', () => {
     for (let i = 0; i < 50; i++) void model.ask(0, 'query');
     await real.advance(10_000);
     expect(model.sent).toHaveLength(100);
-    expect(model.instances.at(late)?.gate.status().rateLimit.remainingToday).toBe(0);
+    expect(model.instances.at(late)?.rateLimit.status().rateLimit.remainingToday).toBe(0);
   });
 });
 
@@ -282,7 +282,7 @@ describe('while what instances share is away', () => {
       // 20 a minute, but for the first when one had sent more.
       expect(own.filter((atMs) => atMs > real.now() - minuteMs).length).toBeGreaterThanOrEqual(18);
     }
-    expect(model.instances[0]?.gate.status().rateLimit).toMatchObject({ perMinute: 60, burst: 20 });
+    expect(model.instances[0]?.rateLimit.status().rateLimit).toMatchObject({ perMinute: 60, burst: 20 });
   });
 
   it('who would wait in vain for the part is told at once', async () => {
@@ -392,10 +392,10 @@ describe('while what instances share is away', () => {
     await real.advance(1_000);
     void model.ask(1, 'query');
     await real.advance(1_000);
-    expect(model.instances[1]?.gate.status().rateLimit.remainingToday).toBe(1_000 - 11);
+    expect(model.instances[1]?.rateLimit.status().rateLimit.remainingToday).toBe(1_000 - 11);
     const late = model.join({ aheadMs: 0, latencyMs: 2 });
     void model.ask(late, 'query');
     await real.advance(1_000);
-    expect(model.instances[late]?.gate.status().rateLimit.remainingToday).toBe(1_000 - 12);
+    expect(model.instances[late]?.rateLimit.status().rateLimit.remainingToday).toBe(1_000 - 12);
   });
 });

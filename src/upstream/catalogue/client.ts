@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { Delivered } from '../cache/delivered.js';
-import type { DerivedCache } from '../cache/derived-cache.js';
-import type { Page, Read, ReadScope, UpstreamStatus } from '../read/read.js';
+import type { UpstreamClient } from '../read/client.js';
+import type { Page, Read, ReadScope } from '../read/read.js';
 import type {
   WireEvent,
   WireEventDetail,
@@ -53,7 +52,7 @@ export interface CataloguePage<T> extends Page<T> {
  * One function per row of docs/interfaces.md C4. A single resource that does not exist is null; a list that is refused
  * with 403 or 404 throws `Forbidden`. Every other failure is a `GatewayError` of `errors.ts`.
  */
-export interface CatalogueClient {
+export interface CatalogueClient extends UpstreamClient {
   /** The order of the list is not shown. */
   sensors(query: SensorQuery, scope: ReadScope): Promise<Read<CataloguePage<WireSensor>>>;
   sensor(id: string, scope: ReadScope): Promise<Read<WireSensorDetail> | null>;
@@ -66,17 +65,4 @@ export interface CatalogueClient {
   networks(scope: ReadScope): Promise<Read<readonly WireNetwork[]>>;
   network(id: string, scope: ReadScope): Promise<Read<WireNetwork> | null>;
   networkStatistics(id: string, scope: ReadScope): Promise<Read<WireNetworkStatistics> | null>;
-  status(): UpstreamStatus;
-  /** True where responses read with this key may be shown without asking upstream again (docs/behaviour.md 7). */
-  mayShowKept(): boolean;
-  /** Values computed from several responses, cached like a response. */
-  readonly derivedCache: DerivedCache;
-  /**
-   * A feed is about to deliver this record: from now on no response that lacks it is served (docs/behaviour.md 5.7).
-   */
-  delivering(delivered: Delivered): void;
-  /** Nothing read before this moment, finished or in flight, is served from the cache again. */
-  discardCache(): void;
-  /** Aborts requests in flight and clears the cache: the owner of the key has gone. */
-  close(): void;
 }

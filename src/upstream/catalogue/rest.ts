@@ -2,6 +2,7 @@ import { detailName } from '../cache/delivered.js';
 import { recordedMs } from '../cache/freshness.js';
 import { decodeOne } from '../decode/list.js';
 import { segment } from '../http/address.js';
+import { clientOf } from '../read/client.js';
 import { Pipeline } from '../read/pipeline.js';
 import type { UpstreamOptions } from '../read/request.js';
 import { type Frame, listedEvent, present, requestsOf } from '../read/requests.js';
@@ -128,12 +129,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
         scope,
       );
     },
-    status: () => pipeline.status(),
-    mayShowKept: () => pipeline.mayShowKept,
-    derivedCache: pipeline.derivedCache,
-    delivering: (delivered) => pipeline.delivering(delivered),
-    discardCache: () => pipeline.discardCache(),
-    close: () => pipeline.close(),
+    ...clientOf(pipeline),
   };
 }
 

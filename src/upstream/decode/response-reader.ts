@@ -29,14 +29,18 @@ export class ResponseReader {
   }
 
   /** Waits for an event-loop slice in which a body of `bytes` can be decoded. */
-  turn(bytes: number, operationKey: object): Promise<void> | null {
+  slice(bytes: number, operationKey: object): Promise<void> | null {
     return this.#slices.take(bytes, operationKey);
   }
 
   /** The response's JSON, or `notFound`. Throws the error that docs/behaviour.md 4 lists for the response. */
-  bodyOf(answer: HttpResponse, { endpoint, list, arguments: parameters }: Request, heldS?: number): unknown {
+  bodyOf(
+    response: HttpResponse,
+    { endpoint, list, arguments: parameters }: Request,
+    pauseS?: number,
+  ): unknown {
     const asked = { source: this.#source, endpoint, list, parameters };
-    return readResponse(answer, asked, { text: this.#context.key, owner: this.#context.keyOwner }, heldS);
+    return readResponse(response, asked, { text: this.#context.key, owner: this.#context.keyOwner }, pauseS);
   }
 
   streamOf({ status, headers, stream }: HttpStream, { endpoint }: Request): Readable | typeof notFound {
@@ -64,7 +68,7 @@ export class ResponseReader {
     // Instances share no order within a millisecond.
     const times = { readAtMs, askedAtMs: Math.floor(askedAtMs), version };
     if (body === null) return absentAt(times);
-    await this.turn(body.length, operationKey);
+    await this.slice(body.length, operationKey);
     try {
       const value = this.#decode(request, this.bodyOf({ status: 200, headers: {}, body }, request));
       if (request.lists) this.#versions.saw(request.lists(value), readAtMs);

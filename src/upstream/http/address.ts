@@ -5,7 +5,7 @@ export type Parameters = Readonly<Record<string, string | number | undefined>>;
  * Path and query of a request. Equal requests give equal text in whatever order their parameters were written: cache
  * and coalescing use it as their key.
  */
-export function address(path: string, parameters: Parameters): string {
+export function addressOf(path: string, parameters: Parameters): string {
   const query = Object.entries(parameters)
     .filter((entry): entry is [string, string | number] => entry[1] !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))

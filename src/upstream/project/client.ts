@@ -1,6 +1,5 @@
-import type { Delivered } from '../cache/delivered.js';
-import type { DerivedCache } from '../cache/derived-cache.js';
-import type { Page, Read, ReadScope, UpstreamStatus } from '../read/read.js';
+import type { UpstreamClient } from '../read/client.js';
+import type { Page, Read, ReadScope } from '../read/read.js';
 import type {
   WireEvent,
   WireEventDetail,
@@ -50,7 +49,7 @@ export interface HealthQuery {
  * One function per row of docs/interfaces.md P4. A single resource that does not exist is null; a list that is refused
  * with 403 or 404 throws `Forbidden`. Every other failure is a `GatewayError` of `errors.ts`.
  */
-export interface ProjectClient {
+export interface ProjectClient extends UpstreamClient {
   project(scope: ReadScope): Promise<Read<WireProject>>;
   /** Ordered by station code. */
   sensors(query: Paging, scope: ReadScope): Promise<Read<Page<WireSensor>>>;
@@ -63,17 +62,4 @@ export interface ProjectClient {
   event(id: string, scope: ReadScope): Promise<Read<WireEventDetail> | null>;
   /** Ordered by start time. */
   triggers(query: TriggerQuery, scope: ReadScope): Promise<Read<Page<WireTrigger>>>;
-  status(): UpstreamStatus;
-  /** True where responses read with this key may be shown without asking upstream again (docs/behaviour.md 7). */
-  mayShowKept(): boolean;
-  /** Values computed from several responses, cached like a response. */
-  readonly derivedCache: DerivedCache;
-  /**
-   * A feed is about to deliver this record: from now on no response that lacks it is served (docs/behaviour.md 5.7).
-   */
-  delivering(delivered: Delivered): void;
-  /** Nothing read before this moment, finished or in flight, is served from the cache again. */
-  discardCache(): void;
-  /** Aborts requests in flight and clears the cache: the owner of the key has gone. */
-  close(): void;
 }

@@ -2,6 +2,7 @@ import { detailName } from '../cache/delivered.js';
 import { recordedMs, triggersListedMs } from '../cache/freshness.js';
 import { decodeOne } from '../decode/list.js';
 import { decimal, segment } from '../http/address.js';
+import { clientOf } from '../read/client.js';
 import { Pipeline } from '../read/pipeline.js';
 import type { Page, Read } from '../read/read.js';
 import type { UpstreamOptions } from '../read/request.js';
@@ -142,12 +143,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
           ),
       });
     },
-    status: () => pipeline.status(),
-    mayShowKept: () => pipeline.mayShowKept,
-    derivedCache: pipeline.derivedCache,
-    delivering: (delivered) => pipeline.delivering(delivered),
-    discardCache: () => pipeline.discardCache(),
-    close: () => pipeline.close(),
+    ...clientOf(pipeline),
   };
 }
 

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { GatewayError, type Source, Unauthenticated } from '../../errors.js';
+import {
+  BadUserInput,
+  GatewayError,
+  type Source,
+  Unauthenticated,
+  UpstreamUnauthorized,
+} from '../../errors.js';
 import { CachedResponses } from '../cache/cached-responses.js';
 import type { Delivered } from '../cache/delivered.js';
 import type { ReadCounts } from '../cache/dependencies.js';
@@ -10,18 +16,36 @@ import type { CachedResponse } from '../cache/response-cache.js';
 import { SharedCache, type SharedCacheEntry } from '../cache/shared-cache.js';
 import { notFound, requestIdOf } from '../decode/response.js';
 import { ResponseReader } from '../decode/response-reader.js';
-import { address } from '../http/address.js';
+import { addressOf } from '../http/address.js';
+import type { HttpRequest, HttpResponse } from '../http/http.js';
+import { RateLimit } from '../rate-limit/rate-limit.js';
+import { CircuitBreaker } from '../resilience/circuit-breaker.js';
 import { CoalescedRequest, type RequestControl, unsharedControl } from '../resilience/coalesced-request.js';
-import { allowsStaleIfError, isDefinite } from '../resilience/outcome.js';
-import { Exchange } from './exchange.js';
-import { newCostMeter, noteRequestId, type Read, type ReadScope, type UpstreamStatus } from './read.js';
+import { allowsStaleIfError, Condition, isDefinite, outcomeOf } from '../resilience/outcome.js';
+import { withOneRetry } from '../resilience/retry.js';
+import {
+  type CostMeter,
+  newCostMeter,
+  noteRequestId,
+  type Read,
+  type ReadScope,
+  type UpstreamStatus,
+} from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
 
-/** Every read of one interface under one key goes through here (docs/behaviour.md 5). */
+/**
+ * Every read of one interface under one key goes through here (docs/behaviour.md 5). The methods follow the order of a
+ * read:
+ *
+ * cache (`read`) → coalesce (`#coalesced`) → shared cache (`#send`) → circuit breaker, retry, queue and rate limit, decode
+ * (`#ask`) → HTTP (`#sendHttp`); then `#send` keeps the response.
+ */
 export class Pipeline {
   readonly #source: Source;
   readonly #options: UpstreamOptions;
-  readonly #exchange: Exchange;
+  readonly #origin: string;
+  /** Path prefix of the interface's URL. */
+  readonly #prefix: string;
   readonly #cache: CachedResponses;
   /** Values derived from several responses; evicted with them. */
   readonly derivedCache: DerivedCache;
@@ -29,61 +53,171 @@ export class Pipeline {
   readonly #inFlight = new Map<string, CoalescedRequest<Completed>>();
   /** Null in one process. */
   readonly #shared: SharedCache | null;
-  readonly #closing = new AbortController();
+  readonly #condition = new Condition();
+  readonly #circuitBreaker: CircuitBreaker;
+  readonly #rateLimit: RateLimit;
   readonly #reader: ResponseReader;
+  readonly #closing = new AbortController();
   readonly #stopListening: (() => void) | undefined;
+  /** The request by which upstream accepts a client's key again. */
   #confirming: CoalescedRequest<Completed> | undefined;
+  #requestCount = 0;
   #cacheHitCount = 0;
 
   constructor(source: Source, options: UpstreamOptions) {
     this.#source = source;
     this.#options = options;
+    const { origin, pathname } = new URL(options.baseUrl);
+    this.#origin = origin;
+    this.#prefix = pathname.replace(/\/+$/, '');
     const keyHash = createHash('sha256').update(`${options.baseUrl}\n${options.key}`).digest('base64url');
     const name = `${source} ${keyHash}`;
-    this.#exchange = new Exchange(source, name, options);
-    this.derivedCache = createDerivedCache(options.cache.part(`derived ${name}`), options.clock);
     const { clock, store, timeoutMs, maxWaitMs } = options;
-    this.#keyValidity = new KeyValidity(options.keyOwner, this.#exchange.condition, clock);
+    this.#circuitBreaker = new CircuitBreaker(source, clock);
+    this.#rateLimit = new RateLimit({ ...options, source, name });
+    this.derivedCache = createDerivedCache(options.cache.part(`derived ${name}`), clock);
+    this.#keyValidity = new KeyValidity(options.keyOwner, this.#condition, clock);
     this.#cache = new CachedResponses(options.cache.part(name), clock, this.#keyValidity);
     this.#reader = new ResponseReader(source, options, this.#cache.versions);
     const bodies = store.bodies(name);
     this.#shared = bodies && new SharedCache({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
     this.#stopListening = this.#shared?.onCleared(() => {
-      this.#exchange.condition.doubt();
+      this.#condition.doubt();
       this.#discardOwn();
     });
   }
 
-  /**
-   * The steps of one read, in order: cache, coalesced request, circuit breaker, rate limit and HTTP (`Exchange`),
-   * decoding, writing to the cache. Null where upstream answers that the resource does not exist.
-   */
+  /** Null where upstream answers that the resource does not exist. */
   async read<T>(request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
     scope.signal.throwIfAborted();
     if (scope.demand) this.#cache.sendOrder.came(scope.demand);
-    const id = address(request.path, request.parameters);
-    if (this.#confirming && !this.#keyValidity.holds && this.#cache.stored(id))
+    const address = addressOf(request.path, request.parameters);
+    if (this.#confirming && !this.#keyValidity.holds && this.#cache.stored(address))
       await this.#whenEnded(this.#confirming, scope);
-    const cached = this.#cache.get(id, request);
+    const cached = this.#cache.get(address, request);
     const freshness = cached ? this.#cache.freshnessOf(cached, request, scope) : 'none';
     if (cached && (freshness === 'fresh' || freshness === 'stale-while-revalidate')) {
-      this.#addDependency(id, cached, request, scope);
+      this.#addDependency(address, cached, request, scope);
       if (freshness === 'fresh') return this.#hit<T>(cached, scope, 'cacheHits');
-      this.#revalidateInBackground(id, request);
+      this.#revalidateInBackground(address, request);
       return this.#hit<T>(cached, scope, 'staleHits');
     }
     scope.dependencies?.refuse('upstream was asked');
     try {
-      return await this.#joinOrSend(id, request, scope);
+      return await this.#coalesced(address, request, scope);
     } catch (error) {
       // The cached response may have been evicted meanwhile, or replaced by one that another instance read.
-      const current = this.#cache.get(id, request);
+      const current = this.#cache.get(address, request);
       if (!current || !allowsStaleIfError(error) || !this.#keyValidity.outlasts(error)) throw error;
       const helps =
         (current === cached ? freshness : this.#cache.freshnessOf(current, request, scope)) !== 'none';
       if (!helps || this.#cache.isLacking(current, request)) throw error;
       return this.#hit<T>(current, scope, 'staleHits');
     }
+  }
+
+  /** Joins the same request where it is in flight, or sends it. */
+  async #coalesced<T>(
+    address: string,
+    request: ReadRequest<T>,
+    scope: ReadScope,
+    isAgain = false,
+  ): Promise<Read<T> | null> {
+    const inFlight = this.#inFlight.get(address);
+    const joined = inFlight !== undefined && !inFlight.abandoned;
+    if (joined && scope.demand && this.#cache.sendOrder.isBefore(inFlight.control, scope.demand)) {
+      // Its response may predate the demand, but the same request is never in flight twice (docs/behaviour.md 5.3):
+      // wait for it, then read again.
+      await this.#whenEnded(inFlight, scope);
+      return this.read(request, scope);
+    }
+    const coalesced = joined ? inFlight : this.#send(address, request, scope);
+    const { cached: response, isShared } = await coalesced.join(scope, () => this.#options.clock.now());
+    const cached = this.#cache.upToDate(address, response, request);
+    // A feed delivered a record after this request was sent. Ask again once only: a burst could repeat this for long.
+    if (!isAgain && this.#cache.isLacking(cached, request))
+      return this.#coalesced(address, request, scope, true);
+    if (isShared) {
+      // The response was read before this waiter joined: it may be too old for the waiter's own age limit.
+      const isParticular = (scope.maxAgeMs ?? scope.notBeforeMs ?? scope.demand) !== undefined;
+      if (joined && isParticular && this.#cache.freshnessOf(cached, request, scope) !== 'fresh')
+        return this.#coalesced(address, request, scope);
+      return this.#hit<T>(cached, scope, 'cacheHits');
+    }
+    if (joined) this.#countHit(scope, 'cacheHits');
+    return readOf<T>(cached);
+  }
+
+  /** Takes the response from the shared cache where another instance has read it, else asks upstream and keeps it. */
+  #send<T>(address: string, request: ReadRequest<T>, scope: ReadScope): CoalescedRequest<Completed> {
+    const isCurrent = () => this.#inFlight.get(address) === coalesced;
+    const coalesced: CoalescedRequest<Completed> = new CoalescedRequest(scope, async (control) => {
+      const shared = this.#shared?.open(address, control);
+      try {
+        const found = shared && (await this.#find(shared, request, scope));
+        if (found) {
+          if (isCurrent()) this.#cache.set(address, found);
+          return { cached: found, isShared: true };
+        }
+        const { cached, body } = await this.#askUpstream(address, request, scope, control, shared);
+        if (isCurrent()) {
+          this.#cache.set(address, cached);
+          const { readAtMs, askedAtMs, version } = cached;
+          shared?.keep({ body, readAtMs, askedAtMs, version });
+        }
+        return { cached, isShared: false };
+      } catch (error) {
+        if (isCurrent() && isDefinite(error)) {
+          this.#cache.delete(address);
+          shared?.forget();
+        }
+        if (error instanceof GatewayError) noteRequestId(scope.meter, error.upstream?.requestId);
+        if (shared && allowsStaleIfError(error)) {
+          const older = await this.#older(shared, request, scope);
+          const own = this.#cache.stored(address);
+          if (older && isCurrent() && !(own && own.readAtMs >= older.readAtMs))
+            this.#cache.set(address, older);
+        }
+        throw error;
+      } finally {
+        shared?.leave();
+        if (isCurrent()) this.#inFlight.delete(address);
+        if (this.#confirming === coalesced) this.#confirming = undefined;
+      }
+    });
+    this.#inFlight.set(address, coalesced);
+    if (!this.#keyValidity.holds) this.#confirming ??= coalesced;
+    return coalesced;
+  }
+
+  /** `body` is the body as upstream sent it, for the shared cache; null where there is none. */
+  #askUpstream<T>(
+    address: string,
+    request: ReadRequest<T>,
+    scope: ReadScope,
+    control: RequestControl,
+    shared: SharedCacheEntry | undefined,
+  ): Promise<{ readonly cached: CachedResponse; readonly body: Buffer | null }> {
+    // Taken before the request is sent: the response is of this version or a later one.
+    const version = this.#cache.versionOf(request);
+    let askedAtMs = Number.NEGATIVE_INFINITY;
+    return this.#ask(address, request, control, scope.meter, {
+      send: (http) => {
+        shared?.sending();
+        this.#cache.sendOrder.sent(control);
+        askedAtMs = this.#cache.requestTimeMs();
+        return this.#options.http.get(http);
+      },
+      decode: async (response, pauseS) => {
+        await this.#reader.slice(response.body.length, scope.operationKey);
+        const body = this.#reader.bodyOf(response, request, pauseS);
+        noteRequestId(scope.meter, requestIdOf(response.headers, body, this.#options.key));
+        const readAtMs = this.#options.clock.now();
+        const cached = this.#reader.read(request, body, { readAtMs, askedAtMs, version });
+        this.#cache.sendOrder.answered(control, cached);
+        return { cached, body: body === notFound ? null : response.body };
+      },
+    });
   }
 
   /**
@@ -93,41 +227,117 @@ export class Pipeline {
   async stream(request: Request, scope: ReadScope): Promise<Readable | null> {
     scope.signal.throwIfAborted();
     const control = unsharedControl(scope);
-    const id = address(request.path, request.parameters);
     try {
-      const stream = await this.#exchange.ask(id, request, control, scope.meter, {
+      const address = addressOf(request.path, request.parameters);
+      const stream = await this.#ask(address, request, control, scope.meter, {
         send: (http) => this.#options.http.stream(http),
-        open: (answer, heldS) =>
-          'stream' in answer
-            ? this.#reader.streamOf(answer, request)
-            : this.#reader.bodyOf(answer, request, heldS),
+        decode: (response, pauseS) =>
+          'stream' in response
+            ? this.#reader.streamOf(response, request)
+            : this.#reader.bodyOf(response, request, pauseS),
       });
       return stream === notFound ? null : (stream as Readable);
-    } catch (error) {
-      this.#discardIfKeyRefused(error);
-      throw error;
     } finally {
       scope.meter.waitedMs = Math.max(scope.meter.waitedMs, control.waitedMs);
     }
   }
 
+  /** Circuit breaker and one retry, around each attempt. */
+  async #ask<Response extends ResponseHead, T>(
+    address: string,
+    request: Request,
+    control: RequestControl,
+    meter: CostMeter,
+    steps: Steps<Response, T>,
+  ): Promise<T> {
+    const admission = this.#circuitBreaker.admit();
+    const { clock, random, timeoutMs, maxWaitMs } = this.#options;
+    const retryOptions = {
+      clock,
+      random,
+      budgetMs: timeoutMs + maxWaitMs,
+      signal: control.signal,
+      wanted: () => control.priority !== 'background',
+    };
+    try {
+      const result = await withOneRetry(retryOptions, async (leftMs) => {
+        const permit = await this.#rateLimit.permit(control, leftMs);
+        // While the request was queued, its last waiter may have left or the circuit may have opened.
+        try {
+          control.signal.throwIfAborted();
+          admission.throwIfWithdrawn();
+        } catch (error) {
+          permit.giveBack();
+          throw error;
+        }
+        let response: Response | undefined;
+        let pauseS: number | undefined;
+        try {
+          response = await this.#sendHttp(address, request, control, meter, leftMs, steps.send);
+        } finally {
+          pauseS = permit.ended(response);
+        }
+        return steps.decode(response, pauseS);
+      });
+      admission.end('succeeded');
+      this.#condition.succeeded(clock.now());
+      return result;
+    } catch (error) {
+      admission.end(outcomeOf(error));
+      this.#condition.failed(error, clock.now());
+      this.#logFailure(request, error);
+      if (error instanceof Unauthenticated || error instanceof UpstreamUnauthorized)
+        this.#options.onKeyRefused?.();
+      // docs/behaviour.md 7: once upstream refuses a client's key, nothing that was read with it stays cached.
+      if (error instanceof Unauthenticated) this.discardCache();
+      throw error;
+    }
+  }
+
+  async #sendHttp<Response extends ResponseHead>(
+    address: string,
+    { endpoint }: Request,
+    { priority, signal }: RequestControl,
+    meter: CostMeter,
+    leftMs: number,
+    send: (request: HttpRequest) => Promise<Response>,
+  ): Promise<Response> {
+    this.#requestCount++;
+    meter.requests++;
+    const { key, log, clock } = this.#options;
+    const source = this.#source;
+    const startMs = clock.now();
+    const end = this.#options.onRequest?.({ source, endpoint, priority });
+    let status: number | null = null;
+    try {
+      const path = this.#prefix + address;
+      const timeoutMs = Math.min(this.#options.timeoutMs, leftMs);
+      const response = await send({ source, origin: this.#origin, path, key, endpoint, timeoutMs, signal });
+      status = response.status;
+      return response;
+    } finally {
+      end?.({ status });
+      log.debug({ source, endpoint, priority, status, tookMs: clock.now() - startMs }, 'Upstream request');
+    }
+  }
+
   status(): UpstreamStatus {
-    const { condition, sender, circuitBreaker, requestCount } = this.#exchange;
+    const { reachable, reachableAsOfMs, lastErrorCode, lastErrorAtMs } = this.#condition;
     return {
       source: this.#source,
-      reachable: condition.reachable,
-      reachableAsOfMs: condition.reachableAsOfMs,
-      lastErrorCode: condition.lastErrorCode,
-      lastErrorAtMs: condition.lastErrorAtMs,
-      requestCount,
+      reachable,
+      reachableAsOfMs,
+      lastErrorCode,
+      lastErrorAtMs,
+      requestCount: this.#requestCount,
       cacheHitCount: this.#cacheHitCount,
-      circuitOpenUntilMs: circuitBreaker.retryAtMs,
-      ...sender.status(),
+      circuitOpenUntilMs: this.#circuitBreaker.retryAtMs,
+      ...this.#rateLimit.status(),
     };
   }
 
   /** Derived values follow the same rule as the cached responses: the key must still be valid. */
-  get mayShowKept(): boolean {
+  get mayServeCached(): boolean {
     return this.#keyValidity.holds || this.#keyValidity.outlasts(null);
   }
 
@@ -142,7 +352,7 @@ export class Pipeline {
 
   close(): void {
     this.#closing.abort(new Error('The client of this interface is closed'));
-    this.#exchange.sender.close();
+    this.#rateLimit.close();
     this.#stopListening?.();
     this.#discardOwn();
   }
@@ -166,13 +376,18 @@ export class Pipeline {
   /**
    * Records a cached response as a dependency of the answer: it holds as long as a read like this one would return it.
    */
-  #addDependency<T>(id: string, cached: CachedResponse, request: ReadRequest<T>, scope: ReadScope): void {
+  #addDependency<T>(
+    address: string,
+    cached: CachedResponse,
+    request: ReadRequest<T>,
+    scope: ReadScope,
+  ): void {
     const { maxAgeMs, notBeforeMs } = scope;
     // A read with an age limit of its own is a separate dependency, even on the same response.
     const isParticular = (maxAgeMs ?? notBeforeMs) !== undefined;
     scope.dependencies?.add(isParticular ? {} : cached, () => ({
       state: () => {
-        if (this.#cache.get(id, request) !== cached) return 'gone';
+        if (this.#cache.get(address, request) !== cached) return 'gone';
         const freshness = this.#cache.freshnessOf(cached, request, { maxAgeMs, notBeforeMs });
         if (freshness === 'fresh') return 'fresh';
         return freshness === 'stale-while-revalidate' ? 'stale' : 'gone';
@@ -182,111 +397,9 @@ export class Pipeline {
         const isFresh = this.#cache.freshnessOf(cached, request, { maxAgeMs, notBeforeMs }) === 'fresh';
         for (let count = 0; count < times; count++)
           this.#hit(cached, { meter }, isFresh ? 'cacheHits' : 'staleHits');
-        if (!isFresh) this.#revalidateInBackground(id, request);
+        if (!isFresh) this.#revalidateInBackground(address, request);
       },
     }));
-  }
-
-  async #joinOrSend<T>(
-    id: string,
-    request: ReadRequest<T>,
-    scope: ReadScope,
-    isAgain = false,
-  ): Promise<Read<T> | null> {
-    const inFlight = this.#inFlight.get(id);
-    const joined = inFlight !== undefined && !inFlight.abandoned;
-    if (joined && scope.demand && this.#cache.sendOrder.isBefore(inFlight.control, scope.demand)) {
-      // Its response may predate the demand, but the same request is never in flight twice (docs/behaviour.md 5.3):
-      // wait for it, then read again.
-      await this.#whenEnded(inFlight, scope);
-      return this.read(request, scope);
-    }
-    const coalesced = joined ? inFlight : this.#send(id, request, scope);
-    const { cached: response, isShared } = await coalesced.join(scope, () => this.#options.clock.now());
-    const cached = this.#cache.upToDate(id, response, request);
-    // A feed delivered a record after this request was sent. Ask again once only: a burst could repeat this for long.
-    if (!isAgain && this.#cache.isLacking(cached, request)) return this.#joinOrSend(id, request, scope, true);
-    if (isShared) {
-      // The response was read before this waiter joined: it may be too old for the waiter's own age limit.
-      const isParticular = (scope.maxAgeMs ?? scope.notBeforeMs ?? scope.demand) !== undefined;
-      if (joined && isParticular && this.#cache.freshnessOf(cached, request, scope) !== 'fresh')
-        return this.#joinOrSend(id, request, scope);
-      return this.#hit<T>(cached, scope, 'cacheHits');
-    }
-    if (joined) this.#countHit(scope, 'cacheHits');
-    return readOf<T>(cached);
-  }
-
-  #send<T>(id: string, request: ReadRequest<T>, scope: ReadScope): CoalescedRequest<Completed> {
-    const isCurrent = () => this.#inFlight.get(id) === coalesced;
-    const coalesced: CoalescedRequest<Completed> = new CoalescedRequest(scope, async (control) => {
-      const shared = this.#shared?.open(id, control);
-      try {
-        const found = shared && (await this.#find(shared, request, scope));
-        if (found) {
-          if (isCurrent()) this.#cache.set(id, found);
-          return { cached: found, isShared: true };
-        }
-        const { cached, body } = await this.#ask(id, request, scope, control, shared);
-        if (isCurrent()) {
-          this.#cache.set(id, cached);
-          const { readAtMs, askedAtMs, version } = cached;
-          shared?.keep({ body, readAtMs, askedAtMs, version });
-        }
-        return { cached, isShared: false };
-      } catch (error) {
-        if (isCurrent() && isDefinite(error)) {
-          this.#cache.delete(id);
-          shared?.forget();
-        }
-        if (error instanceof GatewayError) noteRequestId(scope.meter, error.upstream?.requestId);
-        this.#discardIfKeyRefused(error);
-        if (shared && allowsStaleIfError(error)) {
-          const older = await this.#older(shared, request, scope);
-          const own = this.#cache.stored(id);
-          if (older && isCurrent() && !(own && own.readAtMs >= older.readAtMs)) this.#cache.set(id, older);
-        }
-        throw error;
-      } finally {
-        shared?.leave();
-        if (isCurrent()) this.#inFlight.delete(id);
-        if (this.#confirming === coalesced) this.#confirming = undefined;
-      }
-    });
-    this.#inFlight.set(id, coalesced);
-    if (!this.#keyValidity.holds) this.#confirming ??= coalesced;
-    return coalesced;
-  }
-
-  /** Asks upstream. `body` is the body as upstream sent it, for the shared cache; null where there is none. */
-  async #ask<T>(
-    id: string,
-    request: ReadRequest<T>,
-    scope: ReadScope,
-    control: RequestControl,
-    shared: SharedCacheEntry | undefined,
-  ): Promise<{ readonly cached: CachedResponse; readonly body: Buffer | null }> {
-    // Taken before the request is sent: the response is of this version or a later one.
-    const version = this.#cache.versionOf(request);
-    let askedAtMs = Number.NEGATIVE_INFINITY;
-    return this.#exchange.ask(id, request, control, scope.meter, {
-      send: async (http) => {
-        shared?.sending();
-        this.#cache.sendOrder.sent(control);
-        askedAtMs = this.#cache.requestTimeMs();
-        const answer = await this.#options.http.get(http);
-        await this.#reader.turn(answer.body.length, scope.operationKey);
-        return answer;
-      },
-      open: (answer, heldS) => {
-        const body = this.#reader.bodyOf(answer, request, heldS);
-        noteRequestId(scope.meter, requestIdOf(answer.headers, body, this.#options.key));
-        const readAtMs = this.#options.clock.now();
-        const cached = this.#reader.read(request, body, { readAtMs, askedAtMs, version });
-        this.#cache.sendOrder.answered(control, cached);
-        return { cached, body: body === notFound ? null : answer.body };
-      },
-    });
   }
 
   /** Finds a response that another instance has read and that is still fresh. */
@@ -313,8 +426,8 @@ export class Pipeline {
     return body && this.#reader.adopt(body, request, scope.operationKey);
   }
 
-  #revalidateInBackground<T>(id: string, request: ReadRequest<T>): void {
-    if (this.#inFlight.has(id)) return;
+  #revalidateInBackground<T>(address: string, request: ReadRequest<T>): void {
+    if (this.#inFlight.has(address)) return;
     const { signal } = this.#closing;
     // All revalidations share one operation key. When one fails, the next read of the response tries again.
     const scope: ReadScope = {
@@ -323,12 +436,7 @@ export class Pipeline {
       operationKey: this.#inFlight,
       meter: newCostMeter(),
     };
-    this.#joinOrSend(id, request, scope).catch(() => undefined);
-  }
-
-  /** docs/behaviour.md 7: once upstream refuses a client's key, nothing that was read with it stays cached. */
-  #discardIfKeyRefused(error: unknown): void {
-    if (error instanceof Unauthenticated) this.discardCache();
+    this.#coalesced(address, request, scope).catch(() => undefined);
   }
 
   #hit<T>(
@@ -346,12 +454,31 @@ export class Pipeline {
     meter[as]++;
     this.#cacheHitCount++;
   }
+
+  /** Logs upstream's error with its request id: clients see only a part of it. */
+  #logFailure({ endpoint }: Request, error: unknown): void {
+    if (!(error instanceof GatewayError) || !error.upstream || error instanceof BadUserInput) return;
+    const { code, upstream, retryAfterS, cause } = error;
+    this.#options.log.warn({ endpoint, failure: code, upstream, retryAfterS, cause }, 'Upstream read failed');
+  }
 }
 
 interface Completed {
   readonly cached: CachedResponse;
   /** Another instance has read it. */
   readonly isShared: boolean;
+}
+
+type ResponseHead = Pick<HttpResponse, 'status' | 'headers'>;
+
+/** The steps in which a buffered body and a stream differ. */
+interface Steps<Response, T> {
+  send(request: HttpRequest): Promise<Response>;
+  /**
+   * `pauseS`: the pause that upstream asked for, in seconds. Throws the error that docs/behaviour.md 4 lists for the
+   * response.
+   */
+  decode(response: Response, pauseS: number | undefined): T | Promise<T>;
 }
 
 function readOf<T>(cached: CachedResponse): Read<T> | null {

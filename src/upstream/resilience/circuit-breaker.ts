@@ -1,12 +1,14 @@
 import type { Clock } from '../../clock.js';
+import { type Source, UpstreamUnavailable } from '../../errors.js';
+import { interfaceName } from '../decode/response.js';
 
 /** The outcome of an admitted read. */
 export type Outcome = 'succeeded' | 'failed' | 'undecided';
 
 /** A read that the circuit breaker admitted. */
 export interface Admission {
-  /** False once the circuit is open and this is not the read that probes the interface. */
-  readonly stands: boolean;
+  /** Throws `UpstreamUnavailable` once the circuit is open and this is not the read that probes the interface. */
+  throwIfWithdrawn(): void;
   /** `undecided`: the caller left, or nothing was sent. */
   end(outcome: Outcome): void;
 }
@@ -20,12 +22,14 @@ const openMs = 10_000;
  * too, it opens for another 10 s (docs/behaviour.md 5.11).
  */
 export class CircuitBreaker {
+  readonly #source: Source;
   readonly #clock: Clock;
   #failures = 0;
   #openUntilMs: number | null = null;
   #probing = false;
 
-  constructor(clock: Clock) {
+  constructor(source: Source, clock: Clock) {
+    this.#source = source;
     this.#clock = clock;
   }
 
@@ -34,17 +38,16 @@ export class CircuitBreaker {
     return this.#openUntilMs;
   }
 
-  /** Null while the circuit is open. */
-  admit(): Admission | null {
+  /** Throws `UpstreamUnavailable` while the circuit is open. */
+  admit(): Admission {
     const probe = this.#openUntilMs !== null;
     if (probe) {
-      if (this.#probing || this.#clock.now() < (this.#openUntilMs ?? 0)) return null;
+      if (this.#probing || this.#clock.now() < (this.#openUntilMs ?? 0)) throw this.#open();
       this.#probing = true;
     }
-    const stands = () => probe || this.#openUntilMs === null;
     return {
-      get stands() {
-        return stands();
+      throwIfWithdrawn: () => {
+        if (!probe && this.#openUntilMs !== null) throw this.#open();
       },
       end: (outcome) => {
         if (probe) this.#probing = false;
@@ -60,5 +63,13 @@ export class CircuitBreaker {
         }
       },
     };
+  }
+
+  #open(): UpstreamUnavailable {
+    const leftMs = (this.#openUntilMs ?? 0) - this.#clock.now();
+    return new UpstreamUnavailable(
+      `The ${interfaceName(this.#source)} interface has failed repeatedly: its circuit is open for a moment`,
+      { retryAfterS: Math.max(1, Math.ceil(leftMs / 1000)) },
+    );
   }
 }

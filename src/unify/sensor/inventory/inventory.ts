@@ -37,7 +37,7 @@ export function createInventory(tenant: Tenant): Inventory {
         clock,
         signal,
         rateLimit: () => project.status().rateLimit,
-        mayShowKept: () => project.mayShowKept(),
+        mayServeCached: () => project.mayServeCached(),
         derivedCache: project.derivedCache,
       }),
     catalogue:
@@ -47,7 +47,7 @@ export function createInventory(tenant: Tenant): Inventory {
         clock,
         signal,
         rateLimit: () => catalogue.status().rateLimit,
-        mayShowKept: () => catalogue.mayShowKept(),
+        mayServeCached: () => catalogue.mayServeCached(),
         derivedCache: catalogue.derivedCache,
       }),
     pairing(projectList, catalogueList) {

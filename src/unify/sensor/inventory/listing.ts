@@ -19,7 +19,7 @@ export interface ListingOptions<W> {
   readonly signal: AbortSignal;
   readonly rateLimit: () => RateLimitStatus;
   /** False when upstream must accept the key again before anything cached is shown (docs/behaviour.md 7). */
-  readonly mayShowKept: () => boolean;
+  readonly mayServeCached: () => boolean;
   /** Stores the list, so that it counts towards the size bound of the whole cache. */
   readonly derivedCache: DerivedCache;
 }
@@ -87,7 +87,7 @@ export class SensorListing<W> {
   now(ctx: UnifyContext): Listed<W> | undefined {
     if (ctx.scope.maxAgeMs !== undefined) return undefined;
     const cached = this.#atHand(ctx.scope.demand);
-    if (!cached || !this.#options.mayShowKept()) return undefined;
+    if (!cached || !this.#options.mayServeCached()) return undefined;
     return this.#served(ctx, cached);
   }
 
@@ -167,7 +167,7 @@ export class SensorListing<W> {
       return await readOne();
     } catch (error) {
       const older = allowsStaleIfError(error) && this.#usable(staleIfErrorMs, ctx.scope.demand);
-      if (!older || !this.#options.mayShowKept()) throw error;
+      if (!older || !this.#options.mayServeCached()) throw error;
       for (const record of older.records.values()) {
         if (!matches(record.value)) continue;
         ctx.once(this.#countOnce);
@@ -223,8 +223,8 @@ export class SensorListing<W> {
    * recently, the first page is read: upstream's acceptance or refusal of it applies to the whole list.
    */
   async #refusal(ctx: UnifyContext): Promise<unknown> {
-    const { source, mayShowKept } = this.#options;
-    if (mayShowKept()) return null;
+    const { source, mayServeCached } = this.#options;
+    if (mayServeCached()) return null;
     try {
       await source.read(0, source.pageSize, { ...ctx.scope, maxAgeMs: undefined });
       return null;
@@ -283,7 +283,7 @@ export class SensorListing<W> {
   #dependencyOn(listed: Listed<W>): Dependency {
     return {
       state: (): CacheState => {
-        if (this.#atHand() !== listed || !this.#options.mayShowKept()) return 'gone';
+        if (this.#atHand() !== listed || !this.#options.mayServeCached()) return 'gone';
         return this.#ageMs(listed) <= freshMs ? 'fresh' : 'stale';
       },
       freshUntilMs: () => listed.readAtMs + freshMs,

@@ -10,13 +10,23 @@ import { Limiter, type Permit, type RateLimitSettings } from './limiter.js';
 import { type QueuedRequest, RequestQueue } from './request-queue.js';
 import { observedIn, refusedForMs } from './response-headers.js';
 
-/** A response and the pause that it asked for, in seconds. */
-export interface Sent<Answer> {
-  readonly answer: Answer;
-  readonly heldS: number | undefined;
+/** Leave to send one request now. Its holder calls one of the two functions, once. */
+export interface SendPermit {
+  /** Nothing was sent. */
+  giveBack(): void;
+  /**
+   * The request is over: the rate limit learns from the response, where there was one. Returns the pause that upstream
+   * asked for, in seconds.
+   */
+  ended(response: ResponseHead | undefined): number | undefined;
 }
 
-interface LimitedSenderOptions {
+interface ResponseHead {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+interface RateLimitOptions {
   readonly source: Source;
   /** Unique to interface, address and key. */
   readonly name: string;
@@ -28,8 +38,11 @@ interface LimitedSenderOptions {
   readonly maxWaitMs: number;
 }
 
-/** Sends every request of one key: keeps to its rate limit and learns from the responses. */
-export class LimitedSender {
+/**
+ * The rate limit of one key: the request queue before the limiter, and what other instances send with the same key. It
+ * keeps to the documented limits and learns from the responses (docs/behaviour.md 5.1, 5.2, 8).
+ */
+export class RateLimit {
   readonly #source: Source;
   readonly #clock: Clock;
   readonly #limiter: Limiter;
@@ -39,7 +52,7 @@ export class LimitedSender {
   #isUnavailable = false;
   readonly #longestWaitMs: Readonly<Record<Priority, number>>;
 
-  constructor({ source, name, store, clock, rateLimit, maxWaitMs }: LimitedSenderOptions) {
+  constructor({ source, name, store, clock, rateLimit, maxWaitMs }: RateLimitOptions) {
     this.#source = source;
     this.#clock = clock;
     // No client waits for a feed's poll or a background request: waiting longer is better than failing.
@@ -63,38 +76,25 @@ export class LimitedSender {
   }
 
   /**
-   * Sends when the limiter grants a permit, or throws `UpstreamRateLimited` as soon as it is clear that it will not
-   * within `leftMs`. `send` is then called at once; where `mayStillSend` throws, nothing is sent.
+   * Resolves when the limiter grants a permit; throws `UpstreamRateLimited` as soon as it is clear that it will not
+   * within `leftMs`.
    */
-  async send<Answer extends { readonly status: number; readonly headers: IncomingHttpHeaders }>(
-    control: RequestControl,
-    leftMs: number,
-    mayStillSend: () => void,
-    send: () => Promise<Answer>,
-  ): Promise<Sent<Answer>> {
+  async permit(control: RequestControl, leftMs: number): Promise<SendPermit> {
     const permit = await this.#granted(control, leftMs);
-    try {
-      mayStillSend();
-    } catch (error) {
-      permit.giveBack();
-      this.#queue.serve();
-      throw error;
-    }
     const sentAtMs = this.#clock.now();
-    try {
-      const answer = await send();
-      const now = this.#clock.now();
-      // docs/interfaces.md C8 documents these headers; their meaning on the project interface is not known.
-      if (this.#source === 'CATALOGUE') {
-        const observed = observedIn(answer.headers, now);
-        if (this.#limiter.observe(permit, observed)) this.#shared.observed(sentAtMs, observed);
-      }
-      return { answer, heldS: this.#applyRetryAfter(answer.status, answer.headers, now) };
-    } finally {
-      permit.answered();
-      this.#shared.answered(permit);
-      this.#queue.serve();
-    }
+    return {
+      giveBack: () => {
+        permit.giveBack();
+        this.#queue.serve();
+      },
+      ended: (response) => {
+        const pauseS = response && this.#learn(response, permit, sentAtMs);
+        permit.answered();
+        this.#shared.answered(permit);
+        this.#queue.serve();
+        return pauseS;
+      },
+    };
   }
 
   close(): void {
@@ -143,6 +143,16 @@ export class LimitedSender {
       control.raise = undefined;
       control.waitedMs += this.#clock.now() - joinedMs;
     }
+  }
+
+  #learn({ status, headers }: ResponseHead, permit: Permit, sentAtMs: number): number | undefined {
+    const now = this.#clock.now();
+    // docs/interfaces.md C8 documents these headers; their meaning on the project interface is not known.
+    if (this.#source === 'CATALOGUE') {
+      const observed = observedIn(headers, now);
+      if (this.#limiter.observe(permit, observed)) this.#shared.observed(sentAtMs, observed);
+    }
+    return this.#applyRetryAfter(status, headers, now);
   }
 
   /** docs/behaviour.md 5.1: 429, or a `Retry-After` on any failure, pauses all requests of this key. */
