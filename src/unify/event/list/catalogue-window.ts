@@ -46,11 +46,11 @@ export class CatalogueReader {
   constructor(
     context: UnifyContext,
     client: CatalogueClient,
-    options: { readonly narrowing?: CataloguePushdown; readonly mostRequests: number },
+    options: { readonly pushdown?: CataloguePushdown; readonly mostRequests: number },
   ) {
     this.#context = context;
     this.#client = client;
-    this.#pushdown = options.narrowing ?? everything;
+    this.#pushdown = options.pushdown ?? everything;
     this.mostRequests = options.mostRequests;
     this.#accepted = context.tracked(largestLimit);
     // A different page size means different responses, so the answer depends on it.

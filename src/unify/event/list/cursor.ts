@@ -24,14 +24,14 @@ export interface EventPosition extends EventPlace {
   /** Resume state of the project's list; null when it could not be read. */
   readonly project: ProjectResume | null;
   /** Name of the pushdown that `project` belongs to. */
-  readonly narrowedTo: string;
+  readonly pushdownName: string;
 }
 
 /** Span around a cursor in which replaced solutions are recognised. */
 export const movesWithinMs = 120_000;
 
 export function encodePosition(order: EventOrder, position: EventPosition): string {
-  const { originTime, key, delivered, project, narrowedTo } = position;
+  const { originTime, key, delivered, project, pushdownName } = position;
   const resume = project && [
     project.horizonMs,
     project.atMs,
@@ -45,16 +45,16 @@ export function encodePosition(order: EventOrder, position: EventPosition): stri
     key,
     delivered.join(''),
     resume,
-    digest(narrowedTo),
+    digest(pushdownName),
   ]);
 }
 
 /** A decoded cursor. */
 export interface DecodedPosition {
   /** True when the cursor belongs to a list with this pushdown. */
-  isOf(narrowedTo: string): boolean;
+  isOf(pushdownName: string): boolean;
   /** The position in a list with this pushdown. The resume state is dropped when the cursor belongs to another one. */
-  resumedIn(narrowedTo: string): EventPosition;
+  resumedIn(pushdownName: string): EventPosition;
 }
 
 /** @throws CursorInvalid */
@@ -66,12 +66,12 @@ export function decodePosition(order: EventOrder, cursor: string): DecodedPositi
     const originTime = Instant.parse(time);
     if (!originTime) return null;
     const delivered = marks.match(new RegExp(`.{${markLength}}`, 'g')) ?? [];
-    const isOf = (narrowedTo: string) => digest(narrowedTo) === digestThen;
+    const isOf = (pushdownName: string) => digest(pushdownName) === digestThen;
     return {
       isOf,
-      resumedIn: (narrowedTo) => {
-        const project = isOf(narrowedTo) ? resume : null;
-        return { originTime, key, delivered, project, narrowedTo };
+      resumedIn: (pushdownName) => {
+        const project = isOf(pushdownName) ? resume : null;
+        return { originTime, key, delivered, project, pushdownName };
       },
     };
   });

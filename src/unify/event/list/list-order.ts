@@ -10,7 +10,7 @@ export interface ListOrderOptions {
   readonly filter: EventFilter;
   readonly order: 'DESC' | 'ASC';
   readonly after: EventPosition | null;
-  readonly narrowing: { readonly reach: Reach };
+  readonly pushdown: { readonly reach: Reach };
 }
 
 /** Order of the list of all events. Positions are `sign × milliseconds`, so they grow in either order. */
@@ -23,8 +23,8 @@ export class ListOrder {
   readonly reach: Reach;
   readonly #delivered: ReadonlySet<string>;
 
-  constructor({ filter, order, after, narrowing }: ListOrderOptions) {
-    this.reach = narrowing.reach;
+  constructor({ filter, order, after, pushdown }: ListOrderOptions) {
+    this.reach = pushdown.reach;
     this.sign = order === 'DESC' ? -1 : 1;
     this.after = after;
     const [first, last] = order === 'DESC' ? [filter.to, filter.from] : [filter.from, filter.to];

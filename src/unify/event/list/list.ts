@@ -75,7 +75,7 @@ export function unavailable(failures: ReadonlyMap<Source, GatewayError>): Unavai
 
 /** Cursors are encoded on demand: most operations select only `endCursor`. */
 function cursorsOf(page: EventPage, order: EventOrder): Cursors {
-  const { events, stoppedAt, narrowing } = page;
+  const { events, stoppedAt, pushdown } = page;
   const [first, last] = [events[0], events.at(-1)];
   // Resume positions are computed for two events only: the first one's is valid for all events but the last.
   const resumeFirst = first ? page.resumeAt(first.place.originTime.ms) : null;
@@ -86,7 +86,7 @@ function cursorsOf(page: EventPage, order: EventOrder): Cursors {
       ...place,
       delivered: marksAt(place.originTime.ms, upTo),
       project,
-      narrowedTo: narrowing.name,
+      pushdownName: pushdown.name,
     });
   return {
     at(index) {

@@ -15,7 +15,7 @@ import { catalogueScan, mostRequests, type ProjectScan, projectScan } from './sc
 
 export interface MergedScanRequest {
   readonly filter: EventFilter;
-  readonly narrowing: Pushdown;
+  readonly pushdown: Pushdown;
   readonly order: 'DESC' | 'ASC';
   readonly after: EventPosition | null;
   /** Most events to return; infinite for all that match the filter. */
@@ -76,8 +76,8 @@ class MergedScan {
     this.#request = request;
     this.#needed = neededSources(request.filter, context);
     this.#listOrder = new ListOrder(request);
-    this.#project = project && projectScan(context, project, this.#listOrder, request.narrowing);
-    this.#catalogue = catalogue && catalogueScan(context, catalogue, this.#listOrder, request.narrowing);
+    this.#project = project && projectScan(context, project, this.#listOrder, request.pushdown);
+    this.#catalogue = catalogue && catalogueScan(context, catalogue, this.#listOrder, request.pushdown);
   }
 
   async read(): Promise<ScannedPage | GivenUp> {

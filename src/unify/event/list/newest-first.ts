@@ -5,7 +5,7 @@ import { type IssueTimeScan, totalOf } from './issue-time-scan.js';
 import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
 
 export interface ProjectScanOptions {
-  readonly narrowing: Pushdown;
+  readonly pushdown: Pushdown;
   /** Origin time, in milliseconds, at which the page begins; infinite at the beginning of the list. */
   readonly startMs: number;
   readonly resume: ProjectResume | null;
@@ -24,14 +24,14 @@ export class NewestFirst implements Scan {
   #pages = 0;
 
   constructor(reader: ProjectReader, options: ProjectScanOptions) {
-    const { resume, narrowing } = options;
+    const { resume, pushdown } = options;
     this.#reader = reader;
     this.#options = options;
     this.isAssumed = resume?.isAssumed ?? false;
     this.#stragglers = [...(resume?.stragglers ?? [])];
     this.#scans = reader.walks(
       'desc',
-      floorSecond(narrowing.fromMs),
+      floorSecond(pushdown.fromMs),
       resume?.pinMs ?? Number.POSITIVE_INFINITY,
     );
   }
@@ -86,7 +86,7 @@ export class NewestFirst implements Scan {
     if (horizonMs === Number.NEGATIVE_INFINITY) return null;
     const known = this.#reader
       .known()
-      .filter(([, origin]) => origin <= originMs + this.#options.narrowing.reach.lookAheadMs);
+      .filter(([, origin]) => origin <= originMs + this.#options.pushdown.reach.lookAheadMs);
     const ahead = [...this.#reader.unread(this.#stragglers), ...known];
     const pins = [...new Set(this.#scans.flatMap((scan) => scan.pins))].sort((a, b) => a - b);
     const base = { horizonMs, atMs, lagMs: null, isAssumed: this.isAssumed };
@@ -106,7 +106,7 @@ export class NewestFirst implements Scan {
 
   #scannedTo(): number {
     const reached = Math.max(...this.#scans.map((scan) => scan.reachedMs));
-    if (reached < this.#options.narrowing.issuedFromMs) return Number.POSITIVE_INFINITY;
+    if (reached < this.#options.pushdown.issuedFromMs) return Number.POSITIVE_INFINITY;
     // One second of margin: an issue time may be in whole seconds where the origin time is not.
     return -reached - 1000;
   }
@@ -116,17 +116,17 @@ export class NewestFirst implements Scan {
    * begins one day after `startMs`; later solutions are then missed, which the page reports.
    */
   async #jump(): Promise<void> {
-    const { startMs, resume, narrowing } = this.#options;
+    const { startMs, resume, pushdown } = this.#options;
     if (resume) return;
     const reached = Math.max(...this.#scans.map((scan) => scan.reachedMs));
-    if (reached > narrowing.issuedToMs) return this.#beginAt(narrowing.issuedToMs + 2000);
+    if (reached > pushdown.issuedToMs) return this.#beginAt(pushdown.issuedToMs + 2000);
     if (!(reached > startMs) || (await this.#canReadSince(startMs, reached))) return;
     this.isAssumed = true;
     return this.#beginAt(startMs + assumedLagMs);
   }
 
   async #beginAt(ms: number): Promise<void> {
-    this.#scans = this.#reader.walks('desc', floorSecond(this.#options.narrowing.fromMs), floorSecond(ms));
+    this.#scans = this.#reader.walks('desc', floorSecond(this.#options.pushdown.fromMs), floorSecond(ms));
     await this.#reader.advance(this.#scans);
   }
 

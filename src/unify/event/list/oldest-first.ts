@@ -20,13 +20,13 @@ export class OldestFirst implements Scan {
   #stragglers: Straggler[];
 
   constructor(reader: ProjectReader, options: ProjectScanOptions) {
-    const { resume, narrowing } = options;
+    const { resume, pushdown } = options;
     this.#reader = reader;
     this.#options = options;
     this.isAssumed = resume?.isAssumed ?? false;
     this.#stragglers = [...(resume?.stragglers ?? [])];
     this.#lagMs = resume?.pinMs == null ? null : resume.lagMs;
-    this.#fromMs = floorSecond(Math.max(narrowing.fromMs, options.startMs));
+    this.#fromMs = floorSecond(Math.max(pushdown.fromMs, options.startMs));
     this.#scans =
       this.#lagMs === null
         ? reader.walks('desc', this.#fromMs, Number.POSITIVE_INFINITY)
@@ -78,7 +78,7 @@ export class OldestFirst implements Scan {
   resumeAt(originMs: number): ProjectResume | null {
     const { horizonMs, atMs } = this.#reader;
     if (horizonMs === Number.NEGATIVE_INFINITY) return null;
-    const needMs = originMs - this.#options.narrowing.reach.lookAheadMs;
+    const needMs = originMs - this.#options.pushdown.reach.lookAheadMs;
     const ahead = this.#reader
       .known()
       .filter(([issued, origin]) => origin >= needMs && Number.isFinite(issued))
@@ -105,16 +105,16 @@ export class OldestFirst implements Scan {
 
   /** Solutions issued before this do not match the filter. */
   #issuedFrom(): number {
-    return floorSecond(this.#options.narrowing.issuedFromMs);
+    return floorSecond(this.#options.pushdown.issuedFromMs);
   }
 
   #isEverythingKnown(): boolean {
-    const { issuedFromMs } = this.#options.narrowing;
+    const { issuedFromMs } = this.#options.pushdown;
     return this.#scans.every((scan) => scan.isDone || scan.reachedMs < issuedFromMs);
   }
 
   async #readEverything(): Promise<void> {
-    const { issuedToMs } = this.#options.narrowing;
+    const { issuedToMs } = this.#options.pushdown;
     for (let pages = 0; !this.#isEverythingKnown(); pages++) {
       const total = totalOf(this.#scans) ?? 0;
       const needed = Math.ceil(total / pageSize) - pages;

@@ -16,61 +16,66 @@ export interface PageRequest {
 
 export interface EventPage extends ScannedPage {
   readonly after: EventPosition | null;
-  readonly narrowing: Pushdown;
-}
-
-/** Reads a page of events. A cursor continues with the reach and pushdown of its first page. */
-export async function readPage(context: UnifyContext, request: PageRequest): Promise<EventPage> {
-  checkFilter(request.filter);
-  const position = request.after === null ? null : decodePosition(request.orderBy, request.after);
-  const beganWith = (reach: Reach) =>
-    pushdownsOf(context, request.filter, reach).some((way) => way && position?.isOf(way.name));
-  // With one interface there are no associations, so the close reach is enough.
-  const isClose = !context.project || !context.catalogue || beganWith(closeReach);
-  if (!isClose) {
-    const mayBeTooDense = !beganWith(wideReach);
-    const wide = await readWithin(context, request, { position, reach: wideReach, mayBeTooDense });
-    if (wide !== 'too dense') return wide;
-  }
-  const closer = await readWithin(context, request, { position, reach: closeReach, mayBeTooDense: false });
-  if (closer === 'too dense') throw new Error('A page that cannot be given up was given up');
-  return closer;
-}
-
-interface Way {
-  readonly position: DecodedPosition | null;
-  readonly reach: Reach;
-  readonly mayBeTooDense: boolean;
+  readonly pushdown: Pushdown;
 }
 
 /**
- * Filters on magnitude and network apply to merged values (docs/behaviour.md 6.3): everything is read and filtered here
- * as long as that is affordable; else the condition is pushed down.
+ * Reads a page of events in the first way that does not give up. A cursor continues with the reach and pushdown of its
+ * first page.
  */
-async function readWithin(
-  context: UnifyContext,
-  { filter, orderBy, first }: PageRequest,
-  { position, reach, mayBeTooDense }: Way,
-): Promise<EventPage | 'too dense'> {
-  const [whole, selected = null] = pushdownsOf(context, filter, reach);
+export async function readPage(context: UnifyContext, request: PageRequest): Promise<EventPage> {
+  const { filter, orderBy, first } = request;
+  checkFilter(filter);
+  const position = request.after === null ? null : decodePosition(orderBy, request.after);
   const order = orderBy === 'ORIGIN_TIME_DESC' ? 'DESC' : 'ASC';
-  const read = async (narrowing: Pushdown, mayBeTooMuch: boolean): Promise<EventPage | GivenUp> => {
-    const after = position?.resumedIn(narrowing.name) ?? null;
-    const givesUp: GivenUp[] = [
-      ...(mayBeTooDense ? (['too dense'] as const) : []),
-      ...(mayBeTooMuch ? (['too much'] as const) : []),
-    ];
-    const page = await readMergedScan(context, { filter, narrowing, order, after, first, givesUp });
-    return typeof page === 'string' ? page : { ...page, after, narrowing };
-  };
-  const wasSelected = selected !== null && position?.isOf(selected.name) === true;
-  const page = wasSelected ? 'too much' : await read(whole, selected !== null);
-  if (page !== 'too much') return page;
-  const selectedPage = selected && (await read(selected, false));
-  if (selectedPage === null || selectedPage === 'too much')
-    throw new Error('A page that cannot be given up was given up');
-  if (selectedPage === 'too dense') return selectedPage;
-  return { ...selectedPage, events: await confirmed(context, selectedPage.events, filter) };
+  const ways = waysOf(context, filter, position);
+  for (let way = ways[0]; way; ) {
+    const { pushdown, givesUp } = way;
+    const after = position?.resumedIn(pushdown.name) ?? null;
+    const page = await readMergedScan(context, { filter, pushdown, order, after, first, givesUp });
+    if (typeof page !== 'string') {
+      const events = way.isSelected ? await confirmed(context, page.events, filter) : page.events;
+      return { ...page, events, after, pushdown };
+    }
+    way = page === 'too dense' ? ways.find(isClose) : ways[ways.indexOf(way) + 1];
+  }
+  throw new Error('A page that cannot be given up was given up');
+}
+
+interface Way {
+  readonly pushdown: Pushdown;
+  /** Upstream tests the conditions on magnitude and network too, on the values of each side. */
+  readonly isSelected: boolean;
+  readonly givesUp: readonly GivenUp[];
+}
+
+/**
+ * The ways to read a page, the preferred one first. Filters on magnitude and network apply to merged values
+ * (docs/behaviour.md 6.3): everything is read and filtered here as long as that is affordable; else the condition is
+ * pushed down. With one interface there are no associations, so the close reach is enough.
+ */
+function waysOf(context: UnifyContext, filter: EventFilter, position: DecodedPosition | null): Way[] {
+  const reaches = context.project && context.catalogue ? [wideReach, closeReach] : [closeReach];
+  const ways = reaches.flatMap((reach): Way[] => {
+    const pushdowns = pushdownsOf(context, filter, reach);
+    return pushdowns.map((pushdown, index) => ({
+      pushdown,
+      isSelected: index > 0,
+      givesUp: [
+        ...(reach === wideReach ? (['too dense'] as const) : []),
+        ...(index + 1 < pushdowns.length ? (['too much'] as const) : []),
+      ],
+    }));
+  });
+  const begun = ways.findIndex(({ pushdown }) => position?.isOf(pushdown.name));
+  if (begun < 0) return ways;
+  return ways
+    .slice(begun)
+    .map((way) => ({ ...way, givesUp: way.givesUp.filter((reason) => reason !== 'too dense') }));
+}
+
+function isClose({ pushdown }: Way): boolean {
+  return pushdown.reach === closeReach;
 }
 
 /**
@@ -83,7 +88,7 @@ const slackMagnitude = 0.5;
  * The pushdown without and with conditions. With only one interface its values are the merged ones, so the pushdown is
  * exact.
  */
-function pushdownsOf(context: UnifyContext, filter: EventFilter, reach: Reach): [Pushdown, Pushdown?] {
+function pushdownsOf(context: UnifyContext, filter: EventFilter, reach: Reach): Pushdown[] {
   if (!context.project || !context.catalogue) return [pushdownOf(filter, reach, selectionOf(filter, 0))];
   const selection = selectionOf(filter, slackMagnitude);
   const whole = pushdownOf(filter, reach);

@@ -60,11 +60,11 @@ export class ProjectReader {
   constructor(
     context: UnifyContext,
     client: ProjectClient,
-    options: { narrowing: Pushdown; mostRequests: number; resume: ProjectResume | null },
+    options: { pushdown: Pushdown; mostRequests: number; resume: ProjectResume | null },
   ) {
     this.#context = context;
     this.#client = client;
-    this.#pushdown = options.narrowing;
+    this.#pushdown = options.pushdown;
     this.#mostRequests = options.mostRequests;
     this.horizonMs = options.resume?.horizonMs ?? Number.NEGATIVE_INFINITY;
     this.atMs = options.resume?.atMs ?? Number.NEGATIVE_INFINITY;

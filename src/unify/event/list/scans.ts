@@ -21,9 +21,9 @@ export function projectScan(
   pushdown: Pushdown,
 ): ProjectScan {
   const resume = listOrder.after?.project ?? null;
-  const reader = new ProjectReader(context, client, { narrowing: pushdown, mostRequests, resume });
+  const reader = new ProjectReader(context, client, { pushdown, mostRequests, resume });
   const options = {
-    narrowing: pushdown,
+    pushdown,
     startMs: listOrder.sign * (listOrder.start - listOrder.reach.lookAheadMs),
     resume,
   };
@@ -37,14 +37,10 @@ export function catalogueScan(
   pushdown: Pushdown,
 ): CatalogueScan {
   const { near, selection } = pushdown;
-  return new CatalogueScan(
-    context,
-    new CatalogueReader(context, client, { narrowing: pushdown, mostRequests }),
-    {
-      sign: listOrder.sign,
-      start: listOrder.start - listOrder.reach.lookAheadMs,
-      end: listOrder.end + listOrder.reach.lookAheadMs,
-      name: JSON.stringify([near, selection]),
-    },
-  );
+  return new CatalogueScan(context, new CatalogueReader(context, client, { pushdown, mostRequests }), {
+    sign: listOrder.sign,
+    start: listOrder.start - listOrder.reach.lookAheadMs,
+    end: listOrder.end + listOrder.reach.lookAheadMs,
+    name: JSON.stringify([near, selection]),
+  });
 }
