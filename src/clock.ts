@@ -113,3 +113,7 @@ function sleepOn(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<v
     signal?.addEventListener('abort', stop, { once: true });
   });
 }
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;

@@ -1,6 +1,6 @@
 /** All object refs in one file, so that types can refer to each other without import cycles. */
 
-import type { Event } from '../unify/event/event.js';
+import type { Event } from '../unify/event/merge.js';
 import type { HealthReport, SignalStrength } from '../unify/health/report.js';
 import type { Network } from '../unify/network/network.js';
 import type { Project } from '../unify/project.js';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock, Timer } from '../clock.js';
+import { type Clock, dayMs, type Timer } from '../clock.js';
 import { mostBodyBytes, packBody, unpackBody } from './packed-body.js';
 import type { SharedTime } from './shared-time.js';
 import type { BodyPlace, SharedBodies, SharedBody, WaitUntil } from './store.js';
 
 // docs/behaviour.md 5.6: stale-if-error serves a response for up to a day.
-export const keptForMs = 24 * 3_600_000;
+export const keptForMs = dayMs;
 // A killed instance blocks the others no longer than this.
 export const claimMs = 3_000;
 const claimAgainEveryMs = 1_000;

@@ -2,6 +2,7 @@ import { UpstreamUnavailable } from '../errors.js';
 import { isRecent } from '../upstream/cache/demand.js';
 import { staleIfErrorMs } from '../upstream/cache/freshness.js';
 import { known, type Num } from '../upstream/decode/fields.js';
+import { largestPage } from '../upstream/page-sizes.js';
 import type { WireProject } from '../upstream/project/wire.js';
 import type { Read } from '../upstream/read/read.js';
 import { allowsStaleIfError } from '../upstream/resilience/outcome.js';
@@ -46,7 +47,7 @@ export async function sensorCountOf(ctx: UnifyContext, { saidSensorCount }: Proj
   const count = known(saidSensorCount);
   if (count !== null && isCount(count)) return count;
   // The same URL as the first page of the sensor list, so that the two share one cached response.
-  const page = await ctx.project?.sensors({ limit: 500, offset: 0 }, ctx.scope);
+  const page = await ctx.project?.sensors({ limit: largestPage.project, offset: 0 }, ctx.scope);
   const total = page?.value.total ?? null;
   if (total !== null && isCount(total)) return total;
   throw new UpstreamUnavailable('The project did not say how many sensors it has');

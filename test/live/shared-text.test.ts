@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LogEntries } from '../../src/live/cluster/log-entries.js';
 import { eventSubject, ofCatalogue, ofProject } from '../../src/live/feeds/event-subject.js';
 import { triggerSubject } from '../../src/live/feeds/trigger-subject.js';
-import { mergeEvent } from '../../src/unify/event/event.js';
+import { mergeEvent } from '../../src/unify/event/merge.js';
 import { Instant } from '../../src/unify/time/instant.js';
 import { triggerOf } from '../../src/unify/trigger/record.js';
 import { eventShape as catalogueEvent } from '../../src/upstream/catalogue/wire.js';

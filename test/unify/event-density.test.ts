@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listEvents } from '../../src/unify/event/event.js';
+import { listEvents } from '../../src/unify/event/list/list.js';
 import { type CatalogueQuake, EventWorld, type ProjectQuake } from './event-world.js';
 
 const nowMs = Date.UTC(2026, 2, 8);

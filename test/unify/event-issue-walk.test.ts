@@ -13,7 +13,6 @@ function walkOver(list: { ids: string[] }, beforeRead: (page: number) => void = 
     order: 'desc',
     fromMs: Number.NEGATIVE_INFINITY,
     toMs: Date.parse(moment),
-    limit: 500,
     read: async ({ offset }, notBeforeMs) => {
       beforeRead(page);
       notBefore.push(notBeforeMs);

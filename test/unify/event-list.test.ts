@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { QueryTooComplex } from '../../src/errors.js';
-import { listEvents } from '../../src/unify/event/event.js';
 import type { EventFilter } from '../../src/unify/event/filter.js';
+import { listEvents } from '../../src/unify/event/list/list.js';
 import { matches, mergedWorld } from './event-reference.js';
 import { at, EventWorld, quakesApart } from './event-world.js';
 

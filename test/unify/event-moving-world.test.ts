@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listEvents } from '../../src/unify/event/event.js';
+import { listEvents } from '../../src/unify/event/list/list.js';
 import { type Merged, mergedWorld } from './event-reference.js';
 import { type CatalogueQuake, EventWorld, type ProjectQuake, quakes } from './event-world.js';
 

@@ -1,6 +1,6 @@
 import type { EventChange, EventChangeKind } from '../../live/feeds/event-subject.js';
 import type { Delivery } from '../../live/tracking/change.js';
-import { eventOfProjectRecord } from '../../unify/event/event.js';
+import { eventOfProjectRecord } from '../../unify/event/lookup.js';
 import { builder } from '../builder.js';
 import { EventRef } from '../refs.js';
 import { deliveryFields } from './delivery-fields.js';

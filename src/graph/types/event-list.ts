@@ -1,6 +1,6 @@
-import { listEvents } from '../../unify/event/event.js';
 import type { EventFilter } from '../../unify/event/filter.js';
 import { eventGeoJson } from '../../unify/event/geojson.js';
+import { listEvents } from '../../unify/event/list/list.js';
 import { mostRequests } from '../../unify/event/list/scans.js';
 import type { LocatedEvent } from '../../unify/event/merge.js';
 import { type Slice, sliceOf } from '../../unify/paging.js';

@@ -1,5 +1,5 @@
 import { type Arrival, sensorOfArrival } from '../../unify/event/detail.js';
-import type { Event } from '../../unify/event/event.js';
+import type { Event } from '../../unify/event/merge.js';
 import { type Solution, unixInstant } from '../../unify/event/solution.js';
 import type { WireEventDetail as CatalogueDetail } from '../../upstream/catalogue/wire.js';
 import type { WireEventDetail as ProjectDetail, WireEvent } from '../../upstream/project/wire.js';

@@ -1,6 +1,7 @@
 import { UpstreamUnavailable } from '../../errors.js';
-import { catalogueDetail, projectDetail } from '../../unify/event/detail.js';
-import { arrivalsOf, type Event, readEvent } from '../../unify/event/event.js';
+import { arrivalsOf, catalogueDetail, projectDetail } from '../../unify/event/detail.js';
+import { readEvent } from '../../unify/event/lookup.js';
+import type { Event } from '../../unify/event/merge.js';
 import type { Solution } from '../../unify/event/solution.js';
 import { distanceKm } from '../../unify/geo/geodesy.js';
 import { Network } from '../../unify/network/network.js';

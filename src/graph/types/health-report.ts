@@ -3,13 +3,13 @@ import { longestRangeMs } from '../../unify/health/list/windows.js';
 import { connectionTypeOf, type SignalStrength } from '../../unify/health/report.js';
 import { unlessMasked } from '../../unify/masking/masking.js';
 import { Instant } from '../../unify/time/instant.js';
+import { largestPage } from '../../upstream/page-sizes.js';
 import { builder } from '../builder.js';
 import { shown } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
 import { HealthReportRef, SensorRef, SignalStrengthRef } from '../refs.js';
 import { forwardArgs } from './connection.js';
 
-const mostReports = 5000;
 const reportsByDefault = 100;
 
 export const ConnectionTypeEnum = builder.enumType('ConnectionType', {
@@ -200,7 +200,7 @@ builder.objectFields(SensorRef, (t) => ({
           'when it is later than `to`.',
       }),
       to: t.arg({ type: 'DateTime', description: 'End of the range, included; the default is now.' }),
-      ...forwardArgs(mostReports, reportsByDefault),
+      ...forwardArgs(largestPage.healthReports, reportsByDefault),
     },
     extensions: cost<HealthInput>({
       requests: (args, parents, nowMs) => requestsOf(args, nowMs) * parents,

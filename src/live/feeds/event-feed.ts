@@ -1,6 +1,6 @@
 import { type Tenant, UnifyContext } from '../../unify/context.js';
-import { eventOfProjectRecord } from '../../unify/event/event.js';
 import { CatalogueReader } from '../../unify/event/list/catalogue-window.js';
+import { eventOfProjectRecord } from '../../unify/event/lookup.js';
 import type { CatalogueClient } from '../../upstream/catalogue/client.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
 import type { WireEvent } from '../../upstream/project/wire.js';

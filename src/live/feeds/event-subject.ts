@@ -1,8 +1,7 @@
 import type { Source } from '../../errors.js';
 import type { SharedChanges } from '../../store/store.js';
-import { type Event, mergeEvent } from '../../unify/event/event.js';
 import { type EventFilter, matchesFilter } from '../../unify/event/filter.js';
-import { isLocated } from '../../unify/event/merge.js';
+import { type Event, isLocated, mergeEvent } from '../../unify/event/merge.js';
 import { issueTime, knownInstant } from '../../unify/event/solution.js';
 import { Instant } from '../../unify/time/instant.js';
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Clock, Timer } from '../../clock.js';
+import { type Clock, minuteMs, type Timer } from '../../clock.js';
 import { UpstreamUnavailable } from '../../errors.js';
 import { newCostMeter, type ReadScope, type UpstreamStatus } from '../../upstream/read/read.js';
 
@@ -34,8 +34,8 @@ export interface AccountOptions<Client> {
 // that interval cannot last all day: after ten minutes such a key is verified once a minute.
 const watchEveryMs = 1_000;
 const verifyAfterMs = 7_000;
-const eagerForMs = 10 * 60_000;
-const verifyLaterMs = 60_000;
+const eagerForMs = 10 * minuteMs;
+const verifyLaterMs = minuteMs;
 
 /** One key at one interface: its client, its last verification, and the count of requests and sockets that use it. */
 export class Account<Client extends AccountClient> {

@@ -1,10 +1,11 @@
+import { minuteMs } from '../../clock.js';
 import { Account, type AccountClient, type AccountOptions, keyHash } from './account.js';
 
 export type AccountsOptions<Client> = Omit<AccountOptions<Client>, 'hash'> & { readonly maxAccounts: number };
 
 // The account holds the rate limit state of the key, so it outlives its last tenant by the minute of the sliding
 // window. A refusal is remembered as long; otherwise every new attempt would cost an upstream request.
-const lingerMs = 60_000;
+const lingerMs = minuteMs;
 
 /** The accounts of one interface, one for each key. */
 export class Accounts<Client extends AccountClient> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, minuteMs } from '../../clock.js';
 import { ClientRateLimited } from '../../errors.js';
 
 /** CLIENT_RATE_PER_MINUTE: the rate limit of operations per client. */
@@ -28,14 +28,14 @@ export class RateBuckets implements OperationBudget {
 
   constructor(perMinute: number, clock: Clock) {
     this.#clock = clock;
-    this.#msPerOperation = 60_000 / perMinute;
+    this.#msPerOperation = minuteMs / perMinute;
   }
 
   take(clientId: string): number | null {
     const nowMs = this.#clock.now();
     const nextFullMs = Math.max(nowMs, this.#fullAtMs.get(clientId) ?? 0) + this.#msPerOperation;
     // Rounding errors must not refuse the last operation of the minute.
-    const overMs = nextFullMs - nowMs - 60_000;
+    const overMs = nextFullMs - nowMs - minuteMs;
     if (overMs > 1e-3) return Math.ceil(overMs / 1000);
     this.#fullAtMs.set(clientId, nextFullMs);
     if (this.#fullAtMs.size > mostBuckets) this.#dropFull(nowMs);

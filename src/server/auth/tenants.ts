@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../clock.js';
+import { type Clock, minuteMs, type Timer } from '../../clock.js';
 import { ClientRateLimited, Unauthenticated } from '../../errors.js';
 import type { Feeds } from '../../live/feeds/feeds.js';
 import type { Log } from '../../log.js';
@@ -34,7 +34,7 @@ export interface TenantsOptions {
 }
 
 // After this long without a read no cached response could be served anyway (docs/behaviour.md 7: 5 minutes at most).
-const idleForMs = 5 * 60_000;
+const idleForMs = 5 * minuteMs;
 const sweepEveryMs = 30_000;
 // A key that upstream accepted within this time is not verified again.
 const verifiedForMs = 5_000;

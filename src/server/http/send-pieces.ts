@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../clock.js';
+import { type Clock, minuteMs } from '../../clock.js';
 
 // A client that reads nothing for this long is disconnected, to free the memory of its unsent data.
-const stalledMs = 60_000;
+const stalledMs = minuteMs;
 
 /** Sends pieces at the client's pace, and lets the event loop serve other clients between two pieces. */
 export async function sendPieces(

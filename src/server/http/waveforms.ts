@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { minuteMs } from '../../clock.js';
 import { BadUserInput, GatewayError, notConfigured } from '../../errors.js';
 import { clientError } from '../../graph/errors/error-codes.js';
 import type { Log } from '../../log.js';
@@ -9,7 +10,7 @@ import type { Operation } from '../execution/operation.js';
 import { refuse, sendError } from './reply.js';
 
 // A client that reads nothing for this long is disconnected, to free its upstream connection.
-const stalledAfterMs = 60_000;
+const stalledAfterMs = minuteMs;
 
 /**
  * `GET /waveforms/{catalogueId}/{channel}.mseed?start&end`: miniSEED as it arrives from the catalogue, never buffered

@@ -3,6 +3,7 @@ import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.
 import { RecentlyUsed } from '../derived.js';
 import { distanceKm, type Point } from '../geo/geodesy.js';
 import type { Instant } from '../time/instant.js';
+import { firstIndex } from '../time/spans.js';
 import { instantOf } from '../time/wire-time.js';
 import { catalogueSolution, issueTime, knownInstant, projectSolution } from './solution.js';
 
@@ -117,14 +118,8 @@ function nearestOf<A, B>(traces: readonly Trace<A>[], others: readonly Trace<B>[
 /** Traces within the time window, plus 1 ms for rounding: the exact test follows. */
 function* around<T>(sorted: readonly Trace<T>[], ms: number): Generator<Trace<T>> {
   const reachMs = associationS * 1000 + 1;
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle]?.time.ms ?? 0) < ms - reachMs) low = middle + 1;
-    else high = middle;
-  }
-  for (let index = low; index < sorted.length; index++) {
+  const first = firstIndex(sorted, (trace) => trace.time.ms >= ms - reachMs);
+  for (let index = first; index < sorted.length; index++) {
     const trace = sorted[index];
     if (!trace || trace.time.ms > ms + reachMs) return;
     yield trace;

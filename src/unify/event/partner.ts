@@ -84,7 +84,6 @@ async function projectAround(
         fromMs: Math.floor((originTime.ms - wideReach.lookAheadMs) / 1000) * 1000,
         toMs: Number.POSITIVE_INFINITY,
         bbox,
-        limit: 500,
       }),
   );
   const records = new Map<string, Read<WireProjectEvent>>();

@@ -46,7 +46,6 @@ async function listedRecord(
       order: Number.isFinite(latestMs) ? 'asc' : 'desc',
       fromMs,
       toMs,
-      limit: 500,
     });
     for (let page = 0; page < mostPages && !scan.isDone; page++) {
       const found = (await scan.next()).find(({ value }) => value.id === id);

@@ -9,10 +9,9 @@ import { candidatesOf, quakeOf } from '../trigger/event.js';
 import { triggersIn } from '../trigger/list/spans.js';
 import type { Trigger } from '../trigger/record.js';
 import { listenerOf, sensorOfTrigger } from '../trigger/sensor.js';
-import { mayBeFrom } from './detail.js';
-import { arrivalsOf, type Event } from './event.js';
+import { arrivalsOf, mayBeFrom } from './detail.js';
 import { bestExplanation, type Explanation, explain, startsThatMayBeExplained } from './explanation.js';
-import { isLocated, type LocatedEvent } from './merge.js';
+import { type Event, isLocated, type LocatedEvent } from './merge.js';
 
 /** A trigger that an earthquake explains (docs/behaviour.md 6.7). */
 export interface Recording {
@@ -68,14 +67,11 @@ export async function arrivalAt(
 }
 
 function createLoader(ctx: UnifyContext): DataLoader<LocatedEvent, readonly Trigger[]> {
-  return new DataLoader(
-    async (events) => {
-      const spans = events.map((event) => wholeSeconds(startsThatMayBeExplained(quakeOf(event))));
-      const triggers = await triggersIn(ctx, spans);
-      return spans.map((span) => within(triggers, ({ startTime }) => startTime.ms, span));
-    },
-    { maxBatchSize: Number.POSITIVE_INFINITY },
-  );
+  return new DataLoader(async (events) => {
+    const spans = events.map((event) => wholeSeconds(startsThatMayBeExplained(quakeOf(event))));
+    const triggers = await triggersIn(ctx, spans);
+    return spans.map((span) => within(triggers, ({ startTime }) => startTime.ms, span));
+  });
 }
 
 function wholeSeconds({ fromMs, toMs }: Span): Span {

@@ -33,9 +33,7 @@ export function networkCodeOf(
 const samples = 3;
 
 const createLoader = (ctx: UnifyContext) =>
-  new DataLoader((networkIds: readonly string[]) => learnAll(ctx, networkIds), {
-    maxBatchSize: Number.POSITIVE_INFINITY,
-  });
+  new DataLoader((networkIds: readonly string[]) => learnAll(ctx, networkIds));
 
 async function learnAll(
   ctx: UnifyContext,

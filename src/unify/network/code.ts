@@ -1,12 +1,13 @@
+import { dayMs } from '../../clock.js';
 import { isRecent } from '../../upstream/cache/demand.js';
 import { unchanged } from '../../upstream/cache/dependencies.js';
+import { freshMs } from '../../upstream/cache/freshness.js';
 import type { WireSensor } from '../../upstream/catalogue/wire.js';
 import { known } from '../../upstream/decode/fields.js';
 import type { Tenant, UnifyContext } from '../context.js';
 
-const dayMs = 86_400_000;
 // A network without a code is looked up again after this time.
-const unknownMs = 300_000;
+const unknownMs = freshMs.network;
 
 /**
  * Seismic codes of the catalogue's networks. Only the detail of a sensor contains one, so each is learnt from any of

@@ -30,8 +30,8 @@ export function within<T>(
   );
 }
 
-// Binary search for the first item that fulfils a condition which all later items fulfil too.
-function firstIndex<T>(sorted: readonly T[], isReached: (item: T) => boolean): number {
+/** Binary search: the index of the first item that fulfils a condition which all later items fulfil too. */
+export function firstIndex<T>(sorted: readonly T[], isReached: (item: T) => boolean): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

@@ -1,10 +1,11 @@
 import DataLoader from 'dataloader';
+import { dayMs, minuteMs } from '../../clock.js';
 import { GatewayError } from '../../errors.js';
 import { known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { derived } from '../derived.js';
-import { eventsBetween } from '../event/event.js';
 import { bestExplanation, originsThatMayExplain, type Quake } from '../event/explanation.js';
+import { eventsBetween } from '../event/list/list.js';
 import type { LocatedEvent } from '../event/merge.js';
 import type { UnavailableSource } from '../paging.js';
 import { Instant } from '../time/instant.js';
@@ -72,12 +73,9 @@ function createLoader(ctx: UnifyContext): DataLoader<Trigger, Candidates, string
         }),
       );
     },
-    { cacheKeyFn: (trigger) => trigger.key, maxBatchSize: Number.POSITIVE_INFINITY },
+    { cacheKeyFn: (trigger) => trigger.key },
   );
 }
-
-const dayMs = 86_400_000;
-const minuteMs = 60_000;
 
 // Rounded to whole minutes, so that the query stays the same while a list of triggers grows by one.
 function spanBefore({ startTime }: Trigger): Span {

@@ -1,8 +1,9 @@
 import DataLoader from 'dataloader';
 import { Forbidden } from '../../errors.js';
+import { largestPage } from '../../upstream/page-sizes.js';
 import type { UnifyContext } from '../context.js';
 import { earlier, later } from '../time/instant.js';
-import { largestPage, projectTriggers, scanTriggers } from './list/scan.js';
+import { projectTriggers, scanTriggers } from './list/scan.js';
 import { parseTriggerKey, type Trigger, type TriggerKey } from './record.js';
 
 /** The trigger of a key (`Trigger.key`); null when it does not exist or the text is not a key. One upstream request. */
@@ -53,7 +54,7 @@ async function readTogether(
   const missing = keys.filter((key) => !found.has(key.triggerId)).length;
   if (missing === 0 || !first.more) return true;
   const pagesLeft =
-    first.total === null ? Number.POSITIVE_INFINITY : Math.ceil(first.total / largestPage) - 1;
+    first.total === null ? Number.POSITIVE_INFINITY : Math.ceil(first.total / largestPage.project) - 1;
   if (pagesLeft >= missing) return false;
   const rest = await scanTriggers({ ...scan, after: first.reached, mostRequests: pagesLeft + 1 });
   for (const { trigger } of rest.triggers) found.set(trigger.triggerId, trigger);
@@ -70,7 +71,7 @@ async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | 
       to: key.startTime,
       deviceId,
       after: null,
-      wanted: largestPage,
+      wanted: largestPage.project,
       mostRequests: 1,
     });
     return triggers.find(({ trigger }) => trigger.triggerId === key.triggerId)?.trigger ?? null;

@@ -1,3 +1,4 @@
+import { hourMs, minuteMs } from '../../clock.js';
 import type { ReadScope } from '../read/read.js';
 import type { CachedResponse } from './response-cache.js';
 import type { ListedVersion } from './validators.js';
@@ -13,11 +14,9 @@ export const freshMs: Readonly<Record<RecordKind, number>> = {
   // Assumed: a waveform that is not immutable yet can still be completed within seconds (docs/interfaces.md P1).
   waveform: 10_000,
   project: 30_000,
-  health: 60_000,
-  network: 300_000,
+  health: minuteMs,
+  network: 5 * minuteMs,
 };
-
-const hourMs = 3_600_000;
 
 /**
  * Stale-while-revalidate reaches five lifetimes (docs/behaviour.md 5.6): up to this age a response is served at once

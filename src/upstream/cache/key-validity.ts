@@ -1,10 +1,10 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, minuteMs } from '../../clock.js';
 import { GatewayError } from '../../errors.js';
 import type { KeyOwner } from '../decode/response.js';
 import type { Condition } from '../resilience/outcome.js';
 
 const recentMs = 10_000;
-const unreachableMs = 5 * 60_000;
+const unreachableMs = 5 * minuteMs;
 
 /**
  * Decides if the holder of a key may be shown what was read with it. With the gateway's own key, always; a client's key

@@ -61,6 +61,8 @@ export interface CatalogueClient extends UpstreamClient {
   waveformStream(sensorId: string, query: WaveformQuery, scope: ReadScope): Promise<Readable | null>;
   /** The order of the list is not shown. */
   events(query: EventQuery, scope: ReadScope): Promise<Read<CataloguePage<WireEvent>>>;
+  /** The largest page of events that upstream is known to grant; it can shrink. */
+  largestEventPage(): number;
   event(id: string, scope: ReadScope): Promise<Read<WireEventDetail> | null>;
   networks(scope: ReadScope): Promise<Read<readonly WireNetwork[]>>;
   network(id: string, scope: ReadScope): Promise<Read<WireNetwork> | null>;

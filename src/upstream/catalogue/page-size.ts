@@ -1,7 +1,5 @@
 import { BadUserInput } from '../../errors.js';
-
-// Tried in this order where a page of the requested size is refused.
-const sizes = [100, 50, 20, 10];
+import { smallerPages } from '../page-sizes.js';
 
 /**
  * Finds the largest page of one list, which upstream does not document (docs/interfaces.md C8): it may answer with a
@@ -9,32 +7,30 @@ const sizes = [100, 50, 20, 10];
  * from then on.
  */
 export class PageSize {
-  #largest = Number.POSITIVE_INFINITY;
+  /** The largest page that upstream is known to grant, where it has refused a larger one. */
+  largest = Number.POSITIVE_INFINITY;
 
-  async page<Query extends { readonly limit: number }, T>(
+  async page<Query extends { readonly page: number; readonly limit: number }, T>(
     query: Query,
     read: (query: Query) => Promise<T>,
   ): Promise<T> {
+    let limit = Math.min(query.limit, this.largest);
     for (;;) {
-      const limit = Math.min(query.limit, this.#largest);
       try {
-        return await read({ ...query, limit });
+        const page = await read({ ...query, limit });
+        if (limit < query.limit) this.largest = Math.min(this.largest, limit);
+        return page;
       } catch (error) {
-        const smaller = sizes.find((size) => size < limit);
-        if (smaller === undefined || !isAboutSize(error, limit)) throw error;
-        this.#largest = Math.min(this.#largest, smaller);
+        const smaller = smallerPages.find((size) => size < limit);
+        // Behind the first page another size would begin elsewhere in the list.
+        if (smaller === undefined || query.page > 1 || !mayBeAboutSize(error)) throw error;
+        limit = smaller;
       }
     }
   }
 }
 
-/**
- * True where the message names the parameter, or may mean it: no list is known to permit more than 100
- * (docs/interfaces.md C8).
- */
-function isAboutSize(error: unknown, limit: number): boolean {
-  return (
-    error instanceof BadUserInput &&
-    (error.argument === 'first' || (error.argument === undefined && limit > 100))
-  );
+/** True where the message names the parameter, or no parameter at all. */
+function mayBeAboutSize(error: unknown): boolean {
+  return error instanceof BadUserInput && (error.argument === 'first' || error.argument === undefined);
 }

@@ -80,6 +80,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
         ),
       );
     },
+    largestEventPage: () => eventPages.largest,
     async event(id, scope) {
       const name = segment(id);
       if (name === null) return null;

@@ -1,10 +1,8 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, dayMs } from '../../clock.js';
 import type { Read } from '../read/read.js';
 import type { HealthQuery } from './client.js';
 import { isTooLong, Pace, Paces, seam, tooWide } from './too-long.js';
 import type { WireHealthPage } from './wire.js';
-
-const dayMs = 86_400_000;
 
 /**
  * Splits the range of health reports that upstream takes too long to read: after 503 `timeout` a shorter range is

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, dayMs } from '../../clock.js';
 import type { Page, Read } from '../read/read.js';
 import { allowsStaleIfError } from '../resilience/outcome.js';
 import { isTooLong, mostRequests, Pace, Paces, seam, tooWide } from './too-long.js';
@@ -19,7 +19,6 @@ export interface Means<Query, T> {
   read(query: Query): Promise<Read<Page<T>>>;
 }
 
-const dayMs = 86_400_000;
 // The width assumed for a list without a beginning: its first piece reaches back a quarter of this.
 const openWidthMs = 28 * dayMs;
 const wellFilled = 25;

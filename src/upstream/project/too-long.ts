@@ -1,3 +1,4 @@
+import { hourMs } from '../../clock.js';
 import { UpstreamTimeout } from '../../errors.js';
 
 /** The size of one request: width of the range and page limit. */
@@ -6,7 +7,6 @@ export interface Step {
   readonly limit: number;
 }
 
-const hourMs = 3_600_000;
 const smallestLimit = 25;
 export const mostRequests = 12;
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, minuteMs } from '../../clock.js';
 import { DailyQuota, type SlotCount } from './daily-quota.js';
 import { RetryAfter } from './retry-after.js';
 import { type Rate, SlidingWindow, sendingAt } from './sliding-window.js';
@@ -33,7 +33,6 @@ export interface ObservedLimit {
   readonly resetAtMs?: number | undefined;
 }
 
-const minuteMs = 60_000;
 /**
  * Decides how many requests of one key may be sent, and when the next (docs/behaviour.md 5.1; docs/interfaces.md P8,
  * C8). '60 per minute, bursts up to 20' can mean a token bucket, a sliding or a fixed window: this keeps to all three.

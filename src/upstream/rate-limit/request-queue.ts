@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../clock.js';
+import { type Clock, minuteMs, type Timer } from '../../clock.js';
 import { onAbort } from '../http/abort.js';
 import { type Priority, priorities, priorityRank } from '../read/read.js';
 import { PeerQueues } from './cluster/peer-queues.js';
@@ -240,7 +240,6 @@ export class RequestQueue {
   }
 }
 
-const minuteMs = 60_000;
 // Many times as long as another instance takes to announce that it sends.
 const longestYieldMs = 100;
 

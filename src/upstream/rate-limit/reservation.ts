@@ -1,10 +1,9 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, minuteMs } from '../../clock.js';
 import type { Limiter } from './limiter.js';
 
 /** docs/behaviour.md 5.2: the share of the budget that a feed is guaranteed. */
 export const reservedShare = 1 / 5;
 
-const minuteMs = 60_000;
 // The budget does not always have a permit the moment a feed is due one: slightly more makes up for the wait.
 const creditShare = reservedShare * (13 / 12);
 const maxCredit = 2;

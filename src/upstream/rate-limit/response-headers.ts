@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { dayMs, hourMs, minuteMs } from '../../clock.js';
 import type { ObservedLimit } from './limiter.js';
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 // docs/interfaces.md C8: the highest tier.
 const highestPerMinute = 1_000;
 

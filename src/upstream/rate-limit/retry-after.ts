@@ -1,4 +1,5 @@
-const minuteMs = 60_000;
+import { minuteMs } from '../../clock.js';
+
 // Assumed: a refusal that names no time is over in seconds; when it is not, the next wait is twice as long.
 const shortestUnnamedMs = 5_000;
 

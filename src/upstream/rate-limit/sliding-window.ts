@@ -1,3 +1,4 @@
+import { minuteMs } from '../../clock.js';
 /** The rate that upstream permits at the moment. */
 export interface Rate {
   readonly perMinute: number;
@@ -10,7 +11,6 @@ export interface Sending {
   countedByMs: number;
 }
 
-const minuteMs = 60_000;
 // Upstream's clock and arithmetic differ from ours: nothing is sent at the very edge of the limit.
 const marginMs = 250;
 // Assumed: a request has reached upstream two seconds after its sending, even where it is answered much later.

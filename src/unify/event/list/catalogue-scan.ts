@@ -1,4 +1,5 @@
 import type { WireEvent } from '../../../upstream/catalogue/wire.js';
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { Read } from '../../../upstream/read/read.js';
 import type { UnifyContext } from '../../context.js';
 import { instantOf } from '../../time/wire-time.js';
@@ -131,8 +132,8 @@ export class CatalogueScan implements Scan {
     if (this.#wasEmpty || (this.#gapMs === null && target === null)) return this.#options.end;
     if (this.#gapMs === null || !Number.isFinite(start))
       return this.#bounded(start, target ?? this.#options.end);
-    const oneRequest = start + this.#gapMs * pageLimit * fill;
-    const most = start + this.#gapMs * Math.max(wanted, pageLimit) * fill;
+    const oneRequest = start + this.#gapMs * largestPage.catalogue * fill;
+    const most = start + this.#gapMs * Math.max(wanted, largestPage.catalogue) * fill;
     return this.#bounded(start, target === null ? oneRequest : Math.min(most, Math.max(target, oneRequest)));
   }
 
@@ -180,8 +181,6 @@ export class CatalogueScan implements Scan {
     });
   }
 }
-
-const pageLimit = 100;
 
 // Windows are planned at 85 % of a page, so that most of them do not need a second page.
 const fill = 0.85;

@@ -1,12 +1,12 @@
-import { BadUserInput } from '../../../errors.js';
 import { unchanged } from '../../../upstream/cache/dependencies.js';
 import type { CatalogueClient, CataloguePage, EventQuery } from '../../../upstream/catalogue/client.js';
 import type { WireEvent } from '../../../upstream/catalogue/wire.js';
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { Read, ReadScope } from '../../../upstream/read/read.js';
 import type { UnifyContext } from '../../context.js';
 import { derived, mostPages } from '../../derived.js';
+import { textBound } from '../../time/wire-time.js';
 import type { Pushdown } from './filter-pushdown.js';
-import { textBound } from './time-bounds.js';
 
 /** A span of origin times, in Unix milliseconds; infinite where it is open. */
 export interface Window {
@@ -41,7 +41,6 @@ export class CatalogueReader {
   readonly #client: CatalogueClient;
   readonly #pushdown: CataloguePushdown;
   readonly mostRequests: number;
-  readonly #accepted: { limit: number };
 
   constructor(
     context: UnifyContext,
@@ -52,10 +51,8 @@ export class CatalogueReader {
     this.#client = client;
     this.#pushdown = options.pushdown ?? everything;
     this.mostRequests = options.mostRequests;
-    this.#accepted = context.tracked(largestLimit);
     // A different page size means different responses, so the answer depends on it.
-    const accepted = this.#accepted;
-    context.scope.dependencies?.add(accepted, () => unchanged(() => accepted.limit));
+    context.scope.dependencies?.add(client, () => unchanged(() => client.largestEventPage()));
   }
 
   get left(): number {
@@ -117,25 +114,11 @@ export class CatalogueReader {
       near: this.#pushdown.near,
       ...this.#pushdown.selection,
       page,
-      limit: this.#accepted.limit,
+      limit: largestPage.catalogue,
     };
     this.requests++;
-    try {
-      return await this.#client.events(query, scope);
-    } catch (error) {
-      // docs/interfaces.md C8 gives no maximum for events: upstream may refuse a larger limit as well as reduce it.
-      const smaller = limits.find((limit) => limit < query.limit);
-      if (!(error instanceof BadUserInput) || page > 1 || smaller === undefined) throw error;
-      this.#accepted.limit = smaller;
-      return this.#page(window, page, scope);
-    }
+    return this.#client.events(query, scope);
   }
-}
-
-const limits = [100, 50, 20, 10];
-
-function largestLimit(): { limit: number } {
-  return { limit: limits[0] ?? 100 };
 }
 
 const readsOf = derived(

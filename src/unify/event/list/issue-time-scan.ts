@@ -1,9 +1,11 @@
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { EventQuery } from '../../../upstream/project/client.js';
+import { KeysetPage } from '../../../upstream/project/keyset-page.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import { isLastPage, type Page, type Read } from '../../../upstream/read/read.js';
 import { derived, mostPages } from '../../derived.js';
+import { textBound } from '../../time/wire-time.js';
 import { issuedMs } from '../merge.js';
-import { textBound } from './time-bounds.js';
 
 export interface IssueTimeScanOptions {
   /** Reads one page; a response read before `notBeforeMs` must not be used. */
@@ -14,14 +16,11 @@ export interface IssueTimeScanOptions {
   readonly toMs: number;
   readonly bbox?: readonly [number, number, number, number] | undefined;
   readonly minMagnitude?: number | undefined;
-  readonly limit: number;
 }
 
 /**
- * Scans the project's list by issue time (docs/interfaces.md P4). Offsets shift as events are issued, so each page is
- * pinned to the issue time that the scan has reached (keyset page); offsets are used only within a moment that fills a
- * page by itself. Neighbouring pages overlap by up to two seconds: it is not documented if upstream compares all digits
- * of a time.
+ * Scans the project's list by issue time (docs/interfaces.md P4), page by page as `KeysetPage` decides. Neighbouring
+ * pages overlap by up to two seconds: it is not documented if upstream compares all digits of a time.
  */
 export class IssueTimeScan {
   /** All events issued between the beginning of the scan and this time are known; infinite at its end. */
@@ -35,80 +34,64 @@ export class IssueTimeScan {
   /** The pinned bound of each page, in scan order. */
   readonly pins: number[] = [];
   readonly #options: IssueTimeScanOptions;
-  #fromMs: number;
-  #toMs: number;
-  #offset = 0;
+  readonly #next: KeysetPage;
   /** Last event of an offset page; the next page must repeat it. */
   #last: string | null = null;
 
   constructor(options: IssueTimeScanOptions) {
+    const { order, fromMs, toMs } = options;
     this.#options = options;
-    this.#fromMs = options.fromMs;
-    this.#toMs = options.toMs;
-    this.reachedMs = options.order === 'desc' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    this.#next = new KeysetPage(order, order === 'desc' ? toMs : fromMs);
+    this.reachedMs = order === 'desc' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 
   /** Reads the next page. */
   async next(): Promise<readonly Read<WireEvent>[]> {
-    const { order, limit, bbox, minMagnitude } = this.#options;
-    const pin = order === 'desc' ? this.#toMs : this.#fromMs;
+    const { order, bbox, minMagnitude } = this.#options;
+    const { pinMs, offset } = this.#next;
     const query: EventQuery = {
       order,
-      limit,
-      offset: this.#offset,
-      from: textBound(this.#fromMs),
-      to: textBound(this.#toMs),
+      limit: largestPage.project,
+      offset,
+      from: textBound(order === 'asc' ? pinMs : this.#options.fromMs),
+      to: textBound(order === 'desc' ? pinMs : this.#options.toMs),
       bbox,
       minMagnitude,
     };
     // Events issued between two offset pages shift the rest: an older response could miss some of them.
-    const notBeforeMs = this.#offset > 0 ? this.readAtMs : Number.NEGATIVE_INFINITY;
+    const notBeforeMs = offset > 0 ? this.readAtMs : Number.NEGATIVE_INFINITY;
     const answer = await this.#options.read(query, notBeforeMs);
     const { value: page, readAtMs } = answer;
     this.pages++;
     if (this.pins.length === 0) this.total = page.total;
-    if (this.pins.at(-1) !== pin) this.pins.push(pin);
+    if (this.pins.at(-1) !== pinMs) this.pins.push(pinMs);
     this.readAtMs = readAtMs;
     this.#advance(page);
     return readsOf(answer);
   }
 
   #advance(page: Page<WireEvent>): void {
-    const { order, limit } = this.#options;
+    const { order } = this.#options;
     // An event that is issued again changes its position and shifts those behind it past the offset, so the moment is
     // read again.
     if (this.#last !== null && !page.items.some(({ id }) => id === this.#last)) {
-      this.#continueAt(0, null);
+      this.#last = null;
+      this.#next.restart();
       return;
     }
-    const end = this.#offset + page.received;
-    this.isDone = isLastPage(page, { offset: this.#offset, limit });
+    this.isDone = isLastPage(page, { offset: this.#next.offset, limit: largestPage.project });
     if (this.isDone) {
       this.reachedMs = order === 'desc' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
       return;
     }
-    const last = page.items.at(-1)?.id ?? null;
-    if (page.received > 1 && last !== null) this.#continueAt(end - 1, last);
-    else this.#continueAt(end, null);
-    const issues = page.items.map(issuedMs).filter((ms) => ms !== null);
-    const reachedMs = issues.at(-1);
-    if (reachedMs === undefined) return;
-    this.reachedMs = reachedMs;
-    if (order === 'desc') {
-      const pin = (Math.floor(reachedMs / 1000) + 2) * 1000;
-      if (pin >= this.#toMs) return;
-      this.#toMs = pin;
-    } else {
-      const pin = (Math.floor(reachedMs / 1000) - 1) * 1000;
-      if (pin <= this.#fromMs) return;
-      this.#fromMs = pin;
-    }
-    this.#continueAt(0, null);
-  }
-
-  #continueAt(offset: number, last: string | null): void {
-    this.#offset = offset;
-    this.#last = last;
+    const reachedMs = page.items.map(issuedMs).findLast((ms) => ms !== null) ?? null;
+    if (reachedMs !== null) this.reachedMs = reachedMs;
+    const last = page.received > 1 ? (page.items.at(-1)?.id ?? null) : null;
+    const isFurther = this.#next.advance(
+      reachedMs === null ? null : (Math.floor(reachedMs / 1000) + (order === 'desc' ? 2 : -1)) * 1000,
+      last === null ? page.received : page.received - 1,
+    );
+    this.#last = isFurther ? null : last;
   }
 }
 

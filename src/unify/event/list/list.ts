@@ -1,6 +1,8 @@
 import type { GatewayError, Source } from '../../../errors.js';
 import type { UnifyContext } from '../../context.js';
 import type { Slice, UnavailableSource } from '../../paging.js';
+import type { Instant } from '../../time/instant.js';
+import { firstIndex } from '../../time/spans.js';
 import type { EventFilter } from '../filter.js';
 import type { LocatedEvent } from '../merge.js';
 import {
@@ -64,7 +66,23 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
   };
 }
 
-export function unavailable(failures: ReadonlyMap<Source, GatewayError>): UnavailableSource[] {
+/** All earthquakes of a span of origin times, both ends inclusive, oldest first; with the interfaces that failed. */
+export async function eventsBetween(
+  ctx: UnifyContext,
+  from: Instant,
+  to: Instant,
+): Promise<{ events: readonly LocatedEvent[]; unavailableSources: readonly UnavailableSource[] }> {
+  const page = await readPage(ctx, {
+    filter: { from, to },
+    orderBy: 'ORIGIN_TIME_DESC',
+    first: Number.POSITIVE_INFINITY,
+    after: null,
+  });
+  const events = page.events.map(({ event }) => event).reverse();
+  return { events, unavailableSources: unavailable(page.failures) };
+}
+
+function unavailable(failures: ReadonlyMap<Source, GatewayError>): UnavailableSource[] {
   return [...failures].map(([source, { code, message, retryAfterS }]) => ({
     source,
     code,
@@ -116,7 +134,7 @@ function marksAround({ events, known, after }: EventPage): (ms: number, upTo: nu
     .sort((a, b) => a.ms - b.ms);
   return (ms, upTo) => {
     const near: { mark: string; distance: number }[] = [];
-    for (let at = firstFrom(inTime, ms - movesWithinMs); at < inTime.length; at++) {
+    for (let at = firstIndex(inTime, (item) => item.ms >= ms - movesWithinMs); at < inTime.length; at++) {
       const item = inTime[at];
       if (!item || item.ms > ms + movesWithinMs) break;
       const marks = marksOf(item.event);
@@ -126,15 +144,4 @@ function marksAround({ events, known, after }: EventPage): (ms: number, upTo: nu
     near.sort((a, b) => a.distance - b.distance);
     return near.slice(0, mostMarks).map(({ mark }) => mark);
   };
-}
-
-function firstFrom(inTime: readonly { readonly ms: number }[], fromMs: number): number {
-  let low = 0;
-  let high = inTime.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((inTime[middle]?.ms ?? 0) < fromMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

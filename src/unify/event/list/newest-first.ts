@@ -1,3 +1,5 @@
+import { dayMs } from '../../../clock.js';
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
 import type { Pushdown } from './filter-pushdown.js';
@@ -132,8 +134,8 @@ export class NewestFirst implements Scan {
 
   async #canReadSince(startMs: number, reached: number): Promise<boolean> {
     const total = totalOf(this.#scans) ?? 0;
-    if (total <= fewPages * pageSize) return true;
-    const most = (this.#reader.left - fewPages) * pageSize;
+    if (total <= fewPages * largestPage.project) return true;
+    const most = (this.#reader.left - fewPages) * largestPage.project;
     // If the rate of the first page is far over the limit, the exact count is not worth a request.
     const issued = this.#reader.records.size;
     const estimate =
@@ -149,7 +151,7 @@ export class NewestFirst implements Scan {
  * Assumed: where not all later solutions can be read, the latest solution of an earthquake was issued within a day of
  * it.
  */
-export const assumedLagMs = 86_400_000;
+export const assumedLagMs = dayMs;
 
 /** Rounds down to whole seconds, with one second of margin: it is not documented how upstream compares fractions. */
 export function floorSecond(ms: number): number {
@@ -158,8 +160,6 @@ export function floorSecond(ms: number): number {
 
 // Bounds the length of a cursor.
 export const mostStragglers = 8;
-
-const pageSize = 500;
 
 // Up to so many pages are read without a request for the count first.
 const fewPages = 3;

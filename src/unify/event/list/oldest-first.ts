@@ -1,3 +1,4 @@
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
 import { type IssueTimeScan, totalOf } from './issue-time-scan.js';
@@ -117,7 +118,7 @@ export class OldestFirst implements Scan {
     const { issuedToMs } = this.#options.pushdown;
     for (let pages = 0; !this.#isEverythingKnown(); pages++) {
       const total = totalOf(this.#scans) ?? 0;
-      const needed = Math.ceil(total / pageSize) - pages;
+      const needed = Math.ceil(total / largestPage.project) - pages;
       if (pages > 0 && needed > this.#reader.left - requestsForNewest) return this.#assume();
       await this.#reader.advance(
         this.#scans.filter((scan) => !scan.isDone),
@@ -150,5 +151,3 @@ function lagOf(event: Straggler | undefined): number {
 const shortestLagMs = 600_000;
 
 const requestsForNewest = 2;
-
-const pageSize = 500;

@@ -169,7 +169,6 @@ export class ProjectReader {
       toMs,
       bbox,
       minMagnitude: this.#pushdown.selection.minMagnitude,
-      limit: pageLimit,
       read: (query, pageNotBeforeMs) => {
         this.requests++;
         return this.#client.events(query, this.#scope(Math.max(notBeforeMs, pageNotBeforeMs)));
@@ -204,9 +203,6 @@ function timesOf(event: WireEvent): Straggler {
 // Assumed: a solution that the list does not show yet is issued at most this long before the newest that it shows. Data
 // can be a few seconds behind (docs/interfaces.md P1), and issue times may be in whole seconds.
 export const lateMs = 10_000;
-
-// docs/interfaces.md P8: at most 500. Requests are scarcer than bytes.
-const pageLimit = 500;
 
 export function tooManyRequests(source: 'PROJECT' | 'CATALOGUE', most: number): QueryTooComplex {
   const name = source === 'PROJECT' ? 'project' : 'catalogue';

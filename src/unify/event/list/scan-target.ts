@@ -1,3 +1,4 @@
+import { hourMs } from '../../../clock.js';
 import { type EventFilter, matchesFilter } from '../filter.js';
 import type { LocatedEvent } from '../merge.js';
 import type { ListOrder } from './list-order.js';
@@ -62,7 +63,7 @@ function clusterEnd(places: readonly number[]): number {
 }
 
 // With larger gaps a window would hold too many events that are not needed.
-const farApartMs = 3_600_000;
+const farApartMs = hourMs;
 
 function finite(place: number): number | null {
   return Number.isFinite(place) ? place : null;

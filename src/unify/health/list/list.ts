@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '../../../clock.js';
 import { BadUserInput } from '../../../errors.js';
 import type { HealthQuery } from '../../../upstream/project/client.js';
 import type { UnifyContext } from '../../context.js';
@@ -65,9 +66,6 @@ class HealthEdge implements Edge<HealthReport> {
     return cursorOf(this.#position);
   }
 }
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /**
  * The latest report of a sensor: from the last 24 hours, or from the 24 hours before `lastSeenAt` if that is longer

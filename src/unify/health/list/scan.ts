@@ -1,4 +1,6 @@
+import { dayMs, hourMs } from '../../../clock.js';
 import { UpstreamUnavailable } from '../../../errors.js';
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { HealthQuery } from '../../../upstream/project/client.js';
 import type { WireHealthPage } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
@@ -37,11 +39,6 @@ export interface PositionedReport {
   readonly position: HealthPosition;
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-/** Largest page of health reports (docs/interfaces.md P4). */
-const largestPage = 5000;
-
 /**
  * Scans health reports over a range of any length, oldest first: in windows of at most 7 days, and within a window by
  * `next_from` with the same `to` (docs/interfaces.md P4). Upstream's `from` is exclusive and its `to` inclusive, so
@@ -61,7 +58,7 @@ export async function scanHealthReports(scan: HealthScan): Promise<ScannedReport
     if (requests === scan.mostRequests) return { ...cut(found, scan.wanted, true), reached: seam.position };
     end ??= endOf(scan, start, toMs);
     const again = requests === 0 && scan.after?.rank ? scan.after.rank + 2 : 0;
-    const limit = Math.min(largestPage, scan.wanted - found.length + 1 + again);
+    const limit = Math.min(largestPage.healthReports, scan.wanted - found.length + 1 + again);
     const from = start.text ?? (end.ms < toMs ? textOf(start.ms) : undefined);
     const page = await scan.read({ from, to: end.text, limit });
     if (page === null) return null;

@@ -1,7 +1,7 @@
+import { dayMs } from '../../../clock.js';
 /** Longest range that upstream accepts: docs/interfaces.md P4 limits `to` minus `from` to 7 days. */
-export const longestRangeMs = 7 * 86_400_000;
+export const longestRangeMs = 7 * dayMs;
 
-const dayMs = 86_400_000;
 // 2026-01-05, a Monday; any fixed time would do.
 const weekGridMs = 1_767_571_200_000;
 

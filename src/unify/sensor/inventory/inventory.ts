@@ -1,5 +1,6 @@
 import type { CatalogueClient } from '../../../upstream/catalogue/client.js';
 import type { WireSensor as CatalogueSensor } from '../../../upstream/catalogue/wire.js';
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { ProjectClient } from '../../../upstream/project/client.js';
 import type { WireSensor as ProjectSensor } from '../../../upstream/project/wire.js';
 import type { Tenant } from '../../context.js';
@@ -82,10 +83,10 @@ class LatestAssociation {
 function projectPages(client: ProjectClient): PageSource<ProjectSensor> {
   return {
     // docs/interfaces.md P8.
-    pageSize: 500,
+    pageSize: largestPage.project,
     read: async (index, size, scope) => {
-      const page = await client.sensors({ limit: 500, offset: index * size }, scope);
-      return { ...page, appliedSize: 500 };
+      const page = await client.sensors({ limit: largestPage.project, offset: index * size }, scope);
+      return { ...page, appliedSize: largestPage.project };
     },
     idOf: (wire) => serialKey(wire.device_id) ?? wire.device_id,
   };
@@ -94,9 +95,9 @@ function projectPages(client: ProjectClient): PageSource<ProjectSensor> {
 function cataloguePages(client: CatalogueClient): PageSource<CatalogueSensor> {
   return {
     // docs/interfaces.md C8.
-    pageSize: 100,
+    pageSize: largestPage.catalogue,
     read: async (index, _size, scope) => {
-      const page = await client.sensors({ page: index + 1, limit: 100 }, scope);
+      const page = await client.sensors({ page: index + 1, limit: largestPage.catalogue }, scope);
       return { ...page, appliedSize: page.value.limit };
     },
     idOf: (wire) => wire.id,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../clock.js';
+import { type Clock, dayMs, hourMs, minuteMs } from '../../../clock.js';
 import { type Demand, isRecent } from '../../../upstream/cache/demand.js';
 import type { CacheState, Dependency, ReadCounts } from '../../../upstream/cache/dependencies.js';
 import type { DerivedCache } from '../../../upstream/cache/derived-cache.js';
@@ -34,7 +34,7 @@ export interface ReadOptions<W> {
 }
 
 const freshMs = lifetimesMs.sensor;
-const longestIntervalMs = 3_600_000;
+const longestIntervalMs = hourMs;
 
 interface OwnReading<W> {
   reading: Reading<W> | null;
@@ -325,8 +325,8 @@ export class SensorListing<W> {
  * more than a quarter of the budget per minute, or more than 90 % of the rest of the daily quota.
  */
 function revalidateEveryMs(pages: number, { perMinute, remainingToday }: RateLimitStatus): number {
-  const byMinute = (pages * 60_000 * 4) / Math.max(1, perMinute);
-  const byDay = remainingToday === null ? 0 : (pages * 86_400_000) / Math.max(1, remainingToday * 0.9);
+  const byMinute = (pages * minuteMs * 4) / Math.max(1, perMinute);
+  const byDay = remainingToday === null ? 0 : (pages * dayMs) / Math.max(1, remainingToday * 0.9);
   return Math.min(longestIntervalMs, Math.max(freshMs, byMinute, byDay));
 }
 

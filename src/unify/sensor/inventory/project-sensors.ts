@@ -46,7 +46,7 @@ const createLoader = (ctx: UnifyContext) => loaderOf(ctx);
 const createSecondLoader = (ctx: UnifyContext) => loaderOf(ctx);
 
 function loaderOf(ctx: UnifyContext): DataLoader<string, ProjectRecord | null> {
-  return new DataLoader((keys) => readAll(ctx, keys), { maxBatchSize: Number.POSITIVE_INFINITY });
+  return new DataLoader((keys) => readAll(ctx, keys));
 }
 
 // A list at most this old proves that a sensor which is not in it does not exist.

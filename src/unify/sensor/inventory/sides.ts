@@ -33,9 +33,7 @@ export async function projectSide(
 }
 
 const createLoader = (ctx: UnifyContext) =>
-  new DataLoader((records: readonly ProjectRecord[]) => catalogueSides(ctx, records), {
-    maxBatchSize: Number.POSITIVE_INFINITY,
-  });
+  new DataLoader((records: readonly ProjectRecord[]) => catalogueSides(ctx, records));
 
 async function catalogueSides(
   ctx: UnifyContext,

@@ -1,12 +1,15 @@
+import { hourMs } from '../../../clock.js';
 import { notConfigured } from '../../../errors.js';
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { TriggerQuery } from '../../../upstream/project/client.js';
+import { KeysetPage } from '../../../upstream/project/keyset-page.js';
 import { isTooLong } from '../../../upstream/project/too-long.js';
 import type { WireTrigger } from '../../../upstream/project/wire.js';
 import { isLastPage, type Page, type Read } from '../../../upstream/read/read.js';
 import type { UnifyContext } from '../../context.js';
 import { derived, mostPages } from '../../derived.js';
 import { Instant } from '../../time/instant.js';
-import { fitsMs, floorMs } from '../../time/millisecond.js';
+import { ceilMs, fitsMs, floorMs } from '../../time/millisecond.js';
 import { compareTriggers, type Trigger, triggersOf } from '../record.js';
 import { boundsOf, type TriggerRange } from './bounds.js';
 import { behind, behindSome, inOrder, isAhead, type TriggerPosition } from './position.js';
@@ -45,19 +48,13 @@ export interface PositionedTrigger {
   readonly position: TriggerPosition;
 }
 
-/** Largest page of triggers (docs/interfaces.md P4). */
-export const largestPage = 500;
-
-const hourMs = 3_600_000;
-
 // Most triggers of one moment that a cursor may name. Beyond that, the rest of the moment is read.
 const mostBesides = 16;
 
 /**
- * Scans upstream's offset-paged list of triggers by start time (docs/behaviour.md 6.5). Offsets shift as triggers
- * arrive, so each read is pinned to the time that the scan has reached (keyset page), and new triggers lie behind it.
- * An offset is used only within a moment with more triggers than fit on a page. Upstream's order among triggers of one
- * moment is not documented, so nothing relies on it.
+ * Scans upstream's list of triggers by start time (docs/behaviour.md 6.5), page by page as `KeysetPage` decides: triggers
+ * that arrive meanwhile lie behind the time that the scan has reached. Upstream's order among triggers of one moment is
+ * not documented, so nothing relies on it.
  */
 export async function scanTriggers(scan: TriggerScan): Promise<ScannedTriggers> {
   if (!isUnfiltered(scan)) return scanPages(scan);
@@ -90,13 +87,13 @@ async function scanPages(scan: TriggerScan): Promise<ScannedTriggers> {
   // Triggers of the last moment read so far; the next page may have more of them.
   const edge: Trigger[] = [];
   let reached = scan.after;
-  let pin = scan.after?.startTime ?? null;
-  let offset = 0;
+  const next = new KeysetPage(scan.order, scan.after && pinOf(scan, scan.after.startTime));
   let total: number | null | undefined;
   let oldestMs = Number.POSITIVE_INFINITY;
 
   for (let requests = 0; requests < scan.mostRequests; requests++) {
-    const bounds = boundsOf(scan, pin);
+    const { pinMs, offset } = next;
+    const bounds = boundsOf(scan, Number.isFinite(pinMs) ? Instant.fromMs(pinMs) : null);
     if (!bounds) return { triggers: [], more: false, reached: null, total: 0, readAtMs: oldestMs };
     const limit = pageSize(scan, found.length, offset);
     const query = { ...bounds, order: scan.order, limit, offset };
@@ -122,7 +119,7 @@ async function scanPages(scan: TriggerScan): Promise<ScannedTriggers> {
       edge.push(trigger);
     }
     edge.sort((a, b) => inOrder(scan.order, compareTriggers(a, b)));
-    const furthest = edge.at(-1)?.startTime ?? pin;
+    const furthest = edge.at(-1)?.startTime;
     const whole = ends
       ? edge.length
       : edge.findIndex((trigger) => momentOf(trigger.startTime) === momentOf(furthest));
@@ -140,9 +137,7 @@ async function scanPages(scan: TriggerScan): Promise<ScannedTriggers> {
     if (closing)
       return { ...cut([...found, ...closing], scan.wanted, true), total: total ?? null, readAtMs: oldestMs };
 
-    const stuck = momentOf(furthest) === momentOf(pin);
-    offset = stuck ? offset + page.received : 0;
-    if (!stuck) pin = furthest && pinAt(scan, furthest, received[0]);
+    next.advance(furthest ? pinOf(scan, furthest, received[0]) : null, page.received);
   }
   return { triggers: found, more: true, reached, total: total ?? null, readAtMs: oldestMs };
 }
@@ -154,13 +149,15 @@ export function projectTriggers(ctx: UnifyContext): TriggerScan['read'] {
   return (query) => project.triggers(query, ctx.scope);
 }
 
-// A filtered scan is pinned to whole hours when that still advances it: its queries then stay equal while triggers
-// arrive, and those about the past are cached as immutable (docs/behaviour.md 5.5).
-function pinAt({ order, keep }: TriggerScan, furthest: Instant, nearest: Trigger | undefined): Instant {
-  if (!keep || !nearest) return furthest;
+// The whole millisecond that a page begins with, in the order of the list. A filtered scan is pinned to whole hours
+// when that still advances it: its queries then stay equal while triggers arrive, and those about the past are cached
+// as immutable (docs/behaviour.md 5.5).
+function pinOf({ order, keep }: TriggerScan, furthest: Instant, nearest?: Trigger): number {
+  const exactMs = order === 'asc' ? floorMs(furthest) : ceilMs(furthest);
+  if (!keep || !nearest) return exactMs;
   const hours = floorMs(furthest) / hourMs;
-  const whole = Instant.fromMs((order === 'asc' ? Math.floor(hours) : Math.floor(hours) + 1) * hourMs);
-  return inOrder(order, whole.compare(nearest.startTime)) > 0 ? whole : furthest;
+  const wholeMs = (order === 'asc' ? Math.floor(hours) : Math.floor(hours) + 1) * hourMs;
+  return inOrder(order, Instant.fromMs(wholeMs).compare(nearest.startTime)) > 0 ? wholeMs : exactMs;
 }
 
 // Triggers of one millisecond count as one moment: upstream may order them in any way.
@@ -175,10 +172,10 @@ export function isWithin({ from, to, after, order }: TriggerScan, trigger: Trigg
 }
 
 function pageSize(scan: TriggerScan, found: number, offset: number): number {
-  if (scan.keep || offset > 0) return largestPage;
+  if (scan.keep || offset > 0) return largestPage.project;
   // The page repeats the triggers delivered at the pinned moment, and needs one more to show that a moment is complete.
   const repeated = scan.after ? 4 + scan.after.besides.length : 0;
-  return Math.min(largestPage, scan.wanted - found + repeated + 1);
+  return Math.min(largestPage.project, scan.wanted - found + repeated + 1);
 }
 
 function cut(found: readonly PositionedTrigger[], wanted: number, more: boolean) {

@@ -1,9 +1,10 @@
 import { QueryTooComplex } from '../../../errors.js';
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { UnifyContext } from '../../context.js';
 import { Instant } from '../../time/instant.js';
 import { mergeSpans, type Span } from '../../time/spans.js';
 import type { Trigger } from '../record.js';
-import { largestPage, projectTriggers, scanTriggers, type TriggerScan } from './scan.js';
+import { projectTriggers, scanTriggers, type TriggerScan } from './scan.js';
 
 // Most requests for one batch; spans that need more are too long or too full for one operation.
 const mostRequests = 20;
@@ -25,7 +26,7 @@ export async function triggersIn(ctx: UnifyContext, spans: readonly Span[]): Pro
   const readToMs = start.reached?.startTime.ms ?? whole.fromMs;
   const rest = apart.filter(({ toMs }) => toMs >= readToMs);
   const pagesLeft =
-    start.total === null ? Number.POSITIVE_INFINITY : Math.ceil(start.total / largestPage) - 1;
+    start.total === null ? Number.POSITIVE_INFINITY : Math.ceil(start.total / largestPage.project) - 1;
   if (pagesLeft <= rest.length && apart.length > 1) {
     const { triggers: more, more: unread } = await read(ctx, whole, start.reached, mostRequests);
     if (!unread) return [...triggers, ...more];

@@ -48,7 +48,7 @@ function createLoader(): DataLoader<Asked, ScannedTriggers | null> {
         }),
       );
     },
-    { cache: false, maxBatchSize: Number.POSITIVE_INFINITY },
+    { cache: false },
   );
 }
 

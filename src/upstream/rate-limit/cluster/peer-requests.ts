@@ -1,4 +1,4 @@
-const minuteMs = 60_000;
+import { minuteMs } from '../../../clock.js';
 
 interface ResponseReport {
   /** The journal of an instance. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock, Timer } from '../../../clock.js';
+import { type Clock, minuteMs, type Timer } from '../../../clock.js';
 import type { Entered, Journal, JournalEntry, Store } from '../../../store/store.js';
 import { type Priority, priorities } from '../../read/read.js';
 import type { Limiter, ObservedLimit, Permit } from '../limiter.js';
@@ -19,7 +19,6 @@ export interface SharedLimiterOptions {
   readonly onHeld: (isAway: boolean) => void;
 }
 
-const minuteMs = 60_000;
 // Other instances find Redis again within this time, and report what they sent meanwhile: until then none uses the
 // whole limit.
 const graceMs = 5_000;

@@ -1,11 +1,9 @@
-import type { Clock } from '../../../clock.js';
+import { type Clock, minuteMs } from '../../../clock.js';
 
 interface Response {
   readonly number: number;
   readonly atMs: number;
 }
-
-const minuteMs = 60_000;
 
 /** Requests of this instance that were answered, but whose responses other instances do not know of yet. */
 export class UnreportedResponses {

@@ -1,0 +1,35 @@
+/**
+ * Where the next page of a list begins that upstream pages by offset and orders by a time (docs/interfaces.md P4).
+ * Offsets shift as records arrive or leave, so each page is pinned to the time that the one before has reached; an
+ * offset is used only within a time that fills a page by itself.
+ */
+export class KeysetPage {
+  /** The time at which the page begins, in Unix milliseconds; infinite at an open end of the list. */
+  pinMs: number;
+  offset = 0;
+  readonly #order: 'asc' | 'desc';
+
+  constructor(order: 'asc' | 'desc', pinMs: number | null) {
+    this.#order = order;
+    this.pinMs = pinMs ?? (order === 'asc' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Moves on after a page.
+   * @param reachedMs the time from which everything is still to be read; null where the page shows none
+   * @param received records of the page, to be skipped where it did not get beyond its own beginning
+   * @returns true where the next page begins at a later time in the order of the list
+   */
+  advance(reachedMs: number | null, received: number): boolean {
+    const isFurther =
+      reachedMs !== null && (this.#order === 'asc' ? reachedMs > this.pinMs : reachedMs < this.pinMs);
+    this.offset = isFurther ? 0 : this.offset + received;
+    if (isFurther) this.pinMs = reachedMs;
+    return isFurther;
+  }
+
+  /** The same time again, from its first record. */
+  restart(): void {
+    this.offset = 0;
+  }
+}
