@@ -36,7 +36,7 @@ export function withSlicedLists(schema: GraphQLSchema): GraphQLSchema {
 }
 
 // Share of a slice that one list may use, so that each slice has room for other operations.
-const partOfTurn = 1 / 2;
+const partOfSlice = 1 / 2;
 
 function inSlices(
   list: readonly unknown[],
@@ -45,16 +45,16 @@ function inSlices(
 ): readonly unknown[] | Promise<readonly unknown[]> {
   // A rejected item is reported at its path in its slice; until then it must not count as an unhandled rejection.
   for (const item of list) if (item instanceof Promise) item.catch(() => {});
-  const perSlice = Math.max(1, Math.floor((slices.perTurn * partOfTurn) / valuesPerItem));
+  const perSlice = Math.max(1, Math.floor((slices.perSlice * partOfSlice) / valuesPerItem));
   if (list.length <= perSlice) {
-    const turn = slices.take(list.length * valuesPerItem, scope.operationKey);
-    return turn ? turn.then(() => list) : list;
+    const slice = slices.take(list.length * valuesPerItem, scope.operationKey);
+    return slice ? slice.then(() => list) : list;
   }
   const due: unknown[] = [];
   for (let at = 0; at < list.length; at += perSlice) {
-    const slice = list.slice(at, at + perSlice);
-    const turn = slices.take(slice.length * valuesPerItem, scope.operationKey);
-    for (const item of slice) due.push(turn ? turn.then(() => item) : item);
+    const items = list.slice(at, at + perSlice);
+    const slice = slices.take(items.length * valuesPerItem, scope.operationKey);
+    for (const item of items) due.push(slice ? slice.then(() => item) : item);
   }
   return due;
 }

@@ -5,15 +5,15 @@
  */
 export class Slices {
   /** The amount that one slice may do, in the callers' unit. */
-  readonly perTurn: number;
+  readonly perSlice: number;
   readonly #waiting = new Map<object, Piece[]>();
   #left: number;
   #nextSlice: NodeJS.Immediate | undefined;
 
-  /** @param perTurn at least one piece is done in a slice, however large it is */
-  constructor(perTurn: number) {
-    this.perTurn = perTurn;
-    this.#left = perTurn;
+  /** @param perSlice at least one piece is done in a slice, however large it is */
+  constructor(perSlice: number) {
+    this.perSlice = perSlice;
+    this.#left = perSlice;
   }
 
   /**
@@ -33,7 +33,7 @@ export class Slices {
   }
 
   #runSlice(): void {
-    this.#left = this.perTurn;
+    this.#left = this.perSlice;
     for (const [owner, pieces] of this.#waiting) {
       const piece = pieces[0];
       if (!piece || !this.#fits(piece.amount)) break;
@@ -44,12 +44,12 @@ export class Slices {
       if (pieces.length > 0) this.#waiting.set(owner, pieces);
       piece.begin();
     }
-    const isOver = this.#waiting.size === 0 && this.#left === this.perTurn;
+    const isOver = this.#waiting.size === 0 && this.#left === this.perSlice;
     this.#nextSlice = isOver ? undefined : setImmediate(() => this.#runSlice());
   }
 
   #fits(amount: number): boolean {
-    return amount <= this.#left || this.#left === this.perTurn;
+    return amount <= this.#left || this.#left === this.perSlice;
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../src/unify/trigger/list/position.js';
 import { scanTriggers, type TriggerScan } from '../../src/unify/trigger/list/scan.js';
 import type { TriggerQuery } from '../../src/upstream/project/client.js';
-import { tooWide } from '../../src/upstream/project/too-long.js';
+import { tooWide } from '../../src/upstream/project/range-step.js';
 import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';
 import type { Page, Read } from '../../src/upstream/read/read.js';
 

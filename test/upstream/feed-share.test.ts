@@ -29,7 +29,7 @@ async function play({ perMinute, burst, answerMs, pollEveryMs, queriesFromMs, mi
   const served: Record<Priority, number[]> = { query: [], feed: [], background: [] };
   const { signal } = new AbortController();
   const ask = (priority: Priority, maxWaitMs: number, answered: () => void) =>
-    line.join({ priority, turn: {}, maxWaitMs, signal }).granted.then(
+    line.join({ priority, operationKey: {}, maxWaitMs, signal }).granted.then(
       (spent) => {
         served[priority].push(clock.now());
         clock.timer(answerMs, () => {

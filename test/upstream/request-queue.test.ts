@@ -31,7 +31,7 @@ function lineOf({ perMinute = 60, burst = 20, perDay = null as number | null } =
     name: string,
     {
       priority = 'query' as Priority,
-      turn = {} as object,
+      operationKey = {} as object,
       maxWaitMs = 5_000,
       signal = new AbortController().signal,
     } = {},
@@ -41,7 +41,7 @@ function lineOf({ perMinute = 60, burst = 20, perDay = null as number | null } =
       const atMs = clock.now();
       settled.push({ name, atMs, waitedMs: atMs - askedMs, granted, error });
     };
-    const place = line.join({ priority, turn, maxWaitMs, signal });
+    const place = line.join({ priority, operationKey, maxWaitMs, signal });
     place.granted.then(
       (spent) => {
         settle(true, undefined);
@@ -130,7 +130,7 @@ describe('the request queue', () => {
     const { clock, ask, names, drain } = lineOf({ perMinute: 600, burst: 20 });
     await drain();
     const heavy = {};
-    for (let i = 0; i < 100; i++) ask('heavy', { turn: heavy, maxWaitMs: 60_000 });
+    for (let i = 0; i < 100; i++) ask('heavy', { operationKey: heavy, maxWaitMs: 60_000 });
     for (let i = 0; i < 10; i++) ask('light', { maxWaitMs: 60_000 });
     await clock.advance(30_000);
     expect(names().lastIndexOf('light')).toBeLessThanOrEqual(11);
@@ -293,7 +293,7 @@ describe('the request queue', () => {
           const leaving = new AbortController();
           if (leavesAfterMs !== null) clock.timer(leavesAfterMs, () => leaving.abort(new Error('gone')));
           for (let i = 0; i < count; i++) {
-            ask(priority, { priority, turn: turns[operation] ?? {}, signal: leaving.signal });
+            ask(priority, { priority, operationKey: turns[operation] ?? {}, signal: leaving.signal });
             asked++;
           }
         }

@@ -93,8 +93,8 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
     contextValue: GraphContext,
   ): SharedResult | Promise<SharedResult> {
     const { slices, scope } = contextValue.unify;
-    const turn = slices.take(operation.values, scope.operationKey);
-    return turn ? turn.then(begin) : begin();
+    const slice = slices.take(operation.values, scope.operationKey);
+    return slice ? slice.then(begin) : begin();
 
     function begin(): SharedResult | Promise<SharedResult> {
       const { document, operationName, variableValues } = operation;

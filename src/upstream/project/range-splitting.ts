@@ -1,7 +1,7 @@
 import { type Clock, dayMs } from '../../clock.js';
 import type { Page, Read } from '../read/read.js';
 import { allowsStaleIfError } from '../resilience/outcome.js';
-import { isTooLong, mostRequests, Pace, Paces, seam, tooWide } from './too-long.js';
+import { isTooLong, mostRequests, RangeStep, RangeSteps, seam, tooWide } from './range-step.js';
 
 /** A page of a list, ordered by time where its records have one, between two times, both included. */
 export interface RangedQuery {
@@ -14,7 +14,7 @@ export interface RangedQuery {
 
 export interface Means<Query, T> {
   /** The operation key: widths learnt for one page of an operation serve its next. */
-  readonly turn: object;
+  readonly operationKey: object;
   keyOf(item: T): string;
   read(query: Query): Promise<Read<Page<T>>>;
 }
@@ -31,7 +31,7 @@ const wellFilled = 25;
  */
 export class RangeSplitting {
   readonly #clock: Clock;
-  readonly #paces = new Paces();
+  readonly #steps = new RangeSteps();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -40,18 +40,18 @@ export class RangeSplitting {
   async page<Query extends RangedQuery, T>(query: Query, means: Means<Query, T>): Promise<Read<Page<T>>> {
     const { from: _from, to: _to, limit, offset: _offset, ...rest } = query;
     const list = JSON.stringify(rest);
-    const learnt = this.#paces.of(means.turn, list);
+    const learnt = this.#steps.of(means.operationKey, list);
     const stretch = this.#stretchOf(query);
-    if (learnt) return pageOfPieces({ query, stretch, pace: learnt }, means);
+    if (learnt) return pageOfPieces({ query, stretch, rangeStep: learnt }, means);
     try {
       return await means.read(query);
     } catch (error) {
       if (!isTooLong(error)) throw error;
     }
-    const pace = new Pace({ widthMs: stretch.endMs - stretch.startMs, limit });
-    if (!pace.slower(pace.step)) throw tooWide();
-    this.#paces.learn(means.turn, list, pace);
-    return pageOfPieces({ query, stretch, pace }, means);
+    const rangeStep = new RangeStep({ widthMs: stretch.endMs - stretch.startMs, limit });
+    if (!rangeStep.slower(rangeStep.step)) throw tooWide();
+    this.#steps.learn(means.operationKey, list, rangeStep);
+    return pageOfPieces({ query, stretch, rangeStep }, means);
   }
 
   #stretchOf({ from, to, order }: RangedQuery): Stretch {
@@ -80,7 +80,7 @@ interface Stretch {
 interface SplitQuery<Query> {
   readonly query: Query;
   readonly stretch: Stretch;
-  readonly pace: Pace;
+  readonly rangeStep: RangeStep;
 }
 
 /**
@@ -88,7 +88,7 @@ interface SplitQuery<Query> {
  * once. A page that is well filled ends at an empty piece: the caller may have enough, which is not known here.
  */
 async function pageOfPieces<Query extends RangedQuery, T>(
-  { query, stretch, pace }: SplitQuery<Query>,
+  { query, stretch, rangeStep }: SplitQuery<Query>,
   { keyOf, read }: Means<Query, T>,
 ): Promise<Read<Page<T>>> {
   const items = new Map<string, T>();
@@ -97,35 +97,35 @@ async function pageOfPieces<Query extends RangedQuery, T>(
   /** Records in the pieces before this one. */
   let passed = 0;
   const page = (total: number | null, goesOn: boolean): Read<Page<T>> => {
-    if (received >= wellFilled) pace.requestsLeft = mostRequests;
+    if (received >= wellFilled) rangeStep.requestsLeft = mostRequests;
     return { value: { items: [...items.values()], total, received, ...(goesOn && { goesOn }) }, readAtMs };
   };
   const tooMuch = new Set<string>();
   let piece = firstPiece(query, stretch);
   for (let receivedBefore = 0; ; ) {
-    const { step } = pace;
+    const { step } = rangeStep;
     const { range, isLast } = piece(step.widthMs);
     const offset = Math.max(0, query.offset + received - passed);
     const asked = { ...query, ...range, offset, limit: Math.min(step.limit, query.limit - received) };
     // The rest of the page can be smaller than a step: then a smaller step makes the same request.
     const isKnown = tooMuch.has(JSON.stringify(asked));
-    if (isKnown && pace.slower(step)) continue;
+    if (isKnown && rangeStep.slower(step)) continue;
     // A range that is no wider than one answered before does not count against the limit.
-    const isSpent = pace.requestsLeft <= 0 && !(isLast && passed === 0);
+    const isSpent = rangeStep.requestsLeft <= 0 && !(isLast && passed === 0);
     if (isKnown || isSpent) {
       if (received > 0) return page(null, true);
       throw tooWide();
     }
     let part: Page<T>;
     try {
-      pace.requestsLeft--;
+      rangeStep.requestsLeft--;
       const answer = await read(asked);
       part = answer.value;
       readAtMs = Math.min(readAtMs, answer.readAtMs);
     } catch (error) {
       if (isTooLong(error)) {
         tooMuch.add(JSON.stringify(asked));
-        if (pace.slower(step)) continue;
+        if (rangeStep.slower(step)) continue;
       }
       if (received > 0 && allowsStaleIfError(error)) return page(null, true);
       throw isTooLong(error) ? tooWide() : error;
@@ -141,7 +141,7 @@ async function pageOfPieces<Query extends RangedQuery, T>(
       throw tooWide();
     }
     const isOver = part.received === 0 || offset + part.received >= total;
-    pace.faster(isOver);
+    rangeStep.faster(isOver);
     if (!isOver) continue;
     passed += total;
     if (isLast) return page(passed, false);

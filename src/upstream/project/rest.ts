@@ -40,7 +40,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     },
     async sensors(query, scope) {
       return rangeSplitting.sensors.page(query, {
-        turn: scope.operationKey,
+        operationKey: scope.operationKey,
         keyOf: ({ device_id }) => device_id,
         read: async ({ limit, offset }) =>
           present(
@@ -70,7 +70,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       if (name === null) return null;
       return rangeSplitting.health.page(
         query,
-        { id: name, turn: scope.operationKey },
+        { id: name, operationKey: scope.operationKey },
         ({ from, to, limit }) =>
           pipeline.read(
             {
@@ -85,7 +85,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     },
     async events(query, scope) {
       return rangeSplitting.events.page(query, {
-        turn: scope.operationKey,
+        operationKey: scope.operationKey,
         keyOf: ({ id }) => id,
         read: async ({ from, to, order, limit, offset, minMagnitude, bbox }) =>
           present(
@@ -122,7 +122,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     },
     async triggers(query, scope) {
       return rangeSplitting.triggers.page(query, {
-        turn: scope.operationKey,
+        operationKey: scope.operationKey,
         keyOf: ({ id }) => id,
         read: async ({ from, to, order, limit, offset, deviceId }) =>
           present(

@@ -1,7 +1,7 @@
 /** An entry of a fair queue. */
 export interface Queued {
   /** The operation it belongs to. */
-  readonly turn: object;
+  readonly operationKey: object;
 }
 
 /**
@@ -19,9 +19,9 @@ export class FairQueue<Waiter extends Queued> {
   }
 
   add(waiter: Waiter): void {
-    const own = this.#byOperation.get(waiter.turn);
+    const own = this.#byOperation.get(waiter.operationKey);
     if (own) own.push(waiter);
-    else this.#byOperation.set(waiter.turn, [waiter]);
+    else this.#byOperation.set(waiter.operationKey, [waiter]);
     this.#size++;
   }
 
@@ -45,11 +45,11 @@ export class FairQueue<Waiter extends Queued> {
   remove(waiter: Waiter): boolean {
     const atRequeued = this.#requeued.indexOf(waiter);
     if (atRequeued >= 0) return this.#requeued.splice(atRequeued, 1).length > 0;
-    const own = this.#byOperation.get(waiter.turn);
+    const own = this.#byOperation.get(waiter.operationKey);
     const at = own?.indexOf(waiter) ?? -1;
     if (!own || at < 0) return false;
     own.splice(at, 1);
-    if (own.length === 0) this.#byOperation.delete(waiter.turn);
+    if (own.length === 0) this.#byOperation.delete(waiter.operationKey);
     this.#size--;
     return true;
   }

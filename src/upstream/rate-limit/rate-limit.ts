@@ -126,7 +126,7 @@ export class RateLimit {
     try {
       for (let isBack = false; ; isBack = true) {
         const { priority, operationKey } = control;
-        queued = this.#queue.join({ priority, turn: operationKey, signal, maxWaitMs, isBack });
+        queued = this.#queue.join({ priority, operationKey, signal, maxWaitMs, isBack });
         this.#shared.noteWaiting();
         const permit = await queued.granted;
         const entered = this.#shared.enter(priority, permit);

@@ -12,13 +12,13 @@ export interface QueuedRequest {
   /** Resolves when the request may be sent: it must be sent at once, or the permit given back. */
   readonly granted: Promise<Permit>;
   /** A caller of higher priority waits for the same request, for at most `maxWaitMs`. */
-  raise(priority: Priority, turn: object, maxWaitMs: number): void;
+  raise(priority: Priority, operationKey: object, maxWaitMs: number): void;
 }
 
 export interface PermitRequest {
   readonly priority: Priority;
   /** The operation it belongs to. */
-  readonly turn: object;
+  readonly operationKey: object;
   readonly maxWaitMs: number;
   readonly signal: AbortSignal;
   /** It held a permit already and could not send: it goes before later requests. */
@@ -74,7 +74,7 @@ export class RequestQueue {
     };
     const waiter: Waiter = {
       priority: request.priority,
-      turn: request.turn,
+      operationKey: request.operationKey,
       ...this.#deadline(maxWaitMs, () => waiter),
       grant: (permit) => {
         settle();
@@ -92,7 +92,7 @@ export class RequestQueue {
     this.serve();
     return {
       granted: promise,
-      raise: (priority, turn, wait) => this.#raise(waiter, priority, turn, wait),
+      raise: (priority, operationKey, wait) => this.#raise(waiter, priority, operationKey, wait),
     };
   }
 
@@ -171,11 +171,11 @@ export class RequestQueue {
     return now;
   }
 
-  #raise(waiter: Waiter, priority: Priority, turn: object, maxWaitMs: number): void {
+  #raise(waiter: Waiter, priority: Priority, operationKey: object, maxWaitMs: number): void {
     if (priorityRank[priority] >= priorityRank[waiter.priority]) return;
     if (!this.#fairQueues[waiter.priority].remove(waiter)) return;
     waiter.priority = priority;
-    waiter.turn = turn;
+    waiter.operationKey = operationKey;
     if (this.#clock.now() + maxWaitMs < waiter.deadlineMs) {
       waiter.timer.cancel();
       Object.assign(
@@ -217,8 +217,12 @@ export class RequestQueue {
   }
 
   /** The expected wait of a request that joins now, in milliseconds. */
-  #readyInMs({ priority, turn, isBack }: Pick<PermitRequest, 'priority' | 'turn' | 'isBack'>): number {
-    const own = isBack ? 0 : this.#fairQueues[priority].ahead(turn);
+  #readyInMs({
+    priority,
+    operationKey,
+    isBack,
+  }: Pick<PermitRequest, 'priority' | 'operationKey' | 'isBack'>): number {
+    const own = isBack ? 0 : this.#fairQueues[priority].ahead(operationKey);
     const ahead = this.#scheduler.ahead(priority, own, this.waiting);
     return this.#readyAtMs(priority, ahead, true) - this.#clock.now();
   }
@@ -245,7 +249,7 @@ const longestYieldMs = 100;
 
 interface Waiter {
   priority: Priority;
-  turn: object;
+  operationKey: object;
   deadlineMs: number;
   timer: Timer;
   readonly grant: (permit: Permit) => void;

@@ -62,7 +62,7 @@ export async function scanHealthReports(scan: HealthScan): Promise<ScannedReport
     const from = start.text ?? (end.ms < toMs ? textOf(start.ms) : undefined);
     const page = await scan.read({ from, to: end.text, limit });
     if (page === null) return null;
-    seam.turn();
+    seam.beginPage();
     for (const record of scan.onlyLast ? lastOf(scan, page) : page.value.reports) {
       const report = healthReportOf(record, page.readAtMs);
       const position = report && isWithin(scan, report.timestamp) ? seam.pass(report) : null;

@@ -24,7 +24,7 @@ export class HealthSeam {
   }
 
   /** Begins a page, which may repeat the last reports of the previous one. */
-  turn(): void {
+  beginPage(): void {
     this.#repeated = this.#position?.rank ?? 0;
   }
 

@@ -3,7 +3,7 @@ import { notConfigured } from '../../../errors.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { TriggerQuery } from '../../../upstream/project/client.js';
 import { KeysetPage } from '../../../upstream/project/keyset-page.js';
-import { isTooLong } from '../../../upstream/project/too-long.js';
+import { isTooLong } from '../../../upstream/project/range-step.js';
 import type { WireTrigger } from '../../../upstream/project/wire.js';
 import { isLastPage, type Page, type Read } from '../../../upstream/read/read.js';
 import type { UnifyContext } from '../../context.js';

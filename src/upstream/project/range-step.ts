@@ -14,7 +14,7 @@ export const mostRequests = 12;
  * Finds the part of a range that upstream answers in time: a quarter of the range it gave up on, in pages of 100 and
  * then half as many; and twice what it answered, until that is too much.
  */
-export class Pace {
+export class RangeStep {
   readonly #asked: Step;
   #step: Step;
   /** The last step that was answered. */
@@ -78,17 +78,17 @@ export class Pace {
  * Range widths that one operation has learnt for the lists it reads, so that its next page need not find them again.
  * They do not outlast the operation: the next one may be about another sensor, or upstream may be faster.
  */
-export class Paces {
-  readonly #learnt = new WeakMap<object, Map<string, Pace>>();
+export class RangeSteps {
+  readonly #learnt = new WeakMap<object, Map<string, RangeStep>>();
 
-  of(turn: object, list: string): Pace | undefined {
-    return this.#learnt.get(turn)?.get(list);
+  of(operationKey: object, list: string): RangeStep | undefined {
+    return this.#learnt.get(operationKey)?.get(list);
   }
 
-  learn(turn: object, list: string, pace: Pace): void {
-    const paces = this.#learnt.get(turn) ?? new Map<string, Pace>();
-    paces.set(list, pace);
-    this.#learnt.set(turn, paces);
+  learn(operationKey: object, list: string, rangeStep: RangeStep): void {
+    const steps = this.#learnt.get(operationKey) ?? new Map<string, RangeStep>();
+    steps.set(list, rangeStep);
+    this.#learnt.set(operationKey, steps);
   }
 }
 
