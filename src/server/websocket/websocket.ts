@@ -6,6 +6,7 @@ import { realClock } from '../../clock.js';
 import { credentialsOf } from '../http/as-client.js';
 import type { BrowserPolicy } from '../http/browser-safety.js';
 import { pathOf } from '../http/http.js';
+import { asksForWebSocket, ignoreUpgrade } from '../http/ignored-upgrade.js';
 import { Heartbeat } from './heartbeat.js';
 import { type ProtocolOptions, socketProtocol } from './protocol.js';
 import { SocketSession } from './session.js';
@@ -53,10 +54,13 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
   let isLeaving = false;
 
   server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+    if (!asksForWebSocket(request)) return ignoreUpgrade(server, request, connection, head);
     connection.on('error', () => connection.destroy());
     if (pathOf(request) !== '/graphql') return refuseUpgrade(connection, '404 Not Found');
     if (policy.refusal(request.headers) !== null) return refuseUpgrade(connection, '403 Forbidden');
     if (isLeaving) return refuseUpgrade(connection, '503 Service Unavailable');
+    // ws takes the name of the protocol by itself only.
+    request.headers.upgrade = 'websocket';
     sockets.handleUpgrade(request, connection, head, (socket) => open(socket, request));
   });
 

@@ -1,0 +1,35 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** True where the client offers WebSocket, alone or among other protocols. */
+export function asksForWebSocket({ headers }: IncomingMessage): boolean {
+  return (headers.upgrade ?? '').split(',').some((protocol) => /^\s*websocket\s*$/i.test(protocol));
+}
+
+/**
+ * Answers a request in HTTP/1.1 although it offers another protocol, as RFC 9110 7.8 has it: `curl --http2` and Java's
+ * client offer HTTP/2 (`h2c`) with every request. As soon as a server takes WebSockets, Node hands it all requests with
+ * an Upgrade header and parses them no further (`shouldUpgradeCallback` is not in Node 20). So the request is given
+ * back to the server without that header, before what follows it on the connection.
+ */
+export function ignoreUpgrade(
+  server: Server,
+  request: IncomingMessage,
+  connection: Duplex,
+  following: Buffer,
+): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    if (/^(upgrade|http2-settings)$/i.test(name)) continue;
+    lines.push(`${name}: ${/^connection$/i.test(name) ? withoutUpgrade(value) : value}`);
+  }
+  connection.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), following]));
+  server.emit('connection', connection);
+}
+
+function withoutUpgrade(connection: string): string {
+  const options = connection.split(',').map((option) => option.trim());
+  return options.filter((option) => !/^(upgrade|http2-settings)$/i.test(option)).join(', ') || 'keep-alive';
+}

@@ -1,0 +1,99 @@
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { openSocket } from '../support/raw-socket.js';
+
+/** Sends the text as it is, in the given parts, and returns all that comes back until the connection ends. */
+function exchange({ url }: TestGateway, ...parts: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let received = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (text) => {
+      received += text;
+    });
+    socket.on('end', () => resolve(received)).on('error', reject);
+    void (async () => {
+      for (const part of parts) {
+        await new Promise((written) => socket.write(part, 'latin1', written));
+        await new Promise((turned) => setImmediate(turned));
+      }
+    })();
+  });
+}
+
+const h2c = ['Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'];
+const lines = (...all: string[]) => `${all.join('\r\n')}\r\n\r\n`;
+const last = lines('GET /health HTTP/1.1', 'Host: localhost', 'Connection: close');
+
+describe('a request that offers another protocol', () => {
+  it('is answered in HTTP/1.1 on every route', async () => {
+    await using gw = await startGateway();
+    const get = (path: string, upgrade: string[]) =>
+      exchange(
+        gw,
+        lines(
+          `GET ${path} HTTP/1.1`,
+          'Host: localhost',
+          'Connection: Upgrade, HTTP2-Settings, close',
+          'Accept: application/json',
+          ...upgrade,
+        ),
+      );
+    const statuses = [
+      ['/health', 200],
+      ['/ready', 200],
+      ['/metrics', 200],
+      ['/graphql?query=%7B__typename%7D', 200],
+      ['/waveforms/x/HNZ.mseed', 400],
+      ['/nothing', 404],
+    ] as const;
+    for (const [path, status] of statuses) {
+      for (const upgrade of [h2c, ['Upgrade: TLS/1.0'], ['upgrade: foo/2, h2c']]) {
+        expect(await get(path, upgrade), `${path} ${upgrade[0]}`).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      }
+    }
+  });
+
+  it('has its body read, however it arrives, and its connection goes on', async () => {
+    await using gw = await startGateway();
+    const body = JSON.stringify({ query: '{ __typename }' });
+    const head = lines(
+      'POST /graphql HTTP/1.1',
+      'Host: localhost',
+      'Connection: Upgrade, HTTP2-Settings',
+      ...h2c,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    );
+    const ways = [[head + body + last], [head, body, last], [head, body.slice(0, 7), body.slice(7), last]];
+    for (const way of ways) {
+      const answers = await exchange(gw, ...way);
+      expect(answers).toContain('{"data":{"__typename":"Query"}}');
+      expect(answers).toContain('"status":"ok"');
+      expect(answers).not.toMatch(/HTTP\/1.1 [345]/);
+    }
+  });
+
+  it('opens a WebSocket where that is one of them', async () => {
+    await using gw = await startGateway();
+    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+    const asked = ['GET /graphql HTTP/1.1', 'Host: localhost', 'Connection: Upgrade', key];
+    const socket = await exchange(
+      gw,
+      lines(...asked, 'Sec-WebSocket-Version: 13', 'Upgrade: h2c, WebSocket'),
+      // A close frame, masked with zeros.
+      '\x88\x82\x00\x00\x00\x00\x03\xe8',
+    );
+    expect(socket).toMatch(/^HTTP\/1.1 101 /);
+    expect(
+      await exchange(
+        gw,
+        lines(...asked, 'Sec-WebSocket-Version: 13', 'Upgrade: websocket').replace('/graphql', '/health'),
+      ),
+    ).toMatch(/^HTTP\/1.1 404 /);
+    await using raw = await openSocket(gw, { init: {} });
+    expect(raw.socket.readyState).toBe(raw.socket.OPEN);
+  });
+});
