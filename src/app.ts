@@ -139,6 +139,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
     access: keys.access,
     policy: browserPolicy({
       corsOrigins: config.corsOrigins,
+      corsHeaders: config.corsHeaders,
       loopbackNamesOnly: config.auth.mode === 'none',
     }),
     clientRate: rateOf(options),

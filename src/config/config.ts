@@ -18,6 +18,7 @@ export interface Config {
   readonly feeds: FeedConfig;
   readonly cacheMaxBytes: number;
   readonly corsOrigins: readonly string[] | '*';
+  readonly corsHeaders: readonly string[];
   readonly graphiql: boolean;
   readonly introspection: boolean;
   readonly persistedOperations: Settings['PERSISTED_OPERATIONS'];
@@ -101,6 +102,7 @@ export function parseConfig(env: Environment = process.env): Config {
     },
     cacheMaxBytes: values.CACHE_MAX_BYTES,
     corsOrigins: values.CORS_ORIGINS,
+    corsHeaders: corsHeaders(values),
     graphiql: values.GRAPHIQL,
     introspection: values.INTROSPECTION,
     persistedOperations: values.PERSISTED_OPERATIONS,
@@ -195,6 +197,12 @@ function sandboxWanted(values: Settings): boolean {
     }
   }
   return true;
+}
+
+function corsHeaders({ CORS_ORIGINS: origins, CORS_HEADERS: headers }: Settings): readonly string[] {
+  if (headers.length > 0 && origins.length === 0)
+    throw new ConfigError('CORS_HEADERS', 'has no effect unless CORS_ORIGINS names an origin');
+  return headers;
 }
 
 function interfaceConfig(source: 'PROJECT' | 'CATALOGUE', values: Settings): InterfaceConfig | null {

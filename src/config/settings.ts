@@ -68,6 +68,12 @@ export const settings = {
     [],
     'none',
   ),
+  CORS_HEADERS: setting(
+    'Request headers that pages of these origins may send, comma-separated, beside those of common clients',
+    headerNames,
+    [],
+    'none',
+  ),
   GRAPHIQL: setting('Serve GraphiQL to browsers at `/graphql`', flag, true),
   INTROSPECTION: setting('Answer introspection, and suggest names in errors', flag, true),
   PERSISTED_OPERATIONS: setting(
@@ -233,6 +239,15 @@ function originList(value: string): readonly string[] | '*' {
       if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
       throw new Error(`must be * or origins such as https://example.org, not ${quoted(origin)}`);
     });
+}
+
+function headerNames(value: string): readonly string[] {
+  const names = value.split(',').map((name) => name.trim().toLowerCase());
+  for (const name of names) {
+    if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name) || name === '*')
+      throw new Error(`must be names of headers such as x-tenant, not ${quoted(name)}`);
+  }
+  return names;
 }
 
 const quoted = (value: string) => JSON.stringify(value.slice(0, 80));

@@ -340,7 +340,10 @@ describe('as server-sent events', () => {
     };
     const first = await stream();
     expect(first.text).toMatch(/^:\n\nevent: next\ndata: \{"data":.*\}\n\nevent: complete\ndata:\n\n$/);
-    expect(first.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+    expect(first.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store, no-transform',
+    });
     await stream();
     expect(await hitsOf(gw, async () => expect(await stream()).toEqual(first))).toBe(1);
   });

@@ -1,16 +1,20 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { parseUrl } from './parse-url.js';
 
 /** Rules for browsers (docs/behaviour.md 7): other origins are refused unless CORS_ORIGINS names them. */
 export interface BrowserPolicy {
   /** Reason to refuse a request or a WebSocket upgrade; null to let it pass. */
   refusal(headers: IncomingHttpHeaders): string | null;
+  /** Headers of a preflight response, in addition to `corsHeaders`. */
+  readonly preflightHeaders: OutgoingHttpHeaders;
   /** CORS headers for an allowed origin; name and value alternate. */
   corsHeaders(headers: IncomingHttpHeaders): readonly string[];
 }
 
 export interface BrowserPolicyOptions {
   readonly corsOrigins: readonly string[] | '*';
+  /** Request headers that pages may send beside `usualHeaders`. */
+  readonly corsHeaders: readonly string[];
   /**
    * True where reaching the gateway is enough to read (AUTH_MODE=none on loopback). DNS rebinding would give a foreign
    * page the same origin; its Host header, which is not a loopback name, gives it away.
@@ -18,7 +22,8 @@ export interface BrowserPolicyOptions {
   readonly loopbackNamesOnly: boolean;
 }
 
-export function browserPolicy({ corsOrigins, loopbackNamesOnly }: BrowserPolicyOptions): BrowserPolicy {
+export function browserPolicy(options: BrowserPolicyOptions): BrowserPolicy {
+  const { corsOrigins, loopbackNamesOnly } = options;
   const allows = (origin: string) => corsOrigins === '*' || corsOrigins.includes(origin);
 
   function refusal(headers: IncomingHttpHeaders): string | null {
@@ -43,42 +48,51 @@ export function browserPolicy({ corsOrigins, loopbackNamesOnly }: BrowserPolicyO
       'access-control-allow-origin',
       corsOrigins === '*' ? '*' : origin,
       'access-control-expose-headers',
-      'retry-after, www-authenticate, x-request-id',
+      'etag, retry-after, www-authenticate, x-request-id',
     ];
   }
 
-  return { refusal, corsHeaders };
+  const preflightHeaders = {
+    'access-control-allow-methods': 'GET, POST',
+    'access-control-allow-headers': [...usualHeaders, ...options.corsHeaders].join(', '),
+    'access-control-max-age': '600',
+    'cache-control': 'no-store',
+  };
+  return { refusal, corsHeaders, preflightHeaders };
 }
 
-/** Headers of a preflight response, in addition to `corsHeaders`. */
-export const preflightHeaders = {
-  'access-control-allow-methods': 'GET, POST',
-  // Headers that the gateway reads, and those that Apollo Client, Relay, urql and tracing in browsers add by themselves.
-  'access-control-allow-headers': [
-    'accept',
-    'apollo-require-preflight',
-    'apollographql-client-name',
-    'apollographql-client-version',
-    'authorization',
-    'baggage',
-    'cache-control',
-    'content-type',
-    'if-none-match',
-    'last-event-id',
-    'pragma',
-    'traceparent',
-    'tracestate',
-    'x-apollo-operation-name',
-    'x-catalogue-key',
-    'x-graphql-client-name',
-    'x-graphql-client-version',
-    'x-graphql-yoga-csrf',
-    'x-request-id',
-    'x-requested-with',
-    'x-upstream-cost',
-  ].join(', '),
-  'access-control-max-age': '600',
-};
+// Headers that the gateway reads, and those that Apollo Client, Relay, urql and tracing in browsers add by themselves.
+const usualHeaders = [
+  'accept',
+  'apollo-require-preflight',
+  'apollographql-client-name',
+  'apollographql-client-version',
+  'authorization',
+  'b3',
+  'baggage',
+  'cache-control',
+  'content-encoding',
+  'content-type',
+  'graphql-client-name',
+  'graphql-client-version',
+  'graphql-require-preflight',
+  'if-none-match',
+  'last-event-id',
+  'pragma',
+  'sentry-trace',
+  'traceparent',
+  'tracestate',
+  'x-apollo-operation-id',
+  'x-apollo-operation-name',
+  'x-catalogue-key',
+  'x-graphql-client-name',
+  'x-graphql-client-version',
+  'x-graphql-event-stream-token',
+  'x-graphql-yoga-csrf',
+  'x-request-id',
+  'x-requested-with',
+  'x-upstream-cost',
+];
 
 /** Headers of every response; name and value alternate. The GraphiQL page has its own content security policy. */
 export const securityHeaders: readonly string[] = Object.entries({

@@ -75,7 +75,7 @@ parentPort.postMessage({ gzipped: gzipSync(page.trimStart()), scriptHash: sha256
 function sendPage(page: Page, request: IncomingMessage, response: ServerResponse): void {
   const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
   response.setHeader('content-security-policy', pagePolicy(page.scriptHash));
-  response.setHeader('cache-control', 'no-cache');
+  response.setHeader('cache-control', 'private, no-cache');
   response.setHeader('etag', page.etag);
   response.appendHeader('vary', 'Accept, Accept-Encoding');
   if (request.headers['if-none-match'] === page.etag) {

@@ -12,7 +12,7 @@ import type { GraphiQLPage } from './graphiql.js';
 import { type Head, setHead } from './head.js';
 import { mediaTypeFor } from './media-type.js';
 import { areWellFormed, bodyParameters, type Parameters, searchParameters } from './parameters.js';
-import { readBody } from './read-body.js';
+import { bodyCodings, isDecodable, readBody } from './read-body.js';
 import { isMethod, refuse, sendError } from './reply.js';
 import { sendAnswer, sendKept } from './send-answer.js';
 import { isStream, sendResponse } from './send-response.js';
@@ -86,11 +86,11 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     await sendResponse(answer, response, leaving);
   }
 
-  function tooLarge({ response, head, operation }: Exchange): void {
-    const error = new GraphQLError('Request body too large', { extensions: { code: 'QUERY_TOO_COMPLEX' } });
-    operation.addErrorCode(error.extensions.code);
+  function refuseBody({ response, head, operation }: Exchange, status: 400 | 413, reason: string): void {
+    const code = status === 413 ? 'QUERY_TOO_COMPLEX' : 'BAD_REQUEST';
+    operation.addErrorCode(code);
     setHead(response, head);
-    sendError(response, 413, error);
+    sendError(response, status, new GraphQLError(reason, { extensions: { code } }));
   }
 
   return (request, response, head) => {
@@ -105,13 +105,23 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
       if (graphiql) return graphiql.send(request, response);
       return refuse(response, 406, 'GraphiQL is switched off here: ask for application/json');
     }
+    if (isPost && !isDecodable(request)) {
+      setHead(response, head);
+      return refuse(response, 415, `Send the body without Content-Encoding, or in one of: ${bodyCodings}`, {
+        'accept-encoding': bodyCodings,
+      });
+    }
     return asClient(options, request, response, head, (operation) => {
       const exchange = { request, response, head, operation };
       if (isGet) return answer(exchange, searchOf(url));
       return new Promise((resolve, reject) => {
         readBody(request, engine.limits.maxBodyBytes, (body) => {
           try {
-            resolve(body === null ? tooLarge(exchange) : answerBody(exchange, body));
+            resolve(
+              'text' in body
+                ? answerBody(exchange, body.text)
+                : refuseBody(exchange, body.status, body.reason),
+            );
           } catch (error) {
             reject(error);
           }

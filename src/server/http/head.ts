@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 export type Head = string[];
 
 /** For a response that adds headers by `setHeader`, or by `writeHead` with an object. */
-export function setHead(response: ServerResponse, head: Head): void {
+export function setHead(response: ServerResponse, head: readonly string[]): void {
   for (let at = 0; at < head.length; at += 2) response.setHeader(head[at] ?? '', head[at + 1] ?? '');
 }
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { clientError } from '../../graph/errors/error-codes.js';
 import type { Operation } from '../execution/operation.js';
 import { asClient, type ClientRouteOptions } from './as-client.js';
-import { type BrowserPolicy, preflightHeaders, securityHeaders } from './browser-safety.js';
+import { type BrowserPolicy, securityHeaders } from './browser-safety.js';
 import { type GraphQLRouteOptions, graphqlRoute } from './graphql-route.js';
 import { type Head, setHead } from './head.js';
 import { parseUrl } from './parse-url.js';
@@ -41,7 +41,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     setHead(response, head);
     if (refusal !== null) return refuse(response, ...refusal);
     if (request.method === 'OPTIONS') {
-      response.writeHead(204, preflightHeaders).end();
+      response.writeHead(204, policy.preflightHeaders).end();
       return;
     }
     const open = openRoutes[path];
@@ -57,7 +57,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
       });
     }
     if (path === '/') {
-      response.writeHead(308, { location: '/graphql' }).end();
+      if (!isMethod(request, response, ['GET', 'HEAD'])) return;
+      // Relative, so that it stays inside the path prefix of a proxy; temporary, since browsers keep a permanent one for
+      // whatever listens on this port later.
+      response.writeHead(302, { location: './graphql', 'cache-control': 'no-store' }).end();
       return;
     }
     refuse(response, 404, 'There is nothing at this path: the graph is at /graphql');
@@ -78,8 +81,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
   const server = createServer({ ...timeouts, keepAliveTimeout: 65_000 }, (request, response) => {
     const path = pathOf(request);
-    const usual = path === '/graphql' ? headOfGraph : usualHead;
-    const head = [...usual, ...policy.corsHeaders(request.headers)];
+    const vary = path === '/graphql' ? varyOfGraph : path.startsWith('/waveforms/') ? varyOfClient : 'Origin';
+    const head = [...securityHeaders, 'vary', vary, ...policy.corsHeaders(request.headers)];
     const failed = (error: unknown) => {
       const shown = clientError(error, log);
       if (response.headersSent) {
@@ -100,13 +103,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
 
 type Refusal = readonly [number, string, Record<string, string>?];
 
-const usualHead = [...securityHeaders, 'vary', 'Origin'];
-// Request headers that the response of `/graphql` depends on.
-const headOfGraph = [
-  ...securityHeaders,
-  'vary',
-  'Origin, Accept, Accept-Encoding, Authorization, X-Catalogue-Key, X-Upstream-Cost',
-];
+// Request headers that the responses depend on.
+const varyOfClient = 'Origin, Authorization, X-Catalogue-Key';
+const varyOfGraph = `${varyOfClient}, Accept, Accept-Encoding, X-Upstream-Cost`;
 
 const mostHosts = 1_000;
 

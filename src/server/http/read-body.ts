@@ -1,18 +1,29 @@
 import type { IncomingMessage } from 'node:http';
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+
+/** The body as text, or the reason why there is none. */
+export type Body = { readonly text: string } | { readonly status: 400 | 413; readonly reason: string };
+
+/** Content codings of a body that can be undone, for the Accept-Encoding of a 415 (RFC 9110 15.5.16). */
+export const bodyCodings = 'gzip, deflate, br';
+
+/** True where the body has no content coding, or one of `bodyCodings`. */
+export function isDecodable({ headers }: IncomingMessage): boolean {
+  return codingOf(headers['content-encoding']) !== undefined;
+}
 
 /**
- * Calls `done` with the whole body as text, or with null when it exceeds `maxBytes`; the rest is then discarded. `done`
- * is not called when the client disconnects early. A callback avoids promises, since most bodies are a single chunk.
+ * Calls `done` with the whole body, its content coding undone, unless it exceeds `maxBytes` before or after that; the
+ * rest is then discarded. `done` is not called when the client disconnects early. A callback avoids promises, since
+ * most bodies are a single chunk.
  */
-export function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  done: (text: string | null) => void,
-): void {
+export function readBody(request: IncomingMessage, maxBytes: number, done: (body: Body) => void): void {
+  const tooLarge = { status: 413, reason: `The body exceeds ${maxBytes} bytes (MAX_BODY_BYTES)` } as const;
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
-    done(null);
+    done(tooLarge);
     return;
   }
+  const coding = codingOf(request.headers['content-encoding']) ?? 'identity';
   let first: Buffer | null = null;
   let rest: Buffer[] | null = null;
   let bytes = 0;
@@ -20,7 +31,7 @@ export function readBody(
     bytes += chunk.length;
     if (bytes > maxBytes) {
       request.off('data', take).off('end', end).resume();
-      done(null);
+      done(tooLarge);
       return;
     }
     if (first === null) first = chunk;
@@ -29,10 +40,41 @@ export function readBody(
       rest.push(chunk);
     }
   };
-  const end = () => done((rest === null ? first : Buffer.concat(rest))?.toString('utf8') ?? '');
+  const end = () => {
+    const body = (rest === null ? first : Buffer.concat(rest)) ?? empty;
+    if (coding === 'identity') return done({ text: body.toString('utf8') });
+    decoders[coding](body, { maxOutputLength: maxBytes }, (error, decoded) => {
+      if (error === null) done({ text: decoded.toString('utf8') });
+      else if (error.code === 'ERR_BUFFER_TOO_LARGE') done(tooLarge);
+      else done({ status: 400, reason: `The body is not ${coding}, which Content-Encoding names` });
+    });
+  };
   // Ignored: a broken connection also closes the response, which ends the operation.
   request
     .on('data', take)
     .on('end', end)
     .on('error', () => {});
+}
+
+const empty = Buffer.alloc(0);
+
+type Decoder = (
+  body: Buffer,
+  options: { readonly maxOutputLength: number },
+  done: (error: NodeJS.ErrnoException | null, decoded: Buffer) => void,
+) => void;
+
+const decoders: Readonly<Record<'gzip' | 'deflate' | 'br', Decoder>> = {
+  gzip: gunzip,
+  // RFC 9110 8.4.1.2 means the zlib format, but some clients leave its two bytes of header out.
+  deflate: (body, options, done) =>
+    ((body[0] ?? 0) & 0x0f) === 8 ? inflate(body, options, done) : inflateRaw(body, options, done),
+  br: brotliDecompress,
+};
+
+function codingOf(contentEncoding: string | undefined): keyof typeof decoders | 'identity' | undefined {
+  const coding = (contentEncoding ?? 'identity').trim().toLowerCase();
+  if (coding === '' || coding === 'identity') return 'identity';
+  const name = coding === 'x-gzip' ? 'gzip' : coding;
+  return name === 'gzip' || name === 'deflate' || name === 'br' ? name : undefined;
 }

@@ -105,8 +105,8 @@ const contentTypes: Readonly<Record<MediaType, string>> = {
   'text/event-stream': 'text/event-stream',
 };
 
-// The same headers as Yoga sends with a stream.
-const headersOfStream = ['connection', 'keep-alive', 'cache-control', 'no-cache', 'content-encoding', 'none'];
+/** Headers of an event stream: nothing on its way may keep it, compress it, or hold it back until there is more. */
+export const headersOfStream = ['cache-control', 'no-store, no-transform', 'x-accel-buffering', 'no'];
 
 /** One result as server-sent events: `next`, then `complete`. */
 function* asEvent<Piece>(pieces: Iterable<Piece>): Generator<Piece | string> {

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { setHead } from './head.js';
+import { headersOfStream } from './send-answer.js';
 
 /**
  * Sends a response of Yoga. A stream is sent at the client's pace. It ends when the client disconnects, and when
@@ -12,7 +14,12 @@ export async function sendResponse(
 ): Promise<void> {
   for (const [name, value] of answer.headers) response.setHeader(name, value);
   response.statusCode = answer.status;
-  if (isStream(answer)) return pump(answer.body, response, leaving);
+  if (isStream(answer)) {
+    // Yoga's own header names a coding that does not exist.
+    response.removeHeader('content-encoding');
+    setHead(response, headersOfStream);
+    return pump(answer.body, response, leaving);
+  }
   const text = await answer.text();
   // Yoga itself answers only errors, which must not be cached.
   response.setHeader('cache-control', 'no-store');
