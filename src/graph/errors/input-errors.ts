@@ -26,7 +26,7 @@ export function inputErrors(): Plugin {
       return {
         onExecuteDone({ result, setResult }) {
           if (!('errors' in result) || !result.errors) return;
-          setResult({ ...result, errors: result.errors.map((error) => named(error, args.document)) });
+          setResult({ ...result, errors: allNamed(result.errors, args.document) });
         },
       };
     },
@@ -34,14 +34,22 @@ export function inputErrors(): Plugin {
       return {
         onSubscribeResult({ result, setResult }) {
           if (!('errors' in result) || !result.errors) return;
-          setResult({
-            ...result,
-            errors: result.errors.map((error: GraphQLError) => named(error, args.document)),
-          });
+          setResult({ ...result, errors: allNamed(result.errors, args.document) });
         },
       };
     },
   };
+}
+
+function allNamed(errors: readonly GraphQLError[], document: DocumentNode): GraphQLError[] {
+  const shown = errors.map((error) => named(error, document));
+  // graphql-js lists no more than 50 wrong values of variables, and ends with an error that names nothing.
+  const last = errors.at(-1);
+  if (last?.message.startsWith('Too many errors processing variables')) {
+    const { extensions } = shown.at(-2) ?? last;
+    shown[shown.length - 1] = new GraphQLError('The variables have further wrong values', { extensions });
+  }
+  return shown;
 }
 
 function named(error: GraphQLError, document: DocumentNode): GraphQLError {

@@ -124,7 +124,10 @@ export function estimateCost({
   const operation = getOperationAST(document, operationName);
   const root = operation && schema.getRootType(operation.operation);
   if (!operation || !root) return unknown;
-  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
+  // The first error is enough: the execution meets it again, and reports it.
+  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, {
+    maxErrors: 1,
+  });
   if (variables.errors) return unknown;
   // Without a clock a range that ends now is taken to be of the greatest length.
   const nowMs = contextValue?.unify.tenant.clock.now() ?? Number.POSITIVE_INFINITY;

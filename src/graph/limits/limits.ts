@@ -1,11 +1,16 @@
 import {
   type ASTVisitor,
+  type DocumentNode,
   type FieldNode,
   GraphQLError,
+  type GraphQLSchema,
   Kind,
+  NoFragmentCyclesRule,
   parse,
   type SelectionSetNode,
   type ValidationContext,
+  type ValidationRule,
+  validate,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
@@ -18,28 +23,61 @@ export interface QueryLimits {
 
 // Each directive is looked up and coerced for every field that has it; real documents have a handful.
 const mostDirectives = 50;
+// Nobody reads more; graphql-js stops here, with an error that says nothing of the document.
+const mostErrors = 100;
 
 /** Tokens while parsing, depth, aliases and directives while validating. Introspection is exempt from depth. */
 export function queryLimits(limits: QueryLimits): Plugin {
+  const limitRules = [
+    NoFragmentCyclesRule,
+    depthRule(limits.maxDepth),
+    sizeRule(limits.maxTokens),
+    countRule(limits.maxAliases, mostDirectives),
+  ];
   return {
     onParse({ setParseFn }) {
       setParseFn((source, options) => {
         try {
           return parse(source, { ...options, maxTokens: limits.maxTokens });
         } catch (error) {
-          if (error instanceof GraphQLError && error.message.includes('tokens')) {
-            throw tooComplex(`The document has more than ${limits.maxTokens} tokens, which is the limit`);
-          }
-          throw error;
+          if (!(error instanceof GraphQLError)) throw tooDeep();
+          if (!error.message.includes('tokens')) throw error;
+          throw tooComplex(`The document has more than ${limits.maxTokens} tokens, which is the limit`);
         }
       });
     },
-    onValidate({ addValidationRule }) {
-      addValidationRule(depthRule(limits.maxDepth));
-      addValidationRule(sizeRule(limits.maxTokens));
-      addValidationRule(countRule(limits.maxAliases, mostDirectives));
+    onValidate({ setValidationFn }) {
+      setValidationFn((schema, document, rules) => {
+        // The other rules take long over fragments in a circle, or exhaust the stack.
+        const beyond = errorsOf(schema, document, limitRules);
+        return beyond.length > 0 ? beyond : errorsOf(schema, document, rules);
+      });
     },
   };
+}
+
+function errorsOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  rules: readonly ValidationRule[],
+): readonly GraphQLError[] {
+  let errors: readonly GraphQLError[];
+  try {
+    errors = validate(schema, document, rules, { maxErrors: mostErrors });
+  } catch {
+    return [tooDeep()];
+  }
+  // The rule that compares fields of one name gives up beyond a number of pairs, and only its message says so.
+  if (errors.at(-1)?.message === 'Validation aborted.') {
+    return [tooComplex('The document repeats too many fields: too many pairs would have to be compared')];
+  }
+  if (errors.length > mostErrors) {
+    return [
+      tooComplex(`The document has more than ${mostErrors} errors, the first of them: ${errors[0]?.message}`),
+    ];
+  }
+  for (const error of errors) error.extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
+  return errors;
 }
 
 function depthRule(maxDepth: number) {
@@ -171,6 +209,9 @@ function countRule(maxAliases: number, maxDirectives: number) {
     };
   };
 }
+
+// The stack was exhausted: parser and rules descend into the document.
+const tooDeep = () => tooComplex('The document is nested too deeply to be checked');
 
 function tooComplex(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } });

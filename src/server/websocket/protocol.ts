@@ -92,8 +92,7 @@ export function socketProtocol(
     payload: SubscribePayload,
     close: SessionParts['close'],
   ): ExecutionArgs | readonly GraphQLError[] {
-    // The same text as the body of a POST with this payload, so that both share cached answers.
-    const requestText = JSON.stringify(payload);
+    const requestText = textOf(payload);
     const cached = answers.find(requestText, operation);
     if (cached) {
       const args = { schema: engine.schema, document: anyQuery };
@@ -192,6 +191,16 @@ function credentialsFrom(payload: Record<string, unknown> | undefined, upgrade: 
     catalogueKey: textIn(payload, 'catalogueKey') ?? upgrade.catalogueKey,
     address: upgrade.address,
   };
+}
+
+/** The same text as the body of a POST with this payload, so that both share cached answers. */
+function textOf(payload: SubscribePayload): string {
+  try {
+    return JSON.stringify(payload);
+  } catch {
+    // JSON.parse has no limit of depth, JSON.stringify has the stack's.
+    throw new QueryTooComplex('The message is nested too deeply');
+  }
 }
 
 function textIn(payload: Record<string, unknown> | undefined, name: string): string | null {
