@@ -37,24 +37,37 @@ describe('POST and GET', () => {
     expect(await posted.json()).toEqual({ data: { __typename: 'Query' } });
   });
 
-  it('take an empty operationName for none, over a socket too', async () => {
+  it.each([
+    { operationName: '' },
+    { operationName: null },
+    { variables: '' },
+    { variables: null },
+    { extensions: '' },
+    { extensions: null },
+    { documentId: '' },
+    { documentId: null },
+  ])('take an empty parameter for none, over a socket too: %j', async (empty) => {
     // A feed that is listened to goes on for a while.
     await using own = await startGateway();
     const [query, feed] = ['{ __typename }', 'subscription { triggerChanges { kind } }'];
     const body = (text: string) => ({
       method: 'POST',
       headers: { ...json, accept: text === feed ? 'text/event-stream' : 'application/json' },
-      body: JSON.stringify({ query: text, operationName: '' }),
+      body: JSON.stringify({ query: text, ...empty }),
     });
     const data = { data: { __typename: 'Query' } };
     expect(await (await own.fetch('/graphql', body(query))).json()).toEqual(data);
-    const search = new URLSearchParams({ query, operationName: '' });
+    const inUrl = Object.fromEntries(Object.entries(empty).map(([name, value]) => [name, value ?? '']));
+    const search = new URLSearchParams({ query, ...inUrl });
     expect(await (await own.fetch(`/graphql?${search}`)).json()).toEqual(data);
     const stream = await own.fetch('/graphql', body(feed));
     expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     await stream.body?.cancel();
+    // The protocol of the socket itself has it that these are objects or null.
+    if ('variables' in empty && empty.variables === '') return;
+    if ('extensions' in empty && empty.extensions === '') return;
     await using socket = await openSocket(own, { init: {} });
-    socket.send({ id: '1', type: 'subscribe', payload: { query, operationName: '' } });
+    socket.send({ id: '1', type: 'subscribe', payload: { query, ...empty } });
     expect(await socket.next()).toMatchObject({ type: 'next', payload: data });
   });
 
@@ -139,6 +152,19 @@ describe('POST and GET', () => {
     } as RequestInit);
     expect(chunked.status).toBe(413);
     expect((await chunked.json()).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
+  });
+
+  it.each(['', null])('say that there is no query where it is %j', async (query) => {
+    const response = await gw.fetch('/graphql', {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify({ query }),
+    });
+    expect(response.status).toBe(400);
+    expect((await response.json()).errors[0]).toMatchObject({
+      message: 'Must provide query string.',
+      extensions: { code: 'BAD_REQUEST' },
+    });
   });
 
   it('give every error a code, also what graphql itself refuses', async () => {

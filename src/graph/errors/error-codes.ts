@@ -14,6 +14,7 @@ export function clientError(error: unknown, log: Log): GraphQLError {
     return located(at, cause.message, extensionsOf(cause));
   }
   if (at && (cause === at || cause === undefined)) return at;
+  if (cause instanceof GraphQLError) return located(at, cause.message, cause.extensions);
   const id = randomUUID();
   log.error({ id, path: at?.path, fault: faultOf(cause) }, 'Unexpected fault while answering');
   return located(at, 'Unexpected fault: the log has it under this id', { code: 'INTERNAL_SERVER_ERROR', id });

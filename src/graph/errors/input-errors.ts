@@ -53,8 +53,8 @@ function allNamed(errors: readonly GraphQLError[], document: DocumentNode): Grap
 }
 
 function named(error: GraphQLError, document: DocumentNode): GraphQLError {
-  // A resolver's error has a path, as has that of a variable that is null where its argument must not be.
-  if (error.path && error.nodes?.[0]?.kind !== Kind.VARIABLE) return error;
+  // A resolver's error is at its field. That of a variable which is null where it must not be is at the value.
+  if (error.path && error.nodes?.[0]?.kind === Kind.FIELD) return error;
   const path = argumentOf(error.nodes?.[0], document);
   if (path === null) return error;
   const argument = path + pathInVariable(error.message);

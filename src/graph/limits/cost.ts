@@ -196,7 +196,8 @@ class Walk {
     if (!field) return node.name.value === '__typename' ? nothing : ofSchema;
     const named = getNamedType(field.type);
     const hint = hintOf(field);
-    const args = hint ? getArgumentValues(field, node, this.#variables) : {};
+    const args = hint ? this.#arguments(field, node) : {};
+    if (args === null) return unknown;
     const usesArguments = takes(hint?.requests, 1) || takes(hint?.items, 1);
     const requests = hint?.requests?.(args, parents, this.#nowMs) ?? 0;
     const own: Estimate = {
@@ -211,6 +212,15 @@ class Walk {
     if (!node.selectionSet) return own;
     const items = hint?.items?.(args) ?? 1;
     return sum(own, this.selection(node.selectionSet, isObjectType(named) ? named : null, parents * items));
+  }
+
+  /** Null where a variable is null that must not be: the execution reports it at the field, which is not resolved. */
+  #arguments(field: GraphQLField<unknown, unknown>, node: FieldNode): Record<string, unknown> | null {
+    try {
+      return getArgumentValues(field, node, this.#variables);
+    } catch {
+      return null;
+    }
   }
 
   #objectType(name: string): GraphQLObjectType | null {

@@ -157,12 +157,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
 function givenParameters(): Plugin<YogaContext, YogaContext> {
   return {
     onRequestParse({ serverContext, setRequestParser }) {
-      setRequestParser(() => {
-        const parameters = serverContext.parameters() as GraphQLParams;
-        const { operationName, ...others } = parameters;
-        // As `prepare` has it: an empty name is none.
-        return operationName === '' ? others : parameters;
-      });
+      setRequestParser(() => serverContext.parameters() as GraphQLParams);
     },
   };
 }

@@ -25,8 +25,7 @@ export function prepare(
   const isNamed = parameters.documentId ?? parameters.extensions?.persistedQuery;
   if (isNamed && parameters.query) operation.dependencies?.refuse('it registers its text');
   const { document, errors } = engine.read(query);
-  // Clients that build a form of it send an empty name for none.
-  const operationName = parameters.operationName || null;
+  const operationName = parameters.operationName ?? null;
   noteOperation(operation, document, operationName);
   if (errors.length > 0) return errors;
   return {

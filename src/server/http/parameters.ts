@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-/** Well-formed parameters of GraphQL over HTTP, and `documentId`. */
+/** Well-formed parameters of GraphQL over HTTP, and `documentId`; one that is empty or null counts as left out. */
 export interface Parameters {
   readonly query?: string | null;
   readonly operationName?: string | null;
@@ -17,7 +17,8 @@ export function bodyParameters(body: string): object {
   } catch {
     throw malformed('POST body sent invalid JSON.');
   }
-  if (typeof parameters === 'object' && parameters !== null) return parameters;
+  if (Array.isArray(parameters)) return parameters;
+  if (typeof parameters === 'object' && parameters !== null) return withoutEmpty(parameters);
   throw malformed('POST body is expected to be an object');
 }
 
@@ -33,7 +34,13 @@ export function searchParameters(search: string): object {
     const value = jsonIn(parameters, name);
     if (value !== undefined) given[name] = value;
   }
-  return given;
+  return withoutEmpty(given);
+}
+
+/** Clients that build the request from a form send an empty text, or null, for a parameter without a value. */
+export function withoutEmpty(parameters: object): object {
+  const given = Object.entries(parameters).filter(([, value]) => value !== '' && value !== null);
+  return Object.fromEntries(given);
 }
 
 /** True if Yoga would accept the parameters; malformed ones are left to Yoga to refuse. */

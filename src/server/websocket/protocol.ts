@@ -14,7 +14,7 @@ import type { KeptAnswer } from '../execution/kept-answer.js';
 import { type OnFinished, Operation } from '../execution/operation.js';
 import { prepare, run } from '../execution/run.js';
 import { demandOf, maxAgeInExtensions } from '../http/demanded-age.js';
-import type { Parameters } from '../http/parameters.js';
+import { type Parameters, withoutEmpty } from '../http/parameters.js';
 import type { ClientConnections } from './connection-limit.js';
 import type { SessionParts, SocketSession } from './session.js';
 
@@ -99,10 +99,10 @@ export function socketProtocol(
       begunBy.set(args, { operation, cached });
       return args;
     }
-    const { extensions } = payload as Parameters;
-    operation.demand = demandOf(maxAgeInExtensions(extensions), clock.now());
+    const parameters: Parameters = withoutEmpty(payload);
+    operation.demand = demandOf(maxAgeInExtensions(parameters.extensions), clock.now());
     answers.note(operation);
-    const args = prepare(engine, payload as Parameters, operation);
+    const args = prepare(engine, parameters, operation);
     if ('document' in args) begunBy.set(args, { operation, args, requestText, close });
     return args;
   }
