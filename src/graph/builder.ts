@@ -5,6 +5,7 @@ import { BadUserInput } from '../errors.js';
 import type { GraphContext } from './context.js';
 import { cost } from './limits/cost.js';
 import { decodeNodeId, encodeNodeId } from './node-id.js';
+import { mostIds } from './nodes-apart.js';
 import { dateTimeScalar, type GraphScalars, jsonScalar, samplesScalar } from './scalars.js';
 
 // One read of the record and, for a sensor or an event, one of its record on the other side.
@@ -27,7 +28,7 @@ export const builder = new SchemaBuilder<{
     },
     cursorType: 'String',
     encodeGlobalID: (typename, id) => encodeNodeId(typename, String(id)),
-    decodeGlobalID: decodeNodeId,
+    decodeGlobalID: (globalId) => decodeNodeId(globalId),
     nodesOnConnection: {
       description: 'Records of this page in the order of the list, without their cursors.',
     },
@@ -44,12 +45,18 @@ export const builder = new SchemaBuilder<{
       nullable: { list: false, items: true },
       description:
         'Objects of any type by their global ids, in the order of the ids; null in the place of each ' +
-        'one that does not exist. Estimated at two requests to the service for each id. Error: ' +
-        'BAD_USER_INPUT for a text that is no global id of this graph.',
-      args: { ids: { description: 'Global ids, taken from the field `id` of objects of this graph.' } },
+        'one that does not exist. Estimated at two requests to the service for each id. Errors: ' +
+        'BAD_USER_INPUT in the place of a text that is no global id of this graph, or for more than ' +
+        `${mostIds} ids; QUERY_TOO_COMPLEX for fewer where the estimate is over the limit.`,
+      args: {
+        ids: {
+          description: `Global ids, at most ${mostIds}, taken from the field \`id\` of objects of this graph.`,
+        },
+      },
+      // Beyond `mostIds` nothing is read: the resolver names the limit, which the estimate could not.
       extensions: cost<{ ids: readonly unknown[] }>({
-        requests: ({ ids }) => ids.length * mostForNode,
-        items: ({ ids }) => ids.length,
+        requests: ({ ids }) => (ids.length > mostIds ? 0 : ids.length * mostForNode),
+        items: ({ ids }) => (ids.length > mostIds ? 0 : ids.length),
       }),
     },
     pageInfoTypeOptions: {

@@ -8,14 +8,17 @@ export function encodeNodeId(typename: string, id: string): string {
 }
 
 /** @throws BadUserInput when the text is no global id of this graph. */
-export function decodeNodeId(globalId: string): { typename: string; id: string } {
+export function decodeNodeId(globalId: string, argument = 'id'): { typename: string; id: string } {
   const text = Buffer.from(globalId, 'base64url').toString('utf8');
   const colon = text.indexOf(':');
   const typename = text.slice(0, Math.max(0, colon));
   if (!nodeTypes.has(typename) || encodeNodeId(typename, text.slice(colon + 1)) !== globalId) {
-    throw new BadUserInput('`id` is not a global id: pass the `id` that a node of this graph gave', {
-      argument: 'id',
-    });
+    throw new BadUserInput(
+      `\`${argument}\`: not a global id; pass the \`id\` that a node of this graph gave`,
+      {
+        argument,
+      },
+    );
   }
   return { typename, id: text.slice(colon + 1) };
 }
@@ -40,7 +43,7 @@ export function withGlobalIds(schema: GraphQLSchema): GraphQLSchema {
 
 /** The key in a global id, for look-ups that accept ids of one type only. */
 export function idOf(typename: string, globalId: string, argument: string): string {
-  const decoded = decodeNodeId(globalId);
+  const decoded = decodeNodeId(globalId, argument);
   if (decoded.typename !== typename) {
     throw new BadUserInput(`\`${argument}\` is the id of a ${decoded.typename}, not of a ${typename}`, {
       argument,

@@ -1,5 +1,6 @@
 import { builder } from './builder.js';
 import { withGlobalIds } from './node-id.js';
+import { withNodesApart } from './nodes-apart.js';
 import { withResolverGroups } from './resolver-groups.js';
 import { withSlicedLists } from './sliced-lists.js';
 import './types/changes.js';
@@ -19,7 +20,7 @@ import './types/waveform.js';
 import './types/trigger-list.js';
 
 /** The graph. Importing the file of a type adds the type and the root fields that return it. */
-export const schema = withResolverGroups(withSlicedLists(withGlobalIds(builder.toSchema())));
+export const schema = withResolverGroups(withSlicedLists(withNodesApart(withGlobalIds(builder.toSchema()))));
 
 // Pothos has no option for the description of a schema.
 schema.description =

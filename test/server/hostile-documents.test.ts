@@ -84,8 +84,8 @@ const hostile: [string, string, string, RegExp][] = [
   [
     'a variable of 20,000 ids',
     idsIn(JSON.stringify(Array(20_000).fill('x'))),
-    'QUERY_TOO_COMPLEX',
-    /upstream requests/,
+    'BAD_USER_INPUT',
+    /20000 ids; at most 500/,
   ],
   [
     'a variable of 20,000 wrong ids',
