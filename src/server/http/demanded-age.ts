@@ -25,6 +25,8 @@ export function maxAgeInExtensions(extensions: Readonly<Record<string, unknown>>
   const cacheControl = extensions?.cacheControl;
   if (cacheControl === undefined || cacheControl === null) return null;
   const { maxAge } = cacheControl as { maxAge?: unknown };
+  // As with other parameters, null counts as left out.
+  if (maxAge === null || maxAge === undefined) return null;
   if (typeof maxAge === 'number' && Number.isFinite(maxAge) && maxAge >= 0) return maxAge * 1000;
   throw new GraphQLError('`extensions.cacheControl.maxAge` must be a number of seconds, 0 or more', {
     extensions: {
