@@ -7,6 +7,17 @@ const many = (count: number, everyS = 60) => ({
 });
 
 describe('the list of events', () => {
+  it('has the global ids of its events as ids of the GeoJSON features', async () => {
+    await using gw = await gatewayOf({
+      project: [quake('p1', 0), quake('p2', 600)],
+      catalogue: [listed('c1', 1), listed('c3', 1200)],
+    });
+    const { events } = await gw.query('{ events { nodes { id } geoJson } }');
+    const ids = events.nodes.map(({ id }: { id: string }) => id);
+    expect(ids).toHaveLength(3);
+    expect(events.geoJson.features.map(({ id }: { id: string }) => id)).toEqual(ids);
+  });
+
   it('has an earthquake that both interfaces know once, with the solution of the catalogue', async () => {
     await using gw = await gatewayOf({
       project: [quake('p1', 0, { magnitude: 2.9 }), quake('p2', 600)],

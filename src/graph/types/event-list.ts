@@ -6,6 +6,7 @@ import type { LocatedEvent } from '../../unify/event/merge.js';
 import { type Slice, sliceOf } from '../../unify/paging.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
+import { encodeNodeId } from '../node-id.js';
 import { EventRef, NetworkRef } from '../refs.js';
 import { defaultFirst, forwardArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
@@ -94,9 +95,13 @@ const EventConnection = builder.connectionObject<typeof EventRef, Slice<LocatedE
         description:
           'Earthquakes of this page as a GeoJSON FeatureCollection (RFC 7946) for a map. Coordinates ' +
           'are longitude and latitude in degrees and, where it is known, depth in kilometres. ' +
-          'Properties are named as in the feeds of the USGS: mag, place, time (milliseconds since ' +
-          '1970), magType, type, ids, status and title.',
-        resolve: (slice) => eventGeoJson(slice.edges.map(({ node }) => node)),
+          'Feature ids are global ids; properties are named as in the feeds of the USGS: mag, place, ' +
+          'time (milliseconds since 1970), magType, type, ids, status and title.',
+        resolve: (slice) =>
+          eventGeoJson(
+            slice.edges.map(({ node }) => node),
+            (key) => encodeNodeId('Event', key),
+          ),
       }),
       unavailableSources: t.field({
         type: [UnavailableSourceRef],

@@ -4,13 +4,14 @@ import type { LocatedEvent } from './merge.js';
 
 /**
  * A page of events as a FeatureCollection (RFC 7946) with the property names of the USGS feeds, so that clients of
- * those can draw it. Coordinates are longitude, latitude and depth in kilometres, as in those feeds.
+ * those can draw it. Coordinates are longitude, latitude and depth in kilometres, as in those feeds. `idOf` makes a
+ * feature's id from an event's key.
  */
-export function eventGeoJson(events: readonly LocatedEvent[]): object {
-  return { type: 'FeatureCollection', features: events.map(featureOf) };
+export function eventGeoJson(events: readonly LocatedEvent[], idOf: (key: string) => string): object {
+  return { type: 'FeatureCollection', features: events.map((event) => featureOf(event, idOf)) };
 }
 
-function featureOf(event: LocatedEvent): object {
+function featureOf(event: LocatedEvent, idOf: (key: string) => string): object {
   const { originTime, latitude, longitude } = event.solution;
   const depthKm = known(event.depthKm);
   const mag = known(event.magnitude);
@@ -18,7 +19,7 @@ function featureOf(event: LocatedEvent): object {
   const ids = [event.projectEventId, event.catalogueEventId].filter((id) => id !== null);
   return {
     type: 'Feature',
-    id: ids[0],
+    id: idOf(event.key),
     geometry: {
       type: 'Point',
       // RFC 7946 §4: longitudes of WGS 84, from -180 to 180.
