@@ -56,7 +56,12 @@ describe('the connection of a sensor', () => {
 
 describe('a health report', () => {
   it('whose time cannot be read is none', () => {
-    expect(healthReportOf(healthReportShape.parse({ timestamp: 'noon' }), 0)).toBeNull();
+    expect(
+      healthReportOf(
+        { ...healthReportShape.parse({ timestamp: '2026-01-01T00:00:00Z' }), timestamp: 'noon' },
+        0,
+      ),
+    ).toBeNull();
   });
 
   it('shows an error in the place of a time of receipt that is none', () => {

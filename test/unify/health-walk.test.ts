@@ -179,7 +179,7 @@ describe('a walk through health reports', () => {
     const times = [text(nowMs - 3 * hourMs), text(nowMs - 2 * hourMs), 'noon', text(nowMs + hourMs)];
     const looked: string[] = [];
     const reports = times.map((timestamp) => ({
-      ...healthReportShape.parse({ timestamp }),
+      ...healthReportShape.parse({ timestamp: times[0] }),
       get timestamp() {
         looked.push(timestamp);
         return timestamp;

@@ -1,3 +1,5 @@
+import { readTime } from '../../upstream/decode/time.js';
+
 /**
  * An instant with all the digits of its source, for upstream's three notations: RFC 3339 text, a plain date
  * (docs/interfaces.md P4) and Unix seconds (docs/interfaces.md P2, `origin`). `Date` would truncate a catalogue arrival
@@ -19,27 +21,15 @@ export class Instant {
     this.leap = leap;
   }
 
-  /** Null when `text` is neither RFC 3339 nor a plain date (midnight UTC). A time without a zone is UTC. */
+  /** Null when `readTime` cannot read the text. */
   static parse(text: string): Instant | null {
-    const match = rfc3339.exec(text.trim());
-    if (!match) return null;
-    const [, year, month, day, hour = '00', minute = '00', second = '00', digits = '', zone = 'Z'] = match;
-    const offsetMinutes = offsetOf(zone);
-    const leap = second === '60';
-    if (offsetMinutes === null || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60)
-      return null;
-    const midnightMs = midnight(Number(year), Number(month), Number(day));
-    if (midnightMs === null) return null;
-    const secondOfDay = Number(hour) * 3600 + Number(minute) * 60 + (leap ? 59 : Number(second));
-    const unixS = midnightMs / 1000 + secondOfDay - offsetMinutes * 60;
-    // A leap second is the last second of a UTC day, whatever its offset from UTC is.
-    if (leap && modulo(unixS, 86_400) !== 86_399) return null;
-    return new Instant(unixS, digits, leap);
+    const time = readTime(text);
+    return time && new Instant(time.unixS, time.digits, time.leap);
   }
 
   /** As `parse`, for client input: a time must have a zone, since clients disagree on the meaning of one without. */
   static parseInput(text: string): Instant | null {
-    return /^[^Tt ]+$|([Zz]|[+-]\d{2}:?\d{2})$/.test(text.trim()) ? Instant.parse(text) : null;
+    return /^\d{4}-?\d{2}-?\d{2}$|([Zz]|[+-]\d{2}:?\d{2})$/.test(text.trim()) ? Instant.parse(text) : null;
   }
 
   /**
@@ -123,25 +113,6 @@ export function later(a: Instant, b: Instant): Instant {
   return a.compare(b) >= 0 ? a : b;
 }
 
-const rfc3339 =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:\s?([Zz]|[+-]\d{2}:?\d{2}))?)?$/;
-
-function offsetOf(zone: string): number | null {
-  if (zone === 'Z' || zone === 'z') return 0;
-  const hours = Number(zone.slice(1, 3));
-  const minutes = Number(zone.slice(-2));
-  if (hours > 23 || minutes > 59) return null;
-  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
-}
-
-function midnight(year: number, month: number, day: number): number | null {
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  const same =
-    date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return same ? date.getTime() : null;
-}
-
 // Number.toString uses exponents for small numbers (1e-7).
 function plainDecimal(value: number): string {
   const text = String(value);
@@ -151,8 +122,4 @@ function plainDecimal(value: number): string {
 function tensComplement(digits: string): string {
   const scale = 10n ** BigInt(digits.length);
   return (scale - BigInt(digits)).toString().padStart(digits.length, '0');
-}
-
-function modulo(value: number, divisor: number): number {
-  return ((value % divisor) + divisor) % divisor;
 }

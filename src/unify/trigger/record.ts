@@ -87,15 +87,10 @@ export function wireOf(trigger: Trigger): Read<WireTrigger> {
 
 const textOf = (time: MaybeInstant): Text => (time instanceof Instant ? time.toString() : time);
 
-/**
- * The triggers of a page. A record with an unreadable start time is dropped, and the page is not lost
- * (docs/behaviour.md 5.12).
- */
+/** The triggers of a page. The decoder has dropped those whose start time cannot be read (docs/behaviour.md 5.12). */
 export const triggersOf = derived(
   (page: Read<Page<WireTrigger>>): readonly Trigger[] =>
-    page.value.items
-      .filter((record) => Instant.parse(record.start_time) !== null)
-      .map((record) => triggerOf(record, page.value.readLater?.get(record) ?? page.readAtMs)),
+    page.value.items.map((record) => triggerOf(record, page.value.readLater?.get(record) ?? page.readAtMs)),
   mostPages,
 );
 

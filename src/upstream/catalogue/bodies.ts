@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { countOf, type Decoding, decodeList, decodeOne, objectOf } from '../decode/list.js';
+import { countOf, type Decoding, decodeList, decodeOne, decodeParts, objectOf } from '../decode/list.js';
 import { badBody } from '../decode/response.js';
 import type { CataloguePage } from './client.js';
 import {
@@ -41,7 +41,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 export function decodeEventDetail(body: unknown, decoding: Decoding): WireEventDetail {
   const { stations, ...event } = decodeOne(dataOf(body, decoding), eventDetailShape, decoding);
-  return { ...event, stations: stations ? decodeList(stations, arrivalShape, decoding).items : null };
+  return { ...event, stations: stations ? decodeParts(stations, arrivalShape, decoding).items : null };
 }
 
 export function decodeWaveform(body: unknown, decoding: Decoding): WireWaveform {

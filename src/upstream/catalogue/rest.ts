@@ -10,7 +10,13 @@ import { allPages } from './all-pages.js';
 import { dataOf, decodeEventDetail, decodePage, decodeWaveform } from './bodies.js';
 import type { CatalogueClient, WaveformQuery } from './client.js';
 import { PageSize } from './page-size.js';
-import { eventShape, networkShape, networkStatisticsShape, sensorDetailShape, sensorShape } from './wire.js';
+import {
+  listedEventShape,
+  networkShape,
+  networkStatisticsShape,
+  sensorDetailShape,
+  sensorShape,
+} from './wire.js';
 
 /** The catalogue interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createCatalogueClient(options: UpstreamOptions): CatalogueClient {
@@ -72,7 +78,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
                 lon: near?.longitude,
                 radius: near?.radiusKm,
               }),
-              decode: (body, decoding) => decodePage(body, eventShape, limit, decoding),
+              decode: (body, decoding) => decodePage(body, listedEventShape, limit, decoding),
               lists: ({ items }) => items.map(listedEvent),
             },
             scope,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { identifier, num, part, text } from '../decode/fields.js';
+import { identifier, isMalformed, num, part, text } from '../decode/fields.js';
+import { readTime } from '../decode/time.js';
 
 /**
  * Shapes as docs/interfaces.md C2 spells them. Unknown fields are ignored, unknown values pass, anything may be null.
@@ -57,6 +58,13 @@ export const eventShape = z.object({
   network_id: text,
 });
 export type WireEvent = z.output<typeof eventShape>;
+
+/** An event of a list: one whose origin cannot be read is dropped and counted (docs/behaviour.md 5.12). */
+export const listedEventShape = eventShape.refine(
+  ({ origin_time, latitude, longitude }) =>
+    ![origin_time, latitude, longitude].some(isMalformed) &&
+    (typeof origin_time !== 'string' || readTime(origin_time) !== null),
+);
 
 export const arrivalShape = z.object({
   station_code: identifier,

@@ -65,6 +65,10 @@ export function known<T extends number | string | boolean>(
   return value === undefined || value instanceof MalformedValue ? null : value;
 }
 
+export function isMalformed(value: unknown): value is MalformedValue {
+  return value instanceof MalformedValue;
+}
+
 function malformed(value: unknown, expected: string): MalformedValue {
   return new MalformedValue(`Upstream sent ${kindOf(value)} where ${expected} belongs`);
 }

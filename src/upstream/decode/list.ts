@@ -18,9 +18,23 @@ export interface DecodedList<T> {
 
 /**
  * Decodes each element of a list by itself: a bad one is dropped and counted and does not lose the others
- * (docs/behaviour.md 5.12). A body without an array is a bad body, not an empty list.
+ * (docs/behaviour.md 5.12). A body without an array, or of which no element can be read, is a bad body, not an empty
+ * list.
  */
 export function decodeList<Shape extends z.ZodType>(
+  raw: unknown,
+  shape: Shape,
+  decoding: Decoding,
+): DecodedList<z.output<Shape>> {
+  const list = decodeParts(raw, shape, decoding);
+  if (list.items.length === 0 && list.received > 0) {
+    throw badBody(decoding, `${list.received} elements of which none can be read`);
+  }
+  return list;
+}
+
+/** As `decodeList`, for a list within a record: the record is answered also where no element can be read. */
+export function decodeParts<Shape extends z.ZodType>(
   raw: unknown,
   shape: Shape,
   decoding: Decoding,

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { countOf, type Decoding, decodeList, decodeOne, objectOf } from '../decode/list.js';
+import { badBody } from '../decode/response.js';
+import { listTime } from '../decode/time.js';
 import type { Page } from '../read/read.js';
 import {
   eventDetailShape,
@@ -22,11 +24,19 @@ export function decodePage<Shape extends z.ZodType>(
 export function decodeHealthPage(body: unknown, decoding: Decoding): WireHealthPage {
   const { data, next_from } = objectOf(body, decoding);
   const { items } = decodeList(data, healthReportShape, decoding);
-  return { reports: items, nextFrom: typeof next_from === 'string' && next_from !== '' ? next_from : null };
+  return { reports: items, nextFrom: nextFromOf(next_from, decoding) };
 }
 
 export function decodeEventDetail(body: unknown, decoding: Decoding): WireEventDetail {
   const detail = decodeOne(objectOf(body, decoding), eventDetailShape, decoding);
   const event = eventShape.safeParse(body);
   return { ...detail, event: event.success ? event.data : null };
+}
+
+// A list that goes on at a time that cannot be read would otherwise look as if it ended.
+function nextFromOf(value: unknown, decoding: Decoding): string | null {
+  if (value === null || value === undefined || value === '') return null;
+  const time = listTime.safeParse(value);
+  if (!time.success) throw badBody(decoding, 'a `next_from` that is not a time');
+  return time.data;
 }

@@ -12,7 +12,7 @@ import type { ProjectClient, TriggerQuery } from './client.js';
 import { HealthRangeSplitting } from './health-range-splitting.js';
 import { RangeSplitting } from './range-splitting.js';
 import { withDelivered } from './trigger-page.js';
-import { eventShape, projectShape, sensorShape, triggerShape, type WireTrigger } from './wire.js';
+import { listedEventShape, projectShape, sensorShape, triggerShape, type WireTrigger } from './wire.js';
 
 /** The project interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createProjectClient(options: UpstreamOptions): ProjectClient {
@@ -100,7 +100,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
                   min_magnitude: minMagnitude,
                   bbox: bbox?.map(decimal).join(),
                 }),
-                decode: (body, decoding) => decodePage(body, eventShape, decoding),
+                decode: (body, decoding) => decodePage(body, listedEventShape, decoding),
                 lists: (page) => page.items.map(listedEvent),
               },
               scope,

@@ -1,5 +1,17 @@
 import { z } from 'zod';
-import { anyList, bool, boolOf, identifier, num, numOf, part, text, textOf } from '../decode/fields.js';
+import {
+  anyList,
+  bool,
+  boolOf,
+  identifier,
+  isMalformed,
+  num,
+  numOf,
+  part,
+  text,
+  textOf,
+} from '../decode/fields.js';
+import { listTime, readTime, unixSeconds } from '../decode/time.js';
 
 /**
  * Shapes as docs/interfaces.md P2 spells them. Unknown fields are ignored, unknown values pass, anything may be null.
@@ -64,12 +76,15 @@ export type WireHealthReport = Readonly<Record<string, unknown>> & { readonly ti
  */
 export const healthReportShape = z.custom<{ timestamp: string }>(hasTimestamp).transform((raw) => {
   const report: Record<string, unknown> = { ...raw };
+  report.timestamp = listTime.parse(raw.timestamp);
   for (const [name, decode] of healthDecoders) report[name] = decode(report[name]);
   return report as WireHealthReport;
 });
 
 function hasTimestamp(raw: unknown): boolean {
-  return typeof raw === 'object' && raw !== null && 'timestamp' in raw && typeof raw.timestamp === 'string';
+  return (
+    typeof raw === 'object' && raw !== null && 'timestamp' in raw && listTime.safeParse(raw.timestamp).success
+  );
 }
 
 /** The response of `GET /v1/sensors/{id}/soh` around its `data`. */
@@ -86,9 +101,9 @@ const originShape = part({
   /** Kilometres. */
   depth: num,
   /** Unix seconds. */
-  origin_time: num,
+  origin_time: unixSeconds,
   /** Unix seconds. */
-  issued_at: num,
+  issued_at: unixSeconds,
 });
 
 export const eventShape = z.object({
@@ -101,6 +116,21 @@ export const eventShape = z.object({
   pick_stations: anyList,
 });
 export type WireEvent = z.output<typeof eventShape>;
+
+/**
+ * An event of a list. One without an origin is not located yet; one whose origin or issue time cannot be read is
+ * dropped and counted, since it would vanish from every list without a word (docs/behaviour.md 5.12).
+ */
+export const listedEventShape = z
+  .looseObject({ origin: z.record(z.string(), z.unknown()).nullish() })
+  .pipe(eventShape)
+  .refine(
+    ({ issued_at, origin }) =>
+      ![origin?.origin_time, origin?.latitude, origin?.longitude].some(isMalformed) &&
+      (typeof issued_at !== 'string' ||
+        readTime(issued_at) !== null ||
+        typeof origin?.issued_at === 'number'),
+  );
 
 /** The layout of the elements is not documented, nor if the list fields are repeated (docs/interfaces.md P2). */
 export const eventDetailShape = z.object({
@@ -120,7 +150,7 @@ export const triggerShape = z.object({
   device_id: identifier,
   station: text,
   location_name: text,
-  start_time: z.string(),
+  start_time: listTime,
   end_time: text,
   peak_time: text,
   pga_horizontal_mg: num,
