@@ -10,7 +10,7 @@ export const startMs = Date.UTC(2026, 2, 8, 12);
 
 export const timeOf = (afterS: number) => new Date(startMs + afterS * 1000).toISOString();
 
-/** It is a day after the first event; allowance is not what these tests are about. */
+/** It is a day after the first event; budget is not what these tests are about. */
 export function gatewayOf(
   events: { readonly project?: readonly ProjectEvent[]; readonly catalogue?: readonly CatalogueEvent[] },
   options: TestGatewayOptions = {},

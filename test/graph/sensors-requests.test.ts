@@ -184,7 +184,7 @@ describe('lists of sensors', () => {
     expect(gw.sandbox.requests).toHaveLength(6);
   });
 
-  it('that are long are read again so seldom that three quarters of the allowance are left', async () => {
+  it('that are long are read again so seldom that three quarters of the budget are left', async () => {
     const clock = new ManualClock();
     const world = worldOf(0);
     for (let n = 0; n < 1_100; n++) addSensor(world, n, { catalogue: null });
@@ -219,7 +219,7 @@ describe('lists of sensors', () => {
   });
 });
 
-describe('a first query that the allowance cannot pay', () => {
+describe('a first query that the budget cannot pay', () => {
   it('answers what it has and names the interface; the reading goes on behind', async () => {
     const clock = new ManualClock();
     await using gw = await startGateway({ clock, sandbox: { world: worldOf(10_000) } });

@@ -60,7 +60,7 @@ export function worldOf(count: number, networks: readonly string[] = ['net_1']):
 /** The seismic code of a network of `worldOf`. */
 const codeOf = (networkId: string) => networkId.replace('net_', 'N');
 
-/** The answer to something that waits for the clock: retries and waits for allowance pass while it does. */
+/** The answer to something that waits for the clock: retries and waits for budget pass while it does. */
 export async function whileTimePasses<T>(clock: ManualClock, answering: Promise<T>): Promise<T> {
   let isOver = false;
   const over = () => {

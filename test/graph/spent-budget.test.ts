@@ -46,7 +46,7 @@ describe('the same dashboard', () => {
   }, 120_000);
 });
 
-describe('what the allowance cannot pay within the wait', () => {
+describe('what the budget cannot pay within the wait', () => {
   it('is null at its path with the seconds to wait, and the rest is answered', async () => {
     const clock = new ManualClock();
     await using gw = await startGateway({

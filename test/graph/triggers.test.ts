@@ -15,7 +15,7 @@ function worldOf(triggers: readonly ProjectTrigger[]): World {
   return world;
 }
 
-/** The clock stands an hour after the first trigger; allowance is not what these tests are about. */
+/** The clock stands an hour after the first trigger; budget is not what these tests are about. */
 function gatewayOf(
   triggers: readonly ProjectTrigger[],
   options: TestGatewayOptions = {},

@@ -15,12 +15,12 @@ describe('the interval of a feed', () => {
     expect(pollIntervalMs(3_000, 4, limit(10))).toBe(3_000);
   });
 
-  it('grows where polls of several pages would take over half of the allowance', () => {
+  it('grows where polls of several pages would take over half of the budget', () => {
     expect(pollIntervalMs(3_000, 1, limit(9))).toBe(3_000);
     expect(pollIntervalMs(3_000, 4, limit(9))).toBe(8_000);
   });
 
-  it('takes no more than the share of a feed once the allowance is short, and still all of that', () => {
+  it('takes no more than the share of a feed once the budget is short, and still all of that', () => {
     const intervalMs = pollIntervalMs(3_000, 1, limit(0));
     expect(60_000 / intervalMs).toBeGreaterThan(12);
     expect(60_000 / intervalMs).toBeLessThan(13.5);

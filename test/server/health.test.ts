@@ -115,7 +115,7 @@ describe('/ready', () => {
     await vi.waitFor(async () => expect(await ready(gw)).toMatchObject({ status: 'ok', CATALOGUE: 'ok' }));
   });
 
-  it('does not take the spent allowance of a minute for more than it is', async () => {
+  it('does not take the spent budget of a minute for more than it is', async () => {
     const clock = new ManualClock();
     const env = { PROJECT_RATE_PER_MINUTE: '1', PROJECT_RATE_BURST: '1', UPSTREAM_MAX_WAIT_MS: '0' };
     await using gw = await startGateway({ clock, catalogue: false, env });
@@ -125,7 +125,7 @@ describe('/ready', () => {
     expect(await ready(gw)).toEqual({ http: 200, status: 'ok', PROJECT: 'ok' });
   });
 
-  it('is no feed: nothing of the allowance is kept for one because of it', async () => {
+  it('is no feed: nothing of the budget is kept for one because of it', async () => {
     const clock = new ManualClock();
     const env = { PROJECT_RATE_PER_MINUTE: '20', PROJECT_RATE_BURST: '20', UPSTREAM_MAX_WAIT_MS: '0' };
     await using gw = await startGateway({ clock, catalogue: false, env });

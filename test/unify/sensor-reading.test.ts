@@ -219,7 +219,7 @@ describe('those who wait for a list', () => {
   });
 });
 
-describe('a list that the allowance cannot pay at once', () => {
+describe('a list that the budget cannot pay at once', () => {
   it('lets go who waits, with what there is, and is read to its end behind', async () => {
     const clock = new ManualClock();
     let isSpent = true;

@@ -73,7 +73,7 @@ describe('a caller that leaves', () => {
     expect((await project.sensors(page, scopeOf())).value.items.length).toBeGreaterThan(0);
   });
 
-  it('spends nothing when it leaves while it waits for allowance', async () => {
+  it('spends nothing when it leaves while it waits for budget', async () => {
     await using upstream = await startUpstream({
       projectAllowance: { perMinute: 60, burst: 1, perDay: null },
     });

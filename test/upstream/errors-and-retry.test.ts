@@ -265,7 +265,7 @@ describe('a second attempt', () => {
     expect(sandbox.seen('project')).toHaveLength(1);
   });
 
-  it('pays allowance, and where it cannot, the first failure stands', async () => {
+  it('pays budget, and where it cannot, the first failure stands', async () => {
     await using upstream = await startUpstream({
       projectAllowance: { perMinute: 60, burst: 20, perDay: 1 },
     });

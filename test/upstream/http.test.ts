@@ -137,7 +137,7 @@ describe('a request to upstream', () => {
 describe('a stream from upstream', () => {
   const window = { channel: 'HNZ', start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:01:00Z' };
 
-  it('is passed on as it comes, pays allowance, and ends upstream when it is destroyed', async () => {
+  it('is passed on as it comes, pays budget, and ends upstream when it is destroyed', async () => {
     await using upstream = await startUpstream();
     await using tiny = await startTiny((_, response) => {
       response.writeHead(200, { 'content-type': 'application/vnd.fdsn.mseed' });

@@ -38,7 +38,7 @@ const settings = fc.record({
 /** Sends as early as permitted, and gives the moments at which upstream counts. */
 function countedBy(chosen: RateLimitSettings, plan: readonly Step[]): number[] {
   let nowMs = 0;
-  const allowance = new Limiter({ ...realClock, now: () => nowMs }, chosen);
+  const limiter = new Limiter({ ...realClock, now: () => nowMs }, chosen);
   const answers: { readonly atMs: number; readonly spent: Permit }[] = [];
   /** Moves on, but only up to the next answer: it can make the next request ready sooner. */
   const moveTo = (untilMs: number) => {
@@ -51,9 +51,8 @@ function countedBy(chosen: RateLimitSettings, plan: readonly Step[]): number[] {
     const untilMs = nowMs + step.pauseMs;
     while (nowMs < untilMs) moveTo(untilMs);
     for (let i = 0; i < step.count; i++) {
-      for (let readyMs = allowance.readyAtMs(); readyMs > nowMs; readyMs = allowance.readyAtMs())
-        moveTo(readyMs);
-      const spent = allowance.spend();
+      for (let readyMs = limiter.readyAtMs(); readyMs > nowMs; readyMs = limiter.readyAtMs()) moveTo(readyMs);
+      const spent = limiter.spend();
       counted.push(nowMs + step.onTheWayMs);
       answers.push({ atMs: nowMs + step.onTheWayMs + step.backMs, spent });
       answers.sort((a, b) => a.atMs - b.atMs);
@@ -62,7 +61,7 @@ function countedBy(chosen: RateLimitSettings, plan: readonly Step[]): number[] {
   return counted.sort((a, b) => a - b);
 }
 
-describe('an allowance', () => {
+describe('a budget', () => {
   it('is never exceeded, whether upstream counts by bucket, sliding or fixed window', () => {
     fc.assert(
       fc.property(settings, steps, fc.integer({ min: 0, max: 60_000 }), (chosen, plan, phaseMs) => {
@@ -102,53 +101,53 @@ describe('an allowance', () => {
 
   it('is whole again after a minute of rest', async () => {
     const clock = new ManualClock();
-    const allowance = new Limiter(clock, project);
-    for (let i = 0; i < 20; i++) allowance.spend().answered();
-    expect(allowance.remaining).toBe(0);
-    expect(allowance.resetAtMs).toBeGreaterThan(clock.now());
+    const limiter = new Limiter(clock, project);
+    for (let i = 0; i < 20; i++) limiter.spend().answered();
+    expect(limiter.remaining).toBe(0);
+    expect(limiter.resetAtMs).toBeGreaterThan(clock.now());
     await clock.advance(61_000);
-    expect(allowance.remaining).toBe(20);
-    expect(allowance.resetAtMs).toBeNull();
+    expect(limiter.remaining).toBe(20);
+    expect(limiter.resetAtMs).toBeNull();
   });
 
   it('counts an answered request from its answer, and one without from two seconds after its sending', async () => {
     const clock = new ManualClock();
-    const allowance = new Limiter(clock, { perMinute: 60, burst: 1, perDay: null });
-    const spent = allowance.spend();
-    const atTheLatestMs = allowance.readyAtMs() - clock.now();
+    const limiter = new Limiter(clock, { perMinute: 60, burst: 1, perDay: null });
+    const spent = limiter.spend();
+    const atTheLatestMs = limiter.readyAtMs() - clock.now();
     expect(atTheLatestMs).toBeGreaterThan(3_000);
-    expect(allowance.readyAtMs(1, { hopeful: true })).toBeCloseTo(allowance.readyAtMs() - 2_000);
+    expect(limiter.readyAtMs(1, { hopeful: true })).toBeCloseTo(limiter.readyAtMs() - 2_000);
     await clock.advance(100);
     spent.answered();
-    expect(allowance.readyAtMs() - clock.now()).toBeCloseTo(atTheLatestMs - 2_000);
+    expect(limiter.readyAtMs() - clock.now()).toBeCloseTo(atTheLatestMs - 2_000);
   });
 
   it('does not stand still for an hour when the clock of the machine is set back by one', () => {
     let nowMs = 10_000_000;
-    const allowance = new Limiter({ ...realClock, now: () => nowMs }, project);
-    for (let i = 0; i < 20; i++) allowance.spend().answered();
+    const limiter = new Limiter({ ...realClock, now: () => nowMs }, project);
+    for (let i = 0; i < 20; i++) limiter.spend().answered();
     nowMs -= 3_600_000;
-    allowance.spend().answered();
-    expect(allowance.readyAtMs() - nowMs).toBeLessThan(5_000);
+    limiter.spend().answered();
+    expect(limiter.readyAtMs() - nowMs).toBeLessThan(5_000);
   });
 
   it('takes back what was not sent', () => {
-    const allowance = new Limiter(new ManualClock(), { perMinute: 60, burst: 20, perDay: 100 });
-    const spent = allowance.spend();
-    expect([allowance.remaining, allowance.remainingToday]).toEqual([19, 99]);
+    const limiter = new Limiter(new ManualClock(), { perMinute: 60, burst: 20, perDay: 100 });
+    const spent = limiter.spend();
+    expect([limiter.remaining, limiter.remainingToday]).toEqual([19, 99]);
     spent.giveBack();
-    expect([allowance.remaining, allowance.remainingToday]).toEqual([20, 100]);
+    expect([limiter.remaining, limiter.remainingToday]).toEqual([20, 100]);
   });
 });
 
-describe('an allowance of a day', () => {
+describe('a budget of a day', () => {
   it('is never exceeded in any 24 hours, and comes back as its requests grow a day old', async () => {
     const clock = new ManualClock(0);
-    const allowance = new Limiter(clock, { perMinute: 60, burst: 20, perDay: 100 });
+    const limiter = new Limiter(clock, { perMinute: 60, burst: 20, perDay: 100 });
     const sent: number[] = [];
     for (let i = 0; i < 350; i++) {
-      while (allowance.readyAtMs() > clock.now()) await clock.advance(allowance.readyAtMs() - clock.now());
-      allowance.spend().answered();
+      while (limiter.readyAtMs() > clock.now()) await clock.advance(limiter.readyAtMs() - clock.now());
+      limiter.spend().answered();
       sent.push(clock.now());
       await clock.advance(i % 7 === 0 ? 3_600_000 : 500);
     }
@@ -160,80 +159,80 @@ describe('an allowance of a day', () => {
   });
 
   it('can be left to others in part', () => {
-    const allowance = new Limiter(new ManualClock(), { perMinute: 60, burst: 20, perDay: 10 });
-    for (let i = 0; i < 8; i++) allowance.spend().answered();
-    expect(allowance.readyAtMs(1, { keptToday: 1 })).toBe(allowance.readyAtMs());
-    expect(allowance.readyAtMs(1, { keptToday: 2 })).toBeGreaterThan(allowance.readyAtMs() + 3_600_000);
+    const limiter = new Limiter(new ManualClock(), { perMinute: 60, burst: 20, perDay: 10 });
+    for (let i = 0; i < 8; i++) limiter.spend().answered();
+    expect(limiter.readyAtMs(1, { keptToday: 1 })).toBe(limiter.readyAtMs());
+    expect(limiter.readyAtMs(1, { keptToday: 2 })).toBeGreaterThan(limiter.readyAtMs() + 3_600_000);
   });
 });
 
 describe('after a refusal', () => {
   it('nothing is ready for as long as upstream said, and then one by one', async () => {
     const clock = new ManualClock();
-    const allowance = new Limiter(clock, project);
-    allowance.refuse(7_000);
-    expect(allowance.retryAfterUntilMs).toBe(clock.now() + 7_000);
-    expect(allowance.readyAtMs()).toBe(clock.now() + 7_000);
+    const limiter = new Limiter(clock, project);
+    limiter.refuse(7_000);
+    expect(limiter.retryAfterUntilMs).toBe(clock.now() + 7_000);
+    expect(limiter.readyAtMs()).toBe(clock.now() + 7_000);
     await clock.advance(7_000);
     const startMs = clock.now();
     for (let i = 0; i < 20; i++) {
-      await clock.advance(allowance.readyAtMs() - clock.now());
-      allowance.spend().answered();
+      await clock.advance(limiter.readyAtMs() - clock.now());
+      limiter.spend().answered();
     }
     expect(clock.now() - startMs).toBeGreaterThanOrEqual(19_000);
   });
 
   it('a shorter one does not shorten it', () => {
     const clock = new ManualClock();
-    const allowance = new Limiter(clock, project);
-    allowance.refuse(30_000);
-    expect(allowance.refuse(1_000)).toBe(30_000);
+    const limiter = new Limiter(clock, project);
+    limiter.refuse(30_000);
+    expect(limiter.refuse(1_000)).toBe(30_000);
   });
 
   it('that names no time waits seconds, and twice as long each time it is repeated', async () => {
     const clock = new ManualClock();
-    const allowance = new Limiter(clock, project);
+    const limiter = new Limiter(clock, project);
     const waits: number[] = [];
     for (let i = 0; i < 6; i++) {
-      waits.push(allowance.refuse(null));
+      waits.push(limiter.refuse(null));
       // Those that were refused together are one refusal.
-      allowance.refuse(null);
-      await clock.advance(allowance.readyAtMs() - clock.now());
+      limiter.refuse(null);
+      await clock.advance(limiter.readyAtMs() - clock.now());
     }
     expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
     await clock.advance(120_000);
-    expect(allowance.refuse(null)).toBe(5_000);
+    expect(limiter.refuse(null)).toBe(5_000);
   });
 });
 
 describe("upstream's own count", () => {
   it('stops what ours would permit, until it says that it is whole again', () => {
     const clock = new ManualClock();
-    const allowance = new Limiter(clock, project);
-    const spent = allowance.spend();
+    const limiter = new Limiter(clock, project);
+    const spent = limiter.spend();
     spent.answered();
-    allowance.observe(spent, { remaining: 2, resetAtMs: clock.now() + 30_000 });
-    expect(allowance.remaining).toBe(2);
-    allowance.spend();
-    allowance.spend();
-    expect(allowance.readyAtMs()).toBe(clock.now() + 30_000);
+    limiter.observe(spent, { remaining: 2, resetAtMs: clock.now() + 30_000 });
+    expect(limiter.remaining).toBe(2);
+    limiter.spend();
+    limiter.spend();
+    expect(limiter.readyAtMs()).toBe(clock.now() + 30_000);
   });
 
   it('is told by the request sent last, whatever the order of the answers', () => {
     const clock = new ManualClock();
-    const allowance = new Limiter(clock, project);
-    const first = allowance.spend();
-    const second = allowance.spend();
-    allowance.observe(second, { remaining: 5, resetAtMs: clock.now() + 30_000 });
-    allowance.observe(first, { remaining: 6, resetAtMs: clock.now() + 30_000 });
-    expect(allowance.remaining).toBe(5);
+    const limiter = new Limiter(clock, project);
+    const first = limiter.spend();
+    const second = limiter.spend();
+    limiter.observe(second, { remaining: 5, resetAtMs: clock.now() + 30_000 });
+    limiter.observe(first, { remaining: 6, resetAtMs: clock.now() + 30_000 });
+    expect(limiter.remaining).toBe(5);
   });
 
   it('of a minute changes the pace, with the burst in proportion', () => {
-    const allowance = new Limiter(new ManualClock(), project);
-    allowance.observe(allowance.spend(), { perMinute: 300 });
-    expect([allowance.perMinute, allowance.burst]).toEqual([300, 100]);
-    allowance.observe(allowance.spend(), { perMinute: 30 });
-    expect([allowance.perMinute, allowance.burst]).toEqual([30, 10]);
+    const limiter = new Limiter(new ManualClock(), project);
+    limiter.observe(limiter.spend(), { perMinute: 300 });
+    expect([limiter.perMinute, limiter.burst]).toEqual([300, 100]);
+    limiter.observe(limiter.spend(), { perMinute: 30 });
+    expect([limiter.perMinute, limiter.burst]).toEqual([30, 10]);
   });
 });

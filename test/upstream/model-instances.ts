@@ -155,9 +155,9 @@ export interface Sent {
   readonly countedAtMs: number;
 }
 
-/** Instances that share one key's allowance, in time that the test drives; their own clocks need not agree. */
+/** Instances that share one key's budget, in time that the test drives; their own clocks need not agree. */
 export function modelInstances(
-  allowance: RateLimitSettings,
+  rateLimit: RateLimitSettings,
   options: readonly Omit<InstanceOptions, 'instances'>[],
   {
     source = 'PROJECT' as 'PROJECT' | 'CATALOGUE',
@@ -182,7 +182,7 @@ export function modelInstances(
     const { clock } = link;
     return {
       link,
-      rateLimit: new RateLimit({ source, name: 'key', store, clock, rateLimit: allowance, maxWaitMs }),
+      rateLimit: new RateLimit({ source, name: 'key', store, clock, rateLimit: rateLimit, maxWaitMs }),
     };
   };
   const instances = options.map(add);

@@ -90,7 +90,7 @@ it('an upstream that dies for ten minutes under load is hardly asked, its client
   // Refreshed within a minute of the return, and as often from then on, under a load of strangers that would take it all.
   for (const { ageS } of between('dashboard', 740, 840)) expect(ageS).toBeLessThan(75);
   for (const { code } of between('feed', 690, 840)) expect(code).toBeNull();
-  // All of them together ask for more than the allowance: most of the strangers are answered.
+  // All of them together ask for more than the budget: most of the strangers are answered.
   const strangers = between('stranger', 690, 840);
   expect(strangers.filter(({ code }) => code === null).length).toBeGreaterThan(strangers.length / 2);
   for (const { code } of strangers) expect([null, 'UPSTREAM_RATE_LIMITED']).toContain(code);

@@ -223,7 +223,7 @@ describe('an interface that fails again and again', () => {
     expect(sandbox.seen('project')).toEqual([]);
   });
 
-  it('is not probed by reads that were waiting for allowance when it was given up', async () => {
+  it('is not probed by reads that were waiting for budget when it was given up', async () => {
     await using upstream = await startUpstream({
       projectAllowance: { perMinute: 60, burst: 10, perDay: null },
       client: { maxWaitMs: 60_000 },

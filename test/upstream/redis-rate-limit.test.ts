@@ -5,9 +5,9 @@ import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-if (noRedis) console.warn(`Gateways that share an allowance: ${noRedis}`);
+if (noRedis) console.warn(`Gateways that share a budget: ${noRedis}`);
 
-describe.skipIf(noRedis)(`gateways that share an allowance${noRedis ? ` (${noRedis})` : ''}`, () => {
+describe.skipIf(noRedis)(`gateways that share a budget${noRedis ? ` (${noRedis})` : ''}`, () => {
   /** Each has had an answer from upstream, and knows of all others. */
   async function start(redis: TestRedis, sandbox: Sandbox, count: number, env: Record<string, string> = {}) {
     const gateways = await Promise.all(

@@ -24,8 +24,8 @@ interface Settled {
 /** A line whose requests are answered 50 ms after they are sent. */
 function lineOf({ perMinute = 60, burst = 20, perDay = null as number | null } = {}) {
   const clock = new ManualClock(0);
-  const allowance = new Limiter(clock, { perMinute, burst, perDay });
-  const line = new RequestQueue(clock, allowance, (readyInMs) => new Refused(readyInMs));
+  const limiter = new Limiter(clock, { perMinute, burst, perDay });
+  const line = new RequestQueue(clock, limiter, (readyInMs) => new Refused(readyInMs));
   const settled: Settled[] = [];
   const ask = (
     name: string,
@@ -60,11 +60,11 @@ function lineOf({ perMinute = 60, burst = 20, perDay = null as number | null } =
     settled.length = 0;
   };
   const names = () => settled.filter(({ granted }) => granted).map(({ name }) => name);
-  return { clock, allowance, line, ask, settled, names, drain };
+  return { clock, limiter, line, ask, settled, names, drain };
 }
 
 describe('the request queue', () => {
-  it('lets a burst through at once and the rest at the pace of the allowance', async () => {
+  it('lets a burst through at once and the rest at the pace of the budget', async () => {
     const { clock, ask, settled } = lineOf();
     for (let i = 0; i < 22; i++) ask(`${i}`);
     await clock.advance(0);
@@ -209,11 +209,11 @@ describe('the request queue', () => {
   });
 
   it('does not let anyone in who has left before', async () => {
-    const { clock, ask, settled, allowance } = lineOf();
+    const { clock, ask, settled, limiter } = lineOf();
     ask('late', { signal: AbortSignal.abort(new Error('gone')) });
     await clock.advance(0);
     expect(settled).toMatchObject([{ granted: false }]);
-    expect(allowance.remaining).toBe(20);
+    expect(limiter.remaining).toBe(20);
   });
 
   it('moves one up for whom someone more urgent waits too', async () => {
@@ -227,8 +227,8 @@ describe('the request queue', () => {
   });
 
   it('does not keep the more urgent one longer than they wait', async () => {
-    const { clock, allowance, ask, settled } = lineOf();
-    allowance.refuse(50_000);
+    const { clock, limiter, ask, settled } = lineOf();
+    limiter.refuse(50_000);
     const place = ask('background', { priority: 'background', maxWaitMs: 60_000 });
     await clock.advance(1_000);
     place.raise('query', {}, 5_000);
@@ -237,10 +237,10 @@ describe('the request queue', () => {
   });
 
   it('sends nothing while upstream has asked for silence, refuses who cannot outwait it, and restarts one by one', async () => {
-    const { clock, allowance, line, ask, settled, names } = lineOf();
+    const { clock, limiter, line, ask, settled, names } = lineOf();
     for (let i = 0; i < 24; i++) ask(`${i}`);
     await clock.advance(10);
-    allowance.refuse(7_000);
+    limiter.refuse(7_000);
     line.refuseHopeless();
     await clock.advance(0);
     expect(settled.filter(({ error }) => error instanceof Refused && error.readyInMs > 6_900)).toHaveLength(

@@ -13,7 +13,7 @@ interface Scene {
   readonly answerMs: number;
   /** From the start of one poll to the start of the next, as far as it is answered by then; null without a feed. */
   readonly pollEveryMs: number | null;
-  /** From then on more queries than the allowance can pay never stop coming. */
+  /** From then on more queries than the budget can pay never stop coming. */
   readonly queriesFromMs: number;
   readonly minutes: number;
 }
@@ -85,7 +85,7 @@ describe('a feed that someone listens to', () => {
     }
   });
 
-  it('gets a fifth of any allowance in any minute', async () => {
+  it('gets a fifth of any budget in any minute', async () => {
     await fc.assert(
       fc.asyncProperty(scenes, async (scene) => {
         const share = Math.floor(scene.perMinute / 5);
@@ -105,7 +105,7 @@ describe('a feed that someone listens to', () => {
         // Whoever asks all the time had the whole of it before the queries came.
         const since = (times: readonly number[]) =>
           times.filter((atMs) => atMs >= scene.queriesFromMs + 2 * minuteMs).length;
-        // A third, or what it is owed of an allowance that answers are too slow for; and one or two at both ends.
+        // A third, or what it is owed of a budget that answers are too slow for; and one or two at both ends.
         const minutes = 4 - scene.queriesFromMs / minuteMs;
         const owed = scene.perMinute * (13 / 60) * minutes;
         const third = (since(feed) + since(query)) / 3;

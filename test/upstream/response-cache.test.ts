@@ -113,7 +113,7 @@ describe('an answer', () => {
     );
   });
 
-  it('of a day is served when the allowance is spent', async () => {
+  it('of a day is served when the budget is spent', async () => {
     await using upstream = await startUpstream({
       projectAllowance: { perMinute: 60, burst: 20, perDay: 1 },
     });

@@ -44,7 +44,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 15 },
 );
 
-describe('an allowance that instances share', () => {
+describe('a budget that instances share', () => {
   it('is never exceeded by all of them together, however their clocks differ and whoever asks', async () => {
     await fc.assert(
       fc.asyncProperty(
