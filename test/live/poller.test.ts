@@ -18,7 +18,7 @@ function begin({ random = 0.5, intervalMs = 5 * second } = {}) {
       if (state.tookMs > 0) await clock.sleep(state.tookMs, signal);
       if (state.failure) throw state.failure;
     },
-    isItsTurn: () => true,
+    isLeader: () => true,
     idle: async () => state.idleSteps-- > 0,
     intervalMs: () => intervalMs,
     onFailure: (_, inARow) => failures.push(inARow),

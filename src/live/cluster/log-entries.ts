@@ -1,6 +1,6 @@
 import type { SharedChanges } from '../../store/store.js';
 import type { Subject } from '../tracking/change.js';
-import type { DetectorState } from '../tracking/change-detector.js';
+import type { ExchangedSnapshot } from '../tracking/change-appender.js';
 import type { PollProgress } from './publisher.js';
 import { parseText, textOf } from './record-text.js';
 
@@ -40,7 +40,7 @@ export class LogEntries<Rec> {
     }
   }
 
-  ofState({ records, coveredFromMs, upstreamMs }: DetectorState<Rec>): string {
+  ofState({ records, coveredFromMs, upstreamMs }: ExchangedSnapshot<Rec>): string {
     return textOf({
       records: records.map(({ record, traits }) => ({
         record: this.#subject.pack(record, this.#time),
@@ -51,7 +51,7 @@ export class LogEntries<Rec> {
     });
   }
 
-  stateOf(text: string): DetectorState<Rec> {
+  stateOf(text: string): ExchangedSnapshot<Rec> {
     const { records, coveredFromMs, upstreamMs } = parseText(text) as {
       records: readonly { record: unknown; traits: unknown }[];
       coveredFromMs: number | null;

@@ -1,5 +1,6 @@
 import type { Place } from '../../store/store.js';
-import type { ChangeDetector } from '../tracking/change-detector.js';
+import type { ChangeAppender } from '../tracking/change-appender.js';
+import type { State } from '../tracking/snapshot.js';
 
 /** Progress of the instance that polls. */
 export interface PollProgress {
@@ -8,7 +9,7 @@ export interface PollProgress {
   readonly upstreamMs: number;
 }
 
-/** Publishes changes to the listeners of this instance, directly or through the replicated log. */
+/** Appends changes to the log of this instance, directly or through the replicated log. */
 export interface ChangePublisher<Rec> {
   /** True when this instance polls. */
   readonly isPolling: boolean;
@@ -19,12 +20,12 @@ export interface ChangePublisher<Rec> {
   stop(): void;
   /** Resolves when a listener whose last change was `logged` can begin; null when it can begin at once. */
   upTo(logged: Place | null): Promise<void> | null;
-  publish(changed: readonly Rec[]): void | Promise<void>;
+  append(changed: readonly State<Rec>[]): void | Promise<void>;
 }
 
 /** Appends directly: for a single process. */
 export function localPublisher<Rec>(
-  detector: Pick<ChangeDetector<Rec, string>, 'append'>,
+  appender: Pick<ChangeAppender<Rec, string>, 'append'>,
 ): ChangePublisher<Rec> {
   return {
     isPolling: true,
@@ -32,6 +33,6 @@ export function localPublisher<Rec>(
     start() {},
     stop() {},
     upTo: () => null,
-    publish: (changed) => detector.append(changed),
+    append: (changed) => appender.append(changed),
   };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.js';
 import type { Attached, Place, SharedChanges } from '../../store/store.js';
 import type { Subject } from '../tracking/change.js';
+import type { ChangeAppender } from '../tracking/change-appender.js';
 import type { ChangeDetector } from '../tracking/change-detector.js';
 import { newEpoch } from '../tracking/offsets.js';
 import type { LogEntries } from './log-entries.js';
@@ -9,6 +10,7 @@ export interface ReplicatedLogOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
   readonly changes: SharedChanges;
   readonly detector: ChangeDetector<Rec, Kind>;
+  readonly appender: ChangeAppender<Rec, Kind>;
   readonly clock: Clock;
   readonly text: LogEntries<Rec>;
   /** Called when the baseline has been taken from another instance. */
@@ -54,13 +56,13 @@ export class ReplicatedLog<Rec, Kind extends string> {
   }
 
   /** Marks a record for publication on the next attach. */
-  toldAlone(record: Rec): void {
+  appendedAlone(record: Rec): void {
     this.#unpublished.add(this.#options.subject.idOf(record));
   }
 
   /** Resyncs with the other instances, and publishes the records that were appended while partitioned. */
   async attach(stay: Stay): Promise<void> {
-    const { changes, detector, text, onBaseline } = this.#options;
+    const { changes, detector, appender, text, onBaseline } = this.#options;
     const attached = await changes.attach(this.#applied);
     if (stay.isOver) return;
     if (!attached) {
@@ -72,7 +74,7 @@ export class ReplicatedLog<Rec, Kind extends string> {
       const hadNoBaseline = !detector.hasBaseline;
       this.#applied = { run, seq: base.seq };
       this.#snapshotSeq = base.seq;
-      detector.adopt(text.stateOf(base.text), this.#applied);
+      appender.adopt(text.stateOf(base.text), this.#applied);
       if (hadNoBaseline) onBaseline();
     }
     this.#apply(attached);
@@ -82,16 +84,16 @@ export class ReplicatedLog<Rec, Kind extends string> {
 
   /** Begins an epoch from this instance's snapshot, or attaches to one that another instance began first. */
   async begin(stay: Stay): Promise<void> {
-    const { changes, detector, text } = this.#options;
+    const { changes, appender, text } = this.#options;
     const run = newEpoch();
-    const isBegun = await changes.begin(run, text.ofState(detector.state(mostInSnapshot)));
+    const isBegun = await changes.begin(run, text.ofState(appender.exchanged(mostInSnapshot)));
     if (stay.isOver) return;
     if (!isBegun) return this.attach(stay);
     this.#applied = { run, seq: 0 };
     this.#snapshotSeq = 0;
     // The snapshot of the new epoch contains all states.
     this.#unpublished.clear();
-    detector.offsets.restart(this.#applied, detector.log.next);
+    appender.offsets.restart(this.#applied, appender.log.next);
   }
 
   /** Appends changes, and applies them here after those that others appended before; false when the epoch has ended. */
@@ -113,10 +115,10 @@ export class ReplicatedLog<Rec, Kind extends string> {
 
   /** Stores a newer snapshot, so that attaching instances need not read thousands of changes. Called by the leader. */
   async rebase(): Promise<void> {
-    const { changes, detector, text } = this.#options;
+    const { changes, appender, text } = this.#options;
     if (!this.#applied || this.#applied.seq - this.#snapshotSeq < rebaseAfter) return;
     this.#snapshotSeq = this.#applied.seq;
-    await changes.rebase(this.#applied, text.ofState(detector.state(mostInSnapshot)));
+    await changes.rebase(this.#applied, text.ofState(appender.exchanged(mostInSnapshot)));
   }
 
   async #add(stay: Stay, run: number, records: readonly Rec[], isLate: boolean): Promise<boolean> {
@@ -138,12 +140,12 @@ export class ReplicatedLog<Rec, Kind extends string> {
     { run, changes }: Pick<Attached, 'run' | 'changes'>,
     own: (seq: number) => Rec | undefined = () => undefined,
   ): void {
-    const { detector, text } = this.#options;
+    const { appender, text } = this.#options;
     for (const change of changes) {
       const place = { run, seq: change.seq };
       const observed = text.changeOf(change.text);
-      if (observed) detector.appendReplicated(own(change.seq) ?? observed.record, { ...observed, place });
-      else detector.offsets.restart(place, detector.log.next);
+      if (observed) appender.appendReplicated(own(change.seq) ?? observed.record, { ...observed, place });
+      else appender.offsets.restart(place, appender.log.next);
       this.#applied = place;
     }
   }

@@ -1,6 +1,7 @@
 import type { Timer } from '../../clock.js';
 import type { Log } from '../../log.js';
 import { heartbeatMs, type Place, StoreAway } from '../../store/store.js';
+import type { State } from '../tracking/snapshot.js';
 import { LogEntries } from './log-entries.js';
 import type { ChangePublisher, PollProgress } from './publisher.js';
 import { ReplicatedLog, type ReplicatedLogOptions, type Stay } from './replicated-log.js';
@@ -11,7 +12,7 @@ export interface ReplicatedPublisherOptions<Rec, Kind extends string>
   /** When this instance last read upstream to the end; null when it has not. */
   readonly readAtMs: () => number | null;
   /** Called when this instance becomes the one that polls. */
-  readonly onTurn: () => void;
+  readonly onLeader: () => void;
 }
 
 // The epoch can end before each append. After so many attempts the changes are appended here alone.
@@ -88,9 +89,9 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     return isAhead ? this.#inOrder(session, () => this.#read(session)) : null;
   }
 
-  publish(changed: readonly Rec[]): Promise<void> {
+  append(changed: readonly State<Rec>[]): Promise<void> {
     const session = this.#session;
-    return session ? this.#inOrder(session, () => this.#publish(session, changed)) : Promise.resolve();
+    return session ? this.#inOrder(session, () => this.#append(session, changed)) : Promise.resolve();
   }
 
   /** Runs one operation after the other. Never rejects. */
@@ -127,11 +128,12 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     if (this.#isLeader && !session.isOver) await this.#log.rebase();
   }
 
-  async #publish(session: Session, changed: readonly Rec[]): Promise<void> {
+  async #append(session: Session, changed: readonly State<Rec>[]): Promise<void> {
     const log = this.#log;
+    const records = changed.map(({ record }) => record);
     try {
       for (let attempt = 0; attempt < mostAttempts && this.#isShared; attempt++) {
-        const isAdded = await log.add(session, changed);
+        const isAdded = await log.add(session, records);
         if (session.isOver) return;
         if (isAdded) return await log.rebase();
         await this.#attach(session);
@@ -140,12 +142,14 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
       this.#fail(error);
     }
     if (session.isOver) return;
-    for (const record of changed) log.toldAlone(record);
-    this.#options.detector.append(changed);
+    for (const record of records) log.appendedAlone(record);
+    // Other instances' changes may have been applied since these were detected.
+    const { appender, detector } = this.#options;
+    appender.append(records.map((record) => detector.stateOf(record)));
   }
 
   async #heartbeat(session: Session): Promise<void> {
-    const { changes, detector, onTurn } = this.#options;
+    const { changes, detector, onLeader } = this.#options;
     if (session.isOver || !changes.connection.isUp) return;
     if (!this.#isShared && !session.joining) return this.#join(session);
     try {
@@ -168,7 +172,7 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
       // Redis has lost the epoch, or was unreachable when it should have begun.
       if (this.#isLeader && !this.#log.place && detector.hasBaseline)
         await this.#inOrder(session, () => this.#log.begin(session));
-      if (!wasPolling && this.isPolling) onTurn();
+      if (!wasPolling && this.isPolling) onLeader();
     } catch (error) {
       if (!session.isOver) this.#fail(error);
     }
@@ -186,10 +190,10 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     if (!this.#isShared) return;
     this.#isShared = false;
     this.#isLeader = false;
-    const { detector, onTurn } = this.#options;
-    detector.detach();
+    const { detector, appender, onLeader } = this.#options;
+    appender.detach();
     // With a baseline, wait for the next poll as usual, so that not all instances read upstream at once.
-    if (!detector.hasBaseline) onTurn();
+    if (!detector.hasBaseline) onLeader();
   }
 
   #ownProgress(): string | null {

@@ -12,6 +12,7 @@ import { Poller } from '../polling/poller.js';
 import { dayMs, SweepAndBackfill } from '../polling/sweep-and-backfill.js';
 import { positionBeside, type RecordList } from '../tracking/beside-list.js';
 import type { Change, Subject } from '../tracking/change.js';
+import { ChangeAppender } from '../tracking/change-appender.js';
 import { ChangeDetector } from '../tracking/change-detector.js';
 import { decodePosition, encodePosition } from '../tracking/cursor.js';
 import { PendingResumes, type Resume } from '../tracking/pending-resumes.js';
@@ -57,6 +58,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   readonly #options: RecordFeedOptions<Rec, Kind>;
   readonly #scope: string;
   readonly #detector: ChangeDetector<Rec, Kind>;
+  readonly #appender: ChangeAppender<Rec, Kind>;
   readonly #publisher: ChangePublisher<Rec>;
   readonly #resumes = new PendingResumes<Rec, Kind>();
   readonly #sweepAndBackfill: SweepAndBackfill<Rec, Kind>;
@@ -68,25 +70,27 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const { subject, reader, changes, clock, random, lookbackMs, onDelivering } = options;
     this.#options = options;
     this.#scope = `${subject.name} ${subject.source} ${options.scope}`;
-    const publish = (changed: readonly Rec[]) => this.#publisher.publish(changed);
-    this.#detector = new ChangeDetector({ subject, clock, scope: this.#scope, publish, onDelivering });
-    const isItsTurn = () => this.#publisher.isPolling;
+    const detector = new ChangeDetector(subject, clock);
+    this.#detector = detector;
+    this.#appender = new ChangeAppender({ subject, detector, clock, scope: this.#scope, onDelivering });
+    const isLeader = () => this.#publisher.isPolling;
     this.#sweepAndBackfill = new SweepAndBackfill({
       subject,
       reader,
-      detector: this.#detector,
+      detector,
       resumes: this.#resumes,
       clock,
       lookbackMs,
-      isItsTurn,
+      isLeader,
       reads: readsOf,
+      observe: (records) => this.#observe(records),
       onRead: (isTooMuch) => this.#answerResumes(isTooMuch),
     });
     this.#poller = new Poller({
       clock,
       random,
       poll: (signal) => this.#poll(signal),
-      isItsTurn,
+      isLeader,
       idle: (signal) => this.#sweepAndBackfill.step(signal),
       intervalMs: () => this.#intervalMs(),
       onFailure: (error, failures) => this.#failed(error, failures),
@@ -102,18 +106,19 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       ? new ReplicatedPublisher({
           subject,
           changes,
-          detector: this.#detector,
+          detector,
+          appender: this.#appender,
           clock,
           log: options.log,
           readAtMs: () => this.#poller.history.lastSuccessAtMs,
-          onTurn: () => this.#poller.wake(),
+          onLeader: () => this.#poller.wake(),
           onBaseline: () => this.#knowsBaseline(),
         })
-      : localPublisher(this.#detector);
+      : localPublisher(this.#appender);
   }
 
   get log() {
-    return this.#detector.log;
+    return this.#appender.log;
   }
 
   isFolded(change: Change<Rec, Kind>): boolean {
@@ -136,7 +141,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   #begin(listener: FeedListener<Change<Rec, Kind>>, resume: Resume | null): void {
     const { first, next } = this.log;
     const logged = resume?.position.logged;
-    const following = logged ? this.#detector.offsets.following(logged) : null;
+    const following = logged ? this.#appender.offsets.following(logged) : null;
     if (!resume) {
       listener.begin({ replay: [], from: next, liveFrom: next });
     } else if (following !== null && following >= first && following <= next) {
@@ -165,7 +170,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     };
     if (this.#detector.hasBaseline || !newest) {
       const { snapshot, coveredFromMs } = this.#detector;
-      await this.#detector.observe(this.#detector.fresherOf(list.records));
+      await this.#observe(this.#detector.fresherOf(list.records));
       // Upstream composed the list some time before it arrived.
       const isLater = ({ announced, seenAtMs }: Known<Rec, Kind>) =>
         announced > 0 && seenAtMs > list.readAtMs - longestReadMs;
@@ -211,6 +216,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     this.#resumes.clear();
     this.#sweepAndBackfill.reset();
     this.#detector.reset();
+    this.#appender.reset();
   }
 
   #failed(error: unknown, failures: number): void {
@@ -237,7 +243,8 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   async #readBaseline(scope: ReadScope): Promise<void> {
     const { records, coversFromMs } = await this.#options.reader.newest(scope);
     if (scope.signal.aborted) return;
-    await this.#detector.begin(records, this.#poller.history.startedAtMs, coversFromMs);
+    const changed = this.#detector.begin(records, this.#poller.history.startedAtMs, coversFromMs);
+    await this.#publisher.append(changed);
     this.#sweepAndBackfill.begin();
   }
 
@@ -261,12 +268,12 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     for await (const page of reader.pages({ from: instantAt(plan.fromMs), to: null }, scope)) {
       if (scope.signal.aborted) return;
       for (const record of page) seen.add(subject.idOf(record));
-      await detector.observe(await this.#completed(page, scope));
+      await this.#observe(await this.#completed(page, scope));
     }
     for (const known of plan.apart) {
       const record = await reader.again(known.state.record, scope);
       if (scope.signal.aborted) return;
-      if (record) await detector.observe([record]);
+      if (record) await this.#observe([record]);
       else known.missing++;
     }
     if (scope.signal.aborted) return;
@@ -275,9 +282,15 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     detector.watermark.confirm(startedAtMs, 2 * this.#intervalMs());
   }
 
+  /** The way of everything that was read: detect changes, append them. Resolves when the log has them. */
+  #observe(records: readonly Rec[]): void | Promise<void> {
+    const changed = this.#detector.detect(records);
+    if (changed.length > 0) return this.#publisher.append(changed);
+  }
+
   async #completed(page: readonly Rec[], scope: ReadScope): Promise<readonly Rec[]> {
     const { complete } = this.#options;
-    const changed = complete ? this.#detector.newsAmong(page) : [];
+    const changed = complete ? this.#detector.changesAmong(page) : [];
     if (!complete || changed.length === 0) return page;
     const others = page.filter((record) => !changed.includes(record));
     return [...others, ...(await complete(changed, scope))];
@@ -287,7 +300,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     if (!this.#detector.hasBaseline) return;
     const expire = (listener: FeedListener<Change<Rec, Kind>>, error: GatewayError) =>
       this.#subscribers.dismiss(listener, error);
-    this.#resumes.answer(this.#detector, expire, isTooMuch);
+    this.#resumes.answer(this.#detector, this.#appender, expire, isTooMuch);
   }
 }
 

@@ -53,7 +53,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
       clock,
       random,
       poll: (signal) => this.#poll(signal),
-      isItsTurn: () => true,
+      isLeader: () => true,
       idle: () => Promise.resolve(false),
       intervalMs: () => intervalMs(this.#requests),
       onFailure: (error, failures) => {

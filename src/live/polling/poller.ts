@@ -8,7 +8,7 @@ export interface PollerOptions {
   /** Reads upstream once. Errors go to `onFailure`, and it is called again after a back-off. */
   readonly poll: (signal: AbortSignal) => Promise<void>;
   /** False while another instance polls. */
-  readonly isItsTurn: () => boolean;
+  readonly isLeader: () => boolean;
   /** One small step of deferrable work between two polls; false when there is none. */
   readonly idle: (signal: AbortSignal) => Promise<boolean>;
   /** From the start of one poll to the start of the next. Asked before each wait. */
@@ -71,10 +71,10 @@ export class Poller {
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    const { clock, intervalMs, isItsTurn } = this.#options;
+    const { clock, intervalMs, isLeader } = this.#options;
     while (!signal.aborted) {
       const startedAtMs = clock.now();
-      const hasSucceeded = isItsTurn() ? await this.#poll(signal) : true;
+      const hasSucceeded = isLeader() ? await this.#poll(signal) : true;
       if (signal.aborted) return;
       const intervalNowMs = intervalMs();
       const dueMs = startedAtMs + (hasSucceeded ? intervalNowMs : this.#backOffMs(intervalNowMs));

@@ -13,8 +13,10 @@ export interface SweepAndBackfillOptions<Rec, Kind extends string> {
   readonly clock: Clock;
   readonly lookbackMs: number;
   /** False while another instance sweeps. */
-  readonly isItsTurn: () => boolean;
+  readonly isLeader: () => boolean;
   readonly reads: (signal: AbortSignal, priority: 'feed' | 'background') => ReadScope;
+  /** Resolves when the changes among the records have been appended. */
+  readonly observe: (records: readonly Rec[]) => void | Promise<void>;
   /** A backfill has ended; `isTooMuch` when it was given up, and no more will be read. */
   readonly onRead: (isTooMuch: boolean) => void;
 }
@@ -84,11 +86,11 @@ export class SweepAndBackfill<Rec, Kind extends string> {
 
   /** Reads the range between the oldest waiting cursor and the records that are known. */
   async *#backfill(fromMs: number, signal: AbortSignal): AsyncGenerator<void> {
-    const { reader, reads, detector, clock, onRead } = this.#options;
+    const { reader, reads, detector, observe, clock, onRead } = this.#options;
     const range = { from: instantAt(fromMs), to: instantAt(detector.coveredFromMs) };
     for await (const page of reader.pages(range, reads(signal, 'feed'))) {
       if (signal.aborted) return;
-      await detector.observe(page);
+      await observe(page);
       if (detector.snapshot.size > mostKnown) break;
       yield;
     }
@@ -100,11 +102,11 @@ export class SweepAndBackfill<Rec, Kind extends string> {
 
   /** docs/behaviour.md 9.2: reads the last day again for late arrivals, and records open for longer one by one. */
   async *#sweep(signal: AbortSignal): AsyncGenerator<void> {
-    const { subject, reader, reads, detector, clock, lookbackMs, isItsTurn } = this.#options;
+    const { subject, reader, reads, detector, observe, clock, lookbackMs, isLeader } = this.#options;
     const { snapshot, watermark, coveredFromMs } = detector;
     const scope = reads(signal, 'background');
     const fromMs = watermark.ms - dayMs;
-    if (!isItsTurn()) {
+    if (!isLeader()) {
       this.#sweepAtMs = clock.now() + sweepEveryMs;
       this.#forget(fromMs);
       return;
@@ -117,7 +119,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
       const range = { from: instantAt(fromMs), to: instantAt(toMs) };
       for await (const page of reader.pages(range, scope)) {
         if (signal.aborted) return;
-        await detector.observe(page);
+        await observe(page);
         yield;
       }
       detector.cover(fromMs);
@@ -125,7 +127,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
     for (const known of snapshot.ordered.slice(0, snapshot.indexOf(fromMs)).filter(isAwaited)) {
       const record = await reader.again(known.state.record, scope);
       if (signal.aborted) return;
-      if (record) await detector.observe([record]);
+      if (record) await observe([record]);
       else if (snapshot.get(subject.idOf(known.state.record)) === known) known.missing++;
       yield;
     }

@@ -1,6 +1,7 @@
 import { CursorExpired, type GatewayError } from '../../errors.js';
 import type { FeedListener } from '../feeds/feed.js';
 import type { Change } from './change.js';
+import type { ChangeAppender } from './change-appender.js';
 import type { ChangeDetector } from './change-detector.js';
 import type { Position } from './cursor.js';
 
@@ -49,10 +50,12 @@ export class PendingResumes<Rec, Kind extends string> {
    */
   answer(
     detector: ChangeDetector<Rec, Kind>,
+    appender: ChangeAppender<Rec, Kind>,
     expire: (listener: FeedListener<Change<Rec, Kind>>, error: GatewayError) => void,
     isTooMuch: boolean,
   ): void {
-    const { replay, log, watermark, coveredFromMs } = detector;
+    const { watermark, coveredFromMs } = detector;
+    const { replay, log } = appender;
     for (const [listener, { cursor, position }] of this.#waiting) {
       const isExpired = position.timeMs < watermark.ms - longestResumeMs;
       const isCovered = earliestOf(position) >= coveredFromMs;
@@ -62,7 +65,7 @@ export class PendingResumes<Rec, Kind extends string> {
         expire(listener, new CursorExpired(expired, { argument: 'after' }));
       } else {
         const missed = replay.missedSince(cursor, position, log.next, coveredFromMs);
-        for (const { change } of missed.replay) detector.delivering(change.record);
+        for (const { change } of missed.replay) appender.delivering(change.record);
         listener.begin({ ...missed, from: log.next, liveFrom: log.next });
       }
     }

@@ -1,0 +1,143 @@
+import type { Clock } from '../../clock.js';
+import type { Place } from '../../store/store.js';
+import type { Change, Subject } from './change.js';
+import type { ChangeDetector } from './change-detector.js';
+import { ChangeLog } from './change-log.js';
+import { newEpoch, Offsets } from './offsets.js';
+import { Replay } from './replay.js';
+import type { State } from './snapshot.js';
+
+export interface ChangeAppenderOptions<Rec, Kind extends string> {
+  readonly subject: Subject<Rec, Kind>;
+  readonly detector: ChangeDetector<Rec, Kind>;
+  readonly clock: Clock;
+  readonly scope: string;
+  /** Called with each state of a record before a subscriber receives it. */
+  readonly onDelivering: (record: Rec) => void;
+}
+
+/** Where and when another instance appended a change. */
+export interface ReplicatedChange {
+  readonly observedAtMs: number;
+  readonly isLate: boolean;
+  readonly place: Place;
+}
+
+/** The snapshot of a feed as instances exchange it, without the change log. */
+export interface ExchangedSnapshot<Rec> {
+  readonly records: readonly { readonly record: Rec; readonly traits: unknown }[];
+  readonly coveredFromMs: number;
+  readonly upstreamMs: number;
+}
+
+/** Appends every change to the log of this instance once, from its own reads and from other instances. */
+export class ChangeAppender<Rec, Kind extends string> {
+  readonly log: ChangeLog<Change<Rec, Kind>>;
+  readonly offsets = new Offsets({ run: newEpoch(), seq: 0 }, 1);
+  readonly replay: Replay<Rec, Kind>;
+  readonly #options: ChangeAppenderOptions<Rec, Kind>;
+
+  constructor(options: ChangeAppenderOptions<Rec, Kind>) {
+    const { subject, clock, scope, detector } = options;
+    this.#options = options;
+    this.log = new ChangeLog(clock);
+    this.replay = new Replay({ subject, snapshot: detector.snapshot, offsets: this.offsets, scope, clock });
+  }
+
+  /** Appends those of the detected changes that the snapshot does not hold yet. */
+  append(changed: readonly State<Rec>[]): void {
+    const { detector, clock } = this.#options;
+    for (const state of changed) if (detector.isChange(state)) this.#append(state, clock.now());
+  }
+
+  /**
+   * Appends a change of the replicated log unless it is known here already. The offsets restart at each skipped change,
+   * since only an unbroken sequence can be resumed from this log.
+   * @param isLate it comes from an instance that was partitioned, and may be older than what is known
+   */
+  appendReplicated(record: Rec, { observedAtMs, isLate, place }: ReplicatedChange): void {
+    const { run, seq } = place;
+    const { detector } = this.#options;
+    const state = detector.stateOf(record);
+    const isChange = detector.isChange(state) && !(isLate && detector.isOlder(state));
+    const { next } = this.log;
+    if (!isChange) this.offsets.restart({ run, seq }, next);
+    else if (this.offsets.following({ run, seq: seq - 1 }) !== next)
+      this.offsets.restart({ run, seq: seq - 1 }, next);
+    if (isChange) this.#append(state, observedAtMs);
+  }
+
+  /** Call before a subscriber receives this record: every later answer must show the state (docs/behaviour.md 5.7). */
+  delivering(record: Rec): void {
+    const { detector, subject, onDelivering } = this.#options;
+    const known = detector.snapshot.get(subject.idOf(record));
+    if (!known || known.delivered === known.state) return;
+    known.delivered = known.state;
+    onDelivering(known.state.record);
+  }
+
+  /** Starts an epoch of this instance alone: later changes are not part of the replicated log. */
+  detach(): void {
+    this.offsets.restart({ run: newEpoch(), seq: 0 }, this.log.next);
+  }
+
+  /** Takes over a snapshot of another instance: appends what is new to a feed with a baseline, learns the rest. */
+  adopt({ records, coveredFromMs, upstreamMs }: ExchangedSnapshot<Rec>, place: Place): void {
+    const { detector, clock, subject } = this.#options;
+    const { snapshot } = detector;
+    const nowMs = clock.now();
+    for (const { record, traits } of records) {
+      const state = detector.stateOf(record, traits);
+      const isNew = detector.isChange(state) && detector.isCovered(state) && !detector.isOlder(state);
+      if (detector.hasBaseline && isNew) this.#append(state, nowMs);
+      else if (!snapshot.get(subject.idOf(record))) snapshot.learn(state, nowMs);
+    }
+    detector.beginWith(coveredFromMs);
+    detector.watermark.reached(upstreamMs);
+    this.offsets.restart(place, this.log.next);
+  }
+
+  /** The newest `most` records and all that are not final, for other instances. */
+  exchanged(most: number): ExchangedSnapshot<Rec> {
+    const { snapshot, coveredFromMs, watermark } = this.#options.detector;
+    const { ordered } = snapshot;
+    const first = Math.max(0, ordered.length - most);
+    const taken = ordered.filter(({ state }, at) => at >= first || !state.isFinal);
+    // Records with the same time as the first one taken may be missing.
+    const leftOutMs = ordered[first - 1]?.state.timeMs ?? Number.NEGATIVE_INFINITY;
+    return {
+      records: taken.map(({ state: { record, traits } }) => ({ record, traits })),
+      coveredFromMs: Math.max(coveredFromMs, leftOutMs + 0.001),
+      upstreamMs: watermark.ms,
+    };
+  }
+
+  /** The last subscriber has left. */
+  reset(): void {
+    this.log.clear();
+    this.replay.clear();
+    this.detach();
+  }
+
+  #append(state: State<Rec>, observedAtMs: number): void {
+    const { detector, clock, subject } = this.#options;
+    const { snapshot, watermark } = detector;
+    const before = snapshot.get(subject.idOf(state.record));
+    watermark.saw(state.timeMs, clock.now());
+    const known = before ?? snapshot.learn(state, clock.now());
+    if (before) snapshot.update(before, state);
+    const seq = this.log.next;
+    // Update the snapshot before subscribers run: their reads must see this change.
+    if (!before) known.announced = seq;
+    if (state.isFinal) snapshot.finish(known, seq);
+    const change: Change<Rec, Kind> = {
+      kind: subject.kindOf(state.record, before !== undefined),
+      record: state.record,
+      traits: state.traits,
+      observedAtMs,
+      cursor: () => this.replay.cursorAt(seq, detector.coveredFromMs),
+    };
+    this.delivering(state.record);
+    this.log.append(change, known);
+  }
+}
