@@ -9,6 +9,7 @@ import type { SharedChanges } from '../../src/store/store.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
 import { Instant } from '../../src/unify/time/instant.js';
 import { listTriggers, type Trigger, type TriggerListArgs } from '../../src/unify/trigger/trigger.js';
+import { asId } from '../../src/upstream/decode/fields.js';
 import type { ProjectClient, TriggerQuery } from '../../src/upstream/project/client.js';
 import type { WireTrigger } from '../../src/upstream/project/wire.js';
 import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read/read.js';
@@ -123,8 +124,8 @@ function msOf(text: string): number {
 
 function wireOf({ id, deviceId, station, startMs, status, pga }: ModelTrigger): WireTrigger {
   return aWireTrigger({
-    id: String(id),
-    device_id: deviceId,
+    id: asId(String(id)),
+    device_id: asId(deviceId),
     station,
     start_time: new Date(startMs).toISOString(),
     pga_horizontal_mg: pga,

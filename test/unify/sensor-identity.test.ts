@@ -7,10 +7,19 @@ import {
   sensorKey,
 } from '../../src/unify/sensor/identity.js';
 import { associateSensors, type SensorAssociation } from '../../src/unify/sensor/inventory/matching.js';
+import { asId } from '../../src/upstream/decode/fields.js';
 
 const projectRecord = (device_id: string, station: string | null, network: string | null): ProjectRecord => ({
   value: {
-    ...{ device_id, station, network, sensor_type: null, firmware: null, status: 'online', last_seen: null },
+    ...{
+      device_id: asId(device_id),
+      station,
+      network,
+      sensor_type: null,
+      firmware: null,
+      status: 'online',
+      last_seen: null,
+    },
     ...{ location: null, power: null, connectivity: null },
   },
   readAtMs: 0,
@@ -24,7 +33,7 @@ const catalogueRecord = (
   last_seen: string | null = null,
 ): CatalogueRecord => ({
   value: {
-    ...{ id, serial_number, type: null, station_code, network_id, status: 'online', last_seen },
+    ...{ id: asId(id), serial_number, type: null, station_code, network_id, status: 'online', last_seen },
     location: null,
   },
   readAtMs: 0,

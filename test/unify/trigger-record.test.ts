@@ -9,6 +9,7 @@ import {
   triggerKey,
   triggerOf,
 } from '../../src/unify/trigger/record.js';
+import { asId } from '../../src/upstream/decode/fields.js';
 import { triggerShape } from '../../src/upstream/project/wire.js';
 
 const wire = (fields: object) =>
@@ -43,7 +44,9 @@ describe('the key of a trigger', () => {
         (triggerId, deviceId, digits) => {
           const startTime = Instant.parse(`2026-03-08T12:00:00${digits}Z`);
           if (!startTime) throw new Error('not a time');
-          const parsed = parseTriggerKey(triggerKey({ triggerId, deviceId, startTime }));
+          const parsed = parseTriggerKey(
+            triggerKey({ triggerId: asId(triggerId), deviceId: asId(deviceId), startTime }),
+          );
           expect(parsed).toMatchObject({ triggerId, deviceId });
           expect(parsed?.startTime.compare(startTime)).toBe(0);
         },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { asId } from '../../src/upstream/decode/fields.js';
 import { driving, eventually, scopeOf, startUpstream } from './harness.js';
 
 const page = { limit: 100, offset: 0 };
@@ -25,8 +26,8 @@ describe('reads that ask the same', () => {
   it('are one request whatever the order their parameters are written in', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox } = upstream;
-    await project.triggers({ limit: 5, offset: 0, order: 'desc', deviceId: 'A' }, scopeOf());
-    await project.triggers({ deviceId: 'A', order: 'desc', offset: 0, limit: 5 }, scopeOf());
+    await project.triggers({ limit: 5, offset: 0, order: 'desc', deviceId: asId('A') }, scopeOf());
+    await project.triggers({ deviceId: asId('A'), order: 'desc', offset: 0, limit: 5 }, scopeOf());
     expect(sandbox.seen('project')).toHaveLength(1);
   });
 

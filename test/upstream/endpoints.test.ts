@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { realClock } from '../../src/clock.js';
+import { asId } from '../../src/upstream/decode/fields.js';
 import { failureOf, projectAt, scopeOf, startTiny, startUpstream } from './harness.js';
 
 const at = (text: string) => `2026-01-01T${text}Z`;
@@ -16,10 +17,14 @@ describe('every row of the project interface', () => {
     const id = sensor?.device_id ?? '';
     expect((await project.sensor(id, scopeOf()))?.value).toEqual(sensor);
     expect((await project.sensor(sensor?.station as string, scopeOf()))?.value).toEqual(sensor);
-    const health = await project.healthReports(id, { limit: 3 }, scopeOf());
+    const health = await project.healthReports(asId(id), { limit: 3 }, scopeOf());
     expect(health?.value.reports).toHaveLength(3);
     expect(health?.value.nextFrom).toEqual(health?.value.reports[2]?.timestamp);
-    const next = await project.healthReports(id, { from: health?.value.nextFrom ?? '', limit: 3 }, scopeOf());
+    const next = await project.healthReports(
+      asId(id),
+      { from: health?.value.nextFrom ?? '', limit: 3 },
+      scopeOf(),
+    );
     expect(next?.value.reports[0]?.timestamp).not.toBe(health?.value.reports[2]?.timestamp);
     const { value: events } = await project.events(
       {
@@ -34,10 +39,10 @@ describe('every row of the project interface', () => {
       scopeOf(),
     );
     expect(events.items).toHaveLength(2);
-    const detail = await project.event(events.items[0]?.id ?? '', scopeOf());
+    const detail = await project.event(asId(events.items[0]?.id ?? ''), scopeOf());
     expect(detail?.value.origins?.length).toBeGreaterThan(0);
     const { value: triggers } = await project.triggers(
-      { from: '2025-12-01', to: at('00:00:00'), deviceId: id, order: 'desc', limit: 5, offset: 0 },
+      { from: '2025-12-01', to: at('00:00:00'), deviceId: asId(id), order: 'desc', limit: 5, offset: 0 },
       scopeOf(),
     );
     for (const trigger of triggers.items) expect(trigger.device_id).toBe(id);
@@ -97,7 +102,7 @@ describe('every row of the project interface', () => {
       response.end(bodies[Number(request.url?.slice(-1))]),
     );
     await using client = projectAt(tiny.url, realClock);
-    const read = async (id: string) => (await client.event(id, scopeOf()))?.value;
+    const read = async (id: string) => (await client.event(asId(id), scopeOf()))?.value;
     expect(await read('0')).toMatchObject({ event: null, origins: null });
     expect(await read('1')).toMatchObject({ origins: null, picks: null, magnitudes: [1, 'a', null] });
     expect(await read('2')).toMatchObject({ event: { id: 'e1' }, origins: [{ x: 1 }] });
@@ -110,25 +115,27 @@ describe('every row of the catalogue interface', () => {
     const { catalogue, sandbox } = upstream;
     const { value: networks } = await catalogue.networks(scopeOf());
     const networkId = networks[0]?.id ?? '';
-    expect((await catalogue.network(networkId, scopeOf()))?.value).toEqual(networks[0]);
-    expect((await catalogue.networkStatistics(networkId, scopeOf()))?.value.total_sensors).toBeGreaterThan(0);
+    expect((await catalogue.network(asId(networkId), scopeOf()))?.value).toEqual(networks[0]);
+    expect(
+      (await catalogue.networkStatistics(asId(networkId), scopeOf()))?.value.total_sensors,
+    ).toBeGreaterThan(0);
     const { value: sensors } = await catalogue.sensors(
-      { networkId, status: 'online', page: 1, limit: 100 },
+      { networkId: asId(networkId), status: 'online', page: 1, limit: 100 },
       scopeOf(),
     );
     expect(sensors).toMatchObject({ limit: 100, received: sensors.total });
     const id = sensors.items[0]?.id ?? '';
-    expect((await catalogue.sensor(id, scopeOf()))?.value.network_code).toEqual(expect.any(String));
+    expect((await catalogue.sensor(asId(id), scopeOf()))?.value.network_code).toEqual(expect.any(String));
     const window = { channel: 'HNZ', start: '2025-12-31T23:00:00Z', end: '2025-12-31T23:00:10Z' };
-    const wave = await catalogue.waveform(id, window, scopeOf());
+    const wave = await catalogue.waveform(asId(id), window, scopeOf());
     expect(wave?.value.samples.length).toBeCloseTo((wave?.value.sample_rate ?? 0) * 10, -1);
     const bytes: Buffer[] = [];
-    for await (const chunk of (await catalogue.waveformStream(id, window, scopeOf())) ?? [])
+    for await (const chunk of (await catalogue.waveformStream(asId(id), window, scopeOf())) ?? [])
       bytes.push(chunk);
     expect(Buffer.concat(bytes).length % 512).toBe(0);
     const { value: events } = await catalogue.events(
       {
-        networkId,
+        networkId: asId(networkId),
         start: '2025-01-01T00:00:00Z',
         end: at('00:00:00'),
         minMagnitude: 0,
@@ -140,9 +147,9 @@ describe('every row of the catalogue interface', () => {
       scopeOf(),
     );
     expect(events.items).toHaveLength(3);
-    expect((await catalogue.event(events.items[0]?.id ?? '', scopeOf()))?.value.stations).toBeInstanceOf(
-      Array,
-    );
+    expect(
+      (await catalogue.event(asId(events.items[0]?.id ?? ''), scopeOf()))?.value.stations,
+    ).toBeInstanceOf(Array);
     expect(
       sandbox.seen('catalogue').map(({ path, query }) => [path, Object.keys(query).sort().join()]),
     ).toEqual([
@@ -225,7 +232,7 @@ describe('every row of the catalogue interface', () => {
       await using tiny = await startTiny((_, response) => response.end(wave(samples)));
       const catalogue = upstream.catalogueWith({ baseUrl: tiny.url });
       const window = { channel: 'HNZ', start: at('00:00:00'), end: at('00:00:01') };
-      return await catalogue.waveform('s', window, scopeOf());
+      return await catalogue.waveform(asId('s'), window, scopeOf());
     };
     expect((await read('[1,null,"NaN",-2.5]'))?.value.samples).toEqual([1, Number.NaN, Number.NaN, -2.5]);
     expect((await failureOf(read('[1,{}]'))).code).toBe('UPSTREAM_UNAVAILABLE');
@@ -237,7 +244,7 @@ describe('every row of the catalogue interface', () => {
     const body = '{"data":{"id":"e","stations":[{"station_code":"A"},null,{"distance_km":1}]}}';
     await using tiny = await startTiny((_, response) => response.end(body));
     const catalogue = upstream.catalogueWith({ baseUrl: tiny.url });
-    const read = await catalogue.event('e', scopeOf());
+    const read = await catalogue.event(asId('e'), scopeOf());
     expect(read?.value.stations?.map(({ station_code }) => station_code)).toEqual(['A']);
   });
 });

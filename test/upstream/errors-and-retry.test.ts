@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, realClock } from '../../src/clock.js';
 import type { Fault } from '../../src/sandbox/faults.js';
+import { asId } from '../../src/upstream/decode/fields.js';
 import {
   driving,
   eventually,
@@ -74,22 +75,22 @@ describe('an upstream refusal', () => {
     await using upstream = await startUpstream();
     const { project, catalogue } = upstream;
     expect(await project.sensor('NONE', scopeOf())).toBeNull();
-    expect(await project.event('none', scopeOf())).toBeNull();
-    expect(await project.healthReports('NONE', {}, scopeOf())).toBeNull();
-    expect(await catalogue.sensor('none', scopeOf())).toBeNull();
-    expect(await catalogue.event('none', scopeOf())).toBeNull();
-    expect(await catalogue.network('none', scopeOf())).toBeNull();
-    expect(await catalogue.networkStatistics('none', scopeOf())).toBeNull();
+    expect(await project.event(asId('none'), scopeOf())).toBeNull();
+    expect(await project.healthReports(asId('NONE'), {}, scopeOf())).toBeNull();
+    expect(await catalogue.sensor(asId('none'), scopeOf())).toBeNull();
+    expect(await catalogue.event(asId('none'), scopeOf())).toBeNull();
+    expect(await catalogue.network(asId('none'), scopeOf())).toBeNull();
+    expect(await catalogue.networkStatistics(asId('none'), scopeOf())).toBeNull();
     const window = { channel: 'HNZ', start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:01:00Z' };
-    expect(await catalogue.waveform('none', window, scopeOf())).toBeNull();
-    expect(await catalogue.waveformStream('none', window, scopeOf())).toBeNull();
+    expect(await catalogue.waveform(asId('none'), window, scopeOf())).toBeNull();
+    expect(await catalogue.waveformStream(asId('none'), window, scopeOf())).toBeNull();
   });
 
   it('of an argument names it as the graph does, and passes on what upstream says', async () => {
     await using upstream = await startUpstream();
     const { project, catalogue } = upstream;
     const range = { from: '2026-01-01', to: '2026-02-01' };
-    const health = await failureOf(project.healthReports('F4B395BF7E35', range, scopeOf()));
+    const health = await failureOf(project.healthReports(asId('F4B395BF7E35'), range, scopeOf()));
     expect(health).toMatchObject({
       code: 'BAD_USER_INPUT',
       upstream: { code: 'invalid_range', status: 400 },
@@ -98,7 +99,9 @@ describe('an upstream refusal', () => {
     expect(events).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'minMagnitude' });
     const window = { channel: 'XXX', start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:01:00Z' };
     const sensors = await catalogue.sensors({ page: 1, limit: 1 }, scopeOf());
-    const wave = await failureOf(catalogue.waveform(sensors.value.items[0]?.id ?? '', window, scopeOf()));
+    const wave = await failureOf(
+      catalogue.waveform(asId(sensors.value.items[0]?.id ?? ''), window, scopeOf()),
+    );
     expect(wave).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'channel' });
   });
 

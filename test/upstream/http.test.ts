@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { realClock } from '../../src/clock.js';
+import { asId } from '../../src/upstream/decode/fields.js';
 import { eventually, failureOf, projectAt, scopeOf, startTiny, startUpstream, unlimited } from './harness.js';
 
 describe('the connections to upstream', () => {
@@ -145,7 +146,7 @@ describe('a stream from upstream', () => {
     });
     const catalogue = upstream.catalogueWith({ baseUrl: tiny.url });
     const scope = scopeOf();
-    const stream = await catalogue.waveformStream('s1', window, scope);
+    const stream = await catalogue.waveformStream(asId('s1'), window, scope);
     for await (const chunk of stream ?? []) {
       expect(chunk).toHaveLength(512);
       break;
@@ -163,7 +164,7 @@ describe('a stream from upstream', () => {
     });
     const catalogue = upstream.catalogueWith({ baseUrl: tiny.url });
     const leaving = new AbortController();
-    await catalogue.waveformStream('s1', window, scopeOf({ signal: leaving.signal }));
+    await catalogue.waveformStream(asId('s1'), window, scopeOf({ signal: leaving.signal }));
     leaving.abort(new Error('gone'));
     await eventually(async () => expect(await tiny.openConnections()).toBe(0));
   });
@@ -176,7 +177,7 @@ describe('a stream from upstream', () => {
     });
     const catalogue = upstream.catalogueWith({ baseUrl: tiny.url });
     const leaving = new AbortController();
-    const stream = await catalogue.waveformStream('s1', window, scopeOf({ signal: leaving.signal }));
+    const stream = await catalogue.waveformStream(asId('s1'), window, scopeOf({ signal: leaving.signal }));
     const ended = new Promise((resolve) => stream?.once('error', resolve));
     stream?.resume();
     leaving.abort(new Error('gone'));
@@ -193,7 +194,7 @@ describe('a stream from upstream', () => {
       response.writeHead(200, { 'content-type': type }).end(body),
     );
     const catalogue = upstream.catalogueWith({ baseUrl: tiny.url });
-    expect((await failureOf(catalogue.waveformStream('s1', window, scopeOf()))).code).toBe(
+    expect((await failureOf(catalogue.waveformStream(asId('s1'), window, scopeOf()))).code).toBe(
       'UPSTREAM_UNAVAILABLE',
     );
   });
@@ -206,7 +207,7 @@ describe('a stream from upstream', () => {
       meta: { request_id: 'r1' },
     });
     sandbox.faults.add({ source: 'catalogue', status: 400, body });
-    expect(await failureOf(catalogue.waveformStream('s1', window, scopeOf()))).toMatchObject({
+    expect(await failureOf(catalogue.waveformStream(asId('s1'), window, scopeOf()))).toMatchObject({
       code: 'BAD_USER_INPUT',
       argument: 'start',
       upstream: { requestId: 'r1' },

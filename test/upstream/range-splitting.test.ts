@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
+import { asId } from '../../src/upstream/decode/fields.js';
 import type { TriggerQuery } from '../../src/upstream/project/client.js';
 import { driving, failureOf, projectAt, scopeOf, startTiny } from './harness.js';
 
@@ -88,10 +89,10 @@ describe('a list that upstream takes too long over', () => {
     let isSlow = true;
     await using slow = await startSlow(everyHour(100), () => isSlow);
     const query = { order: 'desc' as const, limit: 50, offset: 0 };
-    await failureOf(slow.client.triggers({ ...query, deviceId: 'A' }, scopeOf()));
+    await failureOf(slow.client.triggers({ ...query, deviceId: asId('A') }, scopeOf()));
     isSlow = false;
     const before = slow.asked.length;
-    const { value } = await slow.client.triggers({ ...query, deviceId: 'B' }, scopeOf());
+    const { value } = await slow.client.triggers({ ...query, deviceId: asId('B') }, scopeOf());
     expect(value.items).toHaveLength(50);
     expect(slow.asked.length - before).toBe(1);
   });
@@ -222,7 +223,7 @@ describe('health reports that upstream takes too long over', () => {
     const to = at(0);
     const seen: string[] = [];
     for (let from: string | undefined = at(6 * dayMs); from !== undefined; ) {
-      const page = await slow.client.healthReports('A', { from, to }, scopeOf());
+      const page = await slow.client.healthReports(asId('A'), { from, to }, scopeOf());
       seen.push(...(page?.value.reports ?? []).map(({ timestamp }) => timestamp));
       from = page?.value.nextFrom ?? undefined;
     }
@@ -233,7 +234,7 @@ describe('health reports that upstream takes too long over', () => {
 
   it('of the day before are asked for from an explicit beginning', async () => {
     await using slow = await startSlow(everyHour(48), ({ widthMs }) => widthMs > 12 * hourMs);
-    const page = await slow.client.healthReports('A', {}, scopeOf());
+    const page = await slow.client.healthReports(asId('A'), {}, scopeOf());
     expect(page?.value.reports[0]?.timestamp).toBe(new Date(clock.now() - 23 * hourMs).toISOString());
     expect(page?.value.nextFrom).not.toBeNull();
   });

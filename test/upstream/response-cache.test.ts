@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../src/errors.js';
 import { createResponseCache } from '../../src/upstream/cache/response-cache.js';
+import { asId } from '../../src/upstream/decode/fields.js';
 import type { ProjectClient } from '../../src/upstream/project/client.js';
 import type { ReadScope } from '../../src/upstream/read/read.js';
 import { driving, eventually, failureOf, scopeOf, startUpstream, unlimited } from './harness.js';
@@ -18,7 +19,7 @@ const ages: readonly [what: string, freshS: number, ask: Ask][] = [
   ['sensors', 10, (client, scope) => client.sensors(page, scope)],
   ['events', 10, (client, scope) => client.events(newest, scope)],
   ['the project', 30, (client, scope) => client.project(scope)],
-  ['latest health', 60, (client, scope) => client.healthReports('F4B395BF7E35', { limit: 1 }, scope)],
+  ['latest health', 60, (client, scope) => client.healthReports(asId('F4B395BF7E35'), { limit: 1 }, scope)],
 ];
 
 describe('an answer', () => {
@@ -171,12 +172,12 @@ describe('an answer', () => {
     const { project, catalogue } = upstream;
     const sensors = await project.sensors(page, scopeOf());
     const health = await project.healthReports(
-      sensors.value.items[0]?.device_id ?? '',
+      asId(sensors.value.items[0]?.device_id ?? ''),
       { limit: 3 },
       scopeOf(),
     );
     const events = await catalogue.events({ page: 1, limit: 5 }, scopeOf());
-    const detail = await catalogue.event(events.value.items[0]?.id ?? '', scopeOf());
+    const detail = await catalogue.event(asId(events.value.items[0]?.id ?? ''), scopeOf());
     const isFrozen = (value: unknown): boolean =>
       typeof value !== 'object' ||
       value === null ||
@@ -233,8 +234,8 @@ describe('what is final', () => {
     const health = { from: at(5 * hourMs), to: at(2 * hourMs) };
     const waveform = { channel: 'HNZ', start: at(2 * hourMs), end: at(2 * hourMs - minuteMs) };
     const ask = async () => {
-      await project.healthReports('F4B395BF7E35', health, scopeOf());
-      await catalogue.waveform(items[0]?.id ?? '', waveform, scopeOf());
+      await project.healthReports(asId('F4B395BF7E35'), health, scopeOf());
+      await catalogue.waveform(asId(items[0]?.id ?? ''), waveform, scopeOf());
     };
     await ask();
     sandbox.forget();
@@ -249,10 +250,10 @@ describe('what is final', () => {
     const read = async (interfaceOf: 'project' | 'catalogue') => {
       if (interfaceOf === 'project') {
         const { items } = (await project.events(newest, scopeOf({ maxAgeMs: 0 }))).value;
-        return project.event(items[0]?.id ?? '', scopeOf());
+        return project.event(asId(items[0]?.id ?? ''), scopeOf());
       }
       const { items } = (await catalogue.events({ page: 1, limit: 5 }, scopeOf({ maxAgeMs: 0 }))).value;
-      return catalogue.event(items[0]?.id ?? '', scopeOf());
+      return catalogue.event(asId(items[0]?.id ?? ''), scopeOf());
     };
     for (const source of ['project', 'catalogue'] as const) {
       sandbox.forget();
@@ -393,7 +394,7 @@ describe('all that is kept', () => {
     const { project, cache, clock } = upstream;
     for (let i = 0; i < 200; i++) {
       const to = new Date(clock.now() - i * minuteMs).toISOString();
-      await project.healthReports('F4B395BF7E35', { to, limit: 100 }, scopeOf());
+      await project.healthReports(asId('F4B395BF7E35'), { to, limit: 100 }, scopeOf());
       expect(cache.bytes).toBeLessThanOrEqual(maxBytes);
     }
     expect(cache.entries).toBeGreaterThan(0);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.js';
+import { asId } from '../../src/upstream/decode/fields.js';
 import type { Priority } from '../../src/upstream/read/read.js';
 import { linkTo } from '../store/links.js';
 import { clockRunningFrom } from '../support/clock.js';
@@ -195,10 +196,10 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     const [sensor] = (await a.project.sensors(page, scopeOf())).value.items;
     const id = sensor?.device_id ?? '';
     const window = { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z', limit: 10 };
-    await a.project.healthReports(id, window, scopeOf());
+    await a.project.healthReports(asId(id), window, scopeOf());
     await isKept(`/v1/sensors/${id}/soh`);
     const scope = scopeOf();
-    await b.project.healthReports(id, window, scope);
+    await b.project.healthReports(asId(id), window, scope);
     expect(scope.meter).toMatchObject({ requests: 0, cacheHits: 1 });
   });
 
@@ -208,11 +209,11 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     const [a, b] = await Promise.all([startAgo(minuteMs), start()]);
     const [event] = (await a.project.events(list, scopeOf())).value.items;
     const id = String(event?.id);
-    await a.project.event(id, scopeOf());
+    await a.project.event(asId(id), scopeOf());
     await isKept(`/v1/events/${id}`);
     await b.project.events(list, scopeOf({ maxAgeMs: 0 }));
     const scope = scopeOf();
-    await b.project.event(id, scope);
+    await b.project.event(asId(id), scope);
     expect(scope.meter).toMatchObject({ requests: 0, cacheHits: 1 });
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { asId } from '../../src/upstream/decode/fields.js';
 import type { TriggerQuery } from '../../src/upstream/project/client.js';
 import { withDelivered } from '../../src/upstream/project/trigger-page.js';
 import type { WireTrigger } from '../../src/upstream/project/wire.js';
@@ -12,8 +13,8 @@ const devices = ['001A2B3C4D5E', '001A2B3C4D5F'];
 
 function trigger(id: number, second: number, isOpen: boolean, pga = 1): WireTrigger {
   return aWireTrigger({
-    id: String(id),
-    device_id: devices[id % 2] ?? '',
+    id: asId(String(id)),
+    device_id: asId(devices[id % 2] ?? ''),
     station: 'TEST',
     start_time: timeOf(second),
     pga_horizontal_mg: pga,
@@ -43,7 +44,9 @@ const query: fc.Arbitrary<TriggerQuery> = fc
     offset: fc.constantFrom(0, 0, 0, 2),
     from: fc.option(second, { nil: undefined }),
     to: fc.option(second, { nil: undefined }),
-    deviceId: fc.option(fc.constantFrom(...devices), { nil: undefined }),
+    deviceId: fc.option(fc.constantFrom(...devices.map((device) => asId<'device'>(device))), {
+      nil: undefined,
+    }),
   })
   .map(({ from, to, ...rest }) => ({
     ...rest,

@@ -6,6 +6,7 @@ import type { Solution } from '../../unify/event/solution.js';
 import { distanceKm } from '../../unify/geo/geodesy.js';
 import { Network } from '../../unify/network/network.js';
 import { instantOf } from '../../unify/time/wire-time.js';
+import { asId } from '../../upstream/decode/fields.js';
 import { builder } from '../builder.js';
 import { shown, shownCount } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
@@ -149,7 +150,7 @@ builder.node(EventRef, {
       description: 'Network that the catalogue assigns the earthquake to; null when it assigns none.',
       resolve: (event, _, { unify }) => {
         const networkId = shown(ofCatalogue(event, event.networkId));
-        return networkId === null ? null : new Network(unify, networkId);
+        return networkId === null ? null : new Network(unify, asId(networkId));
       },
     }),
     solutions: t.field({
@@ -246,8 +247,8 @@ builder.queryField('event', (t) =>
     extensions: cost({ requests: () => 4 }),
     resolve: (_, { by }, { unify }) => {
       if (by.id != null) return readEvent(unify, { key: idOf('Event', String(by.id), 'by.id') });
-      if (by.projectEventId != null) return readEvent(unify, { projectEventId: by.projectEventId });
-      return readEvent(unify, { catalogueEventId: by.catalogueEventId ?? '' });
+      if (by.projectEventId != null) return readEvent(unify, { projectEventId: asId(by.projectEventId) });
+      return readEvent(unify, { catalogueEventId: asId(by.catalogueEventId ?? '') });
     },
   }),
 );

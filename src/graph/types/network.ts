@@ -2,6 +2,7 @@ import { type Network, readNetwork, readNetworks } from '../../unify/network/net
 import { listSensors } from '../../unify/sensor/list.js';
 import { instantOf } from '../../unify/time/wire-time.js';
 import type { WireNetworkStatistics } from '../../upstream/catalogue/wire.js';
+import { asId } from '../../upstream/decode/fields.js';
 import { builder } from '../builder.js';
 import { shown, shownCount } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
@@ -46,7 +47,7 @@ const networksOfList = 20;
 builder.node(NetworkRef, {
   description: 'A seismic network of the catalogue. Each value is null when the catalogue does not give it.',
   id: nodeKey((network) => network.networkId),
-  loadManyWithoutCache: (ids, { unify }) => loadEach(ids, (id) => readNetwork(unify, id)),
+  loadManyWithoutCache: (ids, { unify }) => loadEach(ids, (id) => readNetwork(unify, asId(id))),
   fields: (t) => ({
     networkId: t.exposeString('networkId', {
       nullable: false,
@@ -120,7 +121,7 @@ builder.queryField('network', (t) =>
       }),
     },
     extensions: cost({ requests: () => 2 }),
-    resolve: (_, { networkId }, { unify }) => readNetwork(unify, networkId),
+    resolve: (_, { networkId }, { unify }) => readNetwork(unify, asId(networkId)),
   }),
 );
 

@@ -1,4 +1,5 @@
 import { readSensor, type SensorLookup } from '../../unify/sensor/lookup.js';
+import { asId } from '../../upstream/decode/fields.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { idOf } from '../node-id.js';
@@ -63,8 +64,8 @@ builder.queryField('sensor', (t) =>
 
 function lookupOf(by: typeof SensorLookupInput.$inferInput): SensorLookup {
   if (by.id != null) return { key: idOf('Sensor', String(by.id), 'by.id') };
-  if (by.deviceId != null) return { deviceId: by.deviceId };
+  if (by.deviceId != null) return { deviceId: asId(by.deviceId) };
   if (by.stationCode != null) return { stationCode: by.stationCode };
   if (by.station != null) return { station: by.station };
-  return { catalogueId: by.catalogueId ?? '' };
+  return { catalogueId: asId(by.catalogueId ?? '') };
 }

@@ -7,7 +7,7 @@ import { Network } from '../../unify/network/network.js';
 import { readSensor } from '../../unify/sensor/lookup.js';
 import type { SensorStatus } from '../../unify/sensor/status.js';
 import type { Instant } from '../../unify/time/instant.js';
-import { known } from '../../upstream/decode/fields.js';
+import { asId, known } from '../../upstream/decode/fields.js';
 import type { WireSensor } from '../../upstream/project/wire.js';
 import { builder } from '../builder.js';
 import { shown } from '../errors/malformed.js';
@@ -230,7 +230,7 @@ builder.node(SensorRef, {
       resolve: (sensor, _, { unify }) =>
         whenKnown(sensor.networkId(), (id) => {
           const networkId = shown<string | null>(id);
-          return networkId === null ? null : new Network(unify, networkId);
+          return networkId === null ? null : new Network(unify, asId(networkId));
         }),
     }),
     distanceKm: t.float({

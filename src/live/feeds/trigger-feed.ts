@@ -1,6 +1,7 @@
 import { Forbidden } from '../../errors.js';
 import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { type Trigger, triggerOf, triggersOf } from '../../unify/trigger/record.js';
+import type { DeviceId } from '../../upstream/decode/fields.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
 import type { WireTrigger } from '../../upstream/project/wire.js';
 import { pollIntervalMs } from '../polling/interval.js';
@@ -18,7 +19,7 @@ export function triggerReader(project: ProjectClient): ListReader<Trigger> {
     idOf: triggerSubject.idOf,
     async again(trigger, scope) {
       const time = trigger.startTime;
-      const read = async (deviceId: string | undefined) => {
+      const read = async (deviceId: DeviceId | undefined) => {
         const range = { from: atOrBefore(time), to: atOrAfter(time) };
         const { value, readAtMs } = await project.triggers(
           { ...range, deviceId, order: 'asc', limit: 500, offset: 0 },

@@ -6,6 +6,7 @@ import { clientError } from '../../graph/errors/error-codes.js';
 import type { Log } from '../../log.js';
 import { Instant } from '../../unify/time/instant.js';
 import type { WaveformQuery } from '../../upstream/catalogue/client.js';
+import { asId, type CatalogueSensorId } from '../../upstream/decode/fields.js';
 import type { Operation } from '../execution/operation.js';
 import { refuse, sendError } from './reply.js';
 
@@ -50,7 +51,7 @@ export async function sendWaveform(
   }
 }
 
-function parsePath(url: string): { sensorId: string; query: WaveformQuery } | null {
+function parsePath(url: string): { sensorId: CatalogueSensorId; query: WaveformQuery } | null {
   const [path = '', search = ''] = url.split('?', 2);
   const [, id, channel] = /^\/waveforms\/([^/]+)\/([^/]+)\.mseed$/.exec(path) ?? [];
   if (id === undefined || channel === undefined) return null;
@@ -63,7 +64,7 @@ function parsePath(url: string): { sensorId: string; query: WaveformQuery } | nu
   const end = timeIn(parameters, 'end');
   if (start.compare(end) >= 0) throw new BadUserInput('`end` must be after `start`', { argument: 'end' });
   return {
-    sensorId: decoded(id),
+    sensorId: asId(decoded(id)),
     query: { channel, start: start.toString(), end: end.toString() },
   };
 }

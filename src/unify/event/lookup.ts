@@ -1,5 +1,6 @@
 import { GatewayError, notConfigured } from '../../errors.js';
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
+import { asId, type CatalogueEventId, type ProjectEventId } from '../../upstream/decode/fields.js';
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
 import type { UnifyContext } from '../context.js';
@@ -10,8 +11,8 @@ import { projectRecord } from './record.js';
 /** Exactly one of these. `key` is the part of the global id after its type. */
 export type EventLookup =
   | { readonly key: string }
-  | { readonly projectEventId: string }
-  | { readonly catalogueEventId: string };
+  | { readonly projectEventId: ProjectEventId }
+  | { readonly catalogueEventId: CatalogueEventId };
 
 /**
  * The event merged from both sides; null when there is none. If the interface of the id fails, the other one is asked
@@ -23,8 +24,8 @@ export async function readEvent(ctx: UnifyContext, lookup: EventLookup): Promise
   if ('projectEventId' in lookup) return byProjectId(ctx, lookup.projectEventId);
   if ('catalogueEventId' in lookup) return byCatalogueId(ctx, lookup.catalogueEventId);
   const id = lookup.key.slice(2);
-  if (lookup.key.startsWith('p:')) return byProjectId(ctx, id);
-  return lookup.key.startsWith('c:') ? byCatalogueId(ctx, id) : null;
+  if (lookup.key.startsWith('p:')) return byProjectId(ctx, asId(id));
+  return lookup.key.startsWith('c:') ? byCatalogueId(ctx, asId(id)) : null;
 }
 
 /** The event of a project record, merged with the catalogue's record of the same earthquake. */
@@ -36,17 +37,17 @@ export async function eventOfProjectRecord(
   return mergeEvent(record, partner, { catalogue: failure });
 }
 
-async function byProjectId(ctx: UnifyContext, id: string): Promise<Event | null> {
+async function byProjectId(ctx: UnifyContext, id: ProjectEventId): Promise<Event | null> {
   if (!ctx.project) throw notConfigured('PROJECT');
   const { partner: record, failure } = await attempt(() => projectRecord(ctx, id));
   if (record) return eventOfProjectRecord(ctx, record);
   if (!failure) return null;
-  const catalogue = (await ctx.catalogue?.event(id, ctx.scope).catch(unlessGone(ctx))) ?? null;
+  const catalogue = (await ctx.catalogue?.event(asId(id), ctx.scope).catch(unlessGone(ctx))) ?? null;
   if (!catalogue) throw failure;
   return mergeEvent(null, catalogue, { project: failure, projectEventId: id });
 }
 
-async function byCatalogueId(ctx: UnifyContext, id: string): Promise<Event | null> {
+async function byCatalogueId(ctx: UnifyContext, id: CatalogueEventId): Promise<Event | null> {
   if (!ctx.catalogue) throw notConfigured('CATALOGUE');
   const { partner: record, failure } = await attempt<WireCatalogueEvent>(
     async () => (await ctx.catalogue?.event(id, ctx.scope)) ?? null,
@@ -56,7 +57,7 @@ async function byCatalogueId(ctx: UnifyContext, id: string): Promise<Event | nul
     return mergeEvent(found.partner, record, { project: found.failure });
   }
   if (!failure) return null;
-  const project = await projectRecord(ctx, id).catch(unlessGone(ctx));
+  const project = await projectRecord(ctx, asId(id)).catch(unlessGone(ctx));
   if (!project) throw failure;
   return mergeEvent(project, null, { catalogue: failure });
 }

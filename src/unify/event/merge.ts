@@ -1,6 +1,13 @@
 import type { GatewayError, Source } from '../../errors.js';
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
-import { known, MalformedValue, type Num, type Text } from '../../upstream/decode/fields.js';
+import {
+  type CatalogueEventId,
+  known,
+  MalformedValue,
+  type Num,
+  type ProjectEventId,
+  type Text,
+} from '../../upstream/decode/fields.js';
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
 import { RecentlyUsed } from '../derived.js';
@@ -34,7 +41,7 @@ export interface Failures {
   readonly project?: GatewayError | undefined;
   readonly catalogue?: GatewayError | undefined;
   /** The project's id of the event when it is known but its record could not be read. */
-  readonly projectEventId?: string | undefined;
+  readonly projectEventId?: ProjectEventId | undefined;
 }
 
 const noFailures: Failures = {};
@@ -73,11 +80,11 @@ export class Event {
     return this.projectEventId === null ? `c:${this.catalogueEventId}` : `p:${this.projectEventId}`;
   }
 
-  get projectEventId(): string | null {
+  get projectEventId(): ProjectEventId | null {
     return this.project?.value.id ?? this.failures.projectEventId ?? null;
   }
 
-  get catalogueEventId(): string | null {
+  get catalogueEventId(): CatalogueEventId | null {
     return this.catalogue?.value.id ?? null;
   }
 

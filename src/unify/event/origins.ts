@@ -1,3 +1,4 @@
+import type { ProjectEventId } from '../../upstream/decode/fields.js';
 import { eventShape, type WireEvent, type WireEventDetail } from '../../upstream/project/wire.js';
 import type { UnifyContext } from '../context.js';
 import { issuedMs } from './merge.js';
@@ -28,7 +29,7 @@ export function originsIn({ origins }: WireEventDetail): IssuedOrigin[] {
  * The solution of an event that was the latest at a time (Unix milliseconds), and all later ones, oldest first. Empty
  * when there was none yet or the project has no such event.
  */
-export async function solutionsSince(ctx: UnifyContext, id: string, ms: number): Promise<Solution[]> {
+export async function solutionsSince(ctx: UnifyContext, id: ProjectEventId, ms: number): Promise<Solution[]> {
   const detail = await ctx.project?.event(id, ctx.scope);
   const origins = detail ? originsIn(detail.value) : [];
   const then = origins.findLastIndex((origin) => (origin.issuedMs ?? Infinity) <= ms);

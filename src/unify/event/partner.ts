@@ -1,4 +1,5 @@
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
+import { asId, type ProjectEventId } from '../../upstream/decode/fields.js';
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
 import type { UnifyContext } from '../context.js';
@@ -20,7 +21,7 @@ export async function cataloguePartner(
   if (!solution || !ctx.catalogue) return sameId(ctx, record.value.id);
   const catalogue = await catalogueAround(ctx, solution);
   const candidate = associate([record], catalogue).get(record);
-  if (!candidate || candidate.value.id === record.value.id) return candidate ?? null;
+  if (!candidate || isSameId(candidate.value, record.value)) return candidate ?? null;
   const rivals = await projectAround(ctx, catalogueSolution(candidate.value) ?? solution);
   const project = [record, ...rivals.filter(({ value }) => value.id !== record.value.id)];
   return associate(project, catalogue).get(record) ?? null;
@@ -35,7 +36,7 @@ export async function projectPartner(
   if (!solution || !ctx.project) return null;
   const project = await projectAround(ctx, solution);
   const candidate = partnerOf(record, project, [record]);
-  if (!candidate || candidate.value.id === record.value.id) return candidate;
+  if (!candidate || isSameId(candidate.value, record.value)) return candidate;
   const rivals = await catalogueAround(ctx, projectSolution(candidate.value) ?? solution);
   return partnerOf(record, project, [record, ...rivals.filter(({ value }) => value.id !== record.value.id)]);
 }
@@ -49,9 +50,14 @@ function partnerOf(
   return null;
 }
 
+/** Both interfaces may use one identifier for an earthquake (docs/behaviour.md 6.2). */
+function isSameId(a: { readonly id: string }, b: { readonly id: string }): boolean {
+  return a.id === b.id;
+}
+
 /** An event without a location can only be associated by an equal id. */
-async function sameId(ctx: UnifyContext, id: string): Promise<Read<WireCatalogueEvent> | null> {
-  return (await ctx.catalogue?.event(id, ctx.scope)) ?? null;
+async function sameId(ctx: UnifyContext, id: ProjectEventId): Promise<Read<WireCatalogueEvent> | null> {
+  return (await ctx.catalogue?.event(asId(id), ctx.scope)) ?? null;
 }
 
 async function catalogueAround(

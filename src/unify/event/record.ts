@@ -1,3 +1,4 @@
+import type { ProjectEventId } from '../../upstream/decode/fields.js';
 import { eventShape, type WireEvent, type WireEventDetail } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
 import type { UnifyContext } from '../context.js';
@@ -13,7 +14,7 @@ import { projectSolution } from './solution.js';
  * detail names; if it is not found there, it is composed from the solutions of the detail, as far as they have the
  * fields of the list.
  */
-export async function projectRecord(ctx: UnifyContext, id: string): Promise<Read<WireEvent> | null> {
+export async function projectRecord(ctx: UnifyContext, id: ProjectEventId): Promise<Read<WireEvent> | null> {
   const detail = await ctx.project?.event(id, ctx.scope);
   if (!detail) return null;
   const { event } = detail.value;
@@ -30,7 +31,7 @@ export async function projectRecord(ctx: UnifyContext, id: string): Promise<Read
  */
 async function listedRecord(
   ctx: UnifyContext,
-  id: string,
+  id: ProjectEventId,
   latestMs: number,
 ): Promise<Read<WireEvent> | null> {
   const fromMs = latestMs - 2000;
@@ -79,7 +80,7 @@ function instantIn(value: unknown): Instant | null {
   return typeof value === 'number' && value > 0 ? Instant.fromUnixSeconds(value) : null;
 }
 
-function composedRecord(id: string, detail: WireEventDetail): WireEvent {
+function composedRecord(id: ProjectEventId, detail: WireEventDetail): WireEvent {
   const magnitude = magnitudeIn((detail.magnitudes ?? []).at(-1));
   const origin = originsIn(detail).at(-1)?.origin ?? null;
   return eventShape.parse({ id, magnitude, ...definedIn(detail.event), origin });

@@ -10,13 +10,7 @@ import type { UnifyContext } from '../context.js';
 import type { Point } from '../geo/geodesy.js';
 import { networkCodeOf } from '../network/code-lookup.js';
 import { sensorDetail } from '../sensor/detail.js';
-import {
-  type CatalogueRecord,
-  deviceKey,
-  type Pair,
-  type ProjectRecord,
-  serialKey,
-} from '../sensor/identity.js';
+import { type CatalogueRecord, type Pair, type ProjectRecord, serialKey } from '../sensor/identity.js';
 import { createInventory } from '../sensor/inventory/inventory.js';
 import { projectSensorAgain } from '../sensor/inventory/project-sensors.js';
 import type { Sensor } from '../sensor/sensor.js';
@@ -173,7 +167,7 @@ async function projectPositionAgain(
   record: ProjectRecord,
 ): Promise<PublicPosition | null> {
   setting.discardOlder();
-  const again = await projectSensorAgain(ctx, deviceKey(record));
+  const again = await projectSensorAgain(ctx, record.value.device_id);
   if (!again) return null;
   await checkSettingFor(ctx, setting, again);
   return shownBy(setting, verdictOf(ctx, again, setting));

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Maybe } from '../../maybe.js';
 import type { WireSensor } from '../../upstream/catalogue/wire.js';
-import { known } from '../../upstream/decode/fields.js';
+import { asId, type CatalogueSensorId, known, type NetworkId } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { sensorDetail } from '../sensor/detail.js';
 import { createInventory } from '../sensor/inventory/inventory.js';
@@ -11,7 +11,7 @@ import { codeKeyOf, createNetworkCodes } from './code.js';
  * The seismic code of a network, from the detail of one of its sensors (docs/behaviour.md 6.1). Costs one request for
  * the detail, and another to find a sensor where none is known yet; the result is remembered for a day.
  */
-export function learnNetworkCode(ctx: UnifyContext, networkId: string): Promise<string | null> {
+export function learnNetworkCode(ctx: UnifyContext, networkId: NetworkId): Promise<string | null> {
   return ctx.once(createLoader).load(networkId);
 }
 
@@ -24,7 +24,7 @@ export function networkCodeOf(
   const code = ctx.tracked(createNetworkCodes).ofNoted(ctx, key);
   if (code !== undefined) return code;
   const networkId = known(sensor.network_id);
-  if (networkId !== null) return learnNetworkCode(ctx, networkId);
+  if (networkId !== null) return learnNetworkCode(ctx, asId(networkId));
   return learnFrom(ctx, key, [sensor.id]);
 }
 
@@ -33,11 +33,11 @@ export function networkCodeOf(
 const samples = 3;
 
 const createLoader = (ctx: UnifyContext) =>
-  new DataLoader((networkIds: readonly string[]) => learnAll(ctx, networkIds));
+  new DataLoader((networkIds: readonly NetworkId[]) => learnAll(ctx, networkIds));
 
 async function learnAll(
   ctx: UnifyContext,
-  networkIds: readonly string[],
+  networkIds: readonly NetworkId[],
 ): Promise<readonly (string | null | Error)[]> {
   const codes = ctx.tracked(createNetworkCodes);
   const wanted = networkIds.filter((networkId) => codes.ofNoted(ctx, networkId) === undefined);
@@ -56,9 +56,9 @@ async function learnAll(
  */
 async function sensorsOf(
   ctx: UnifyContext,
-  networkIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const found = new Map<string, string[]>();
+  networkIds: readonly NetworkId[],
+): Promise<ReadonlyMap<NetworkId, readonly CatalogueSensorId[]>> {
+  const found = new Map<NetworkId, CatalogueSensorId[]>();
   const list = ctx.tracked(createInventory).catalogue;
   if (!list || networkIds.length === 0) return found;
   if (!list.held(ctx) && networkIds.length < 2) return found;
@@ -67,14 +67,14 @@ async function sensorsOf(
     enough: ({ records, pagesLeft }) => {
       const networksFound = new Set<string>();
       for (const { value } of records.values()) {
-        const networkId = known(value.network_id);
+        const networkId = networkOf(value);
         if (networkId !== null && wanted.has(networkId)) networksFound.add(networkId);
       }
       return networksFound.size === wanted.size || (pagesLeft ?? 0) > wanted.size - networksFound.size;
     },
   });
   for (const { value } of listed.records.values()) {
-    const networkId = known(value.network_id);
+    const networkId = networkOf(value);
     if (networkId === null || !wanted.has(networkId)) continue;
     const sample = found.get(networkId) ?? [];
     if (sample.length < samples) found.set(networkId, [...sample, value.id]);
@@ -82,10 +82,15 @@ async function sensorsOf(
   return found;
 }
 
+function networkOf({ network_id }: Pick<WireSensor, 'network_id'>): NetworkId | null {
+  const id = known(network_id);
+  return id === null ? null : asId(id);
+}
+
 async function learnOne(
   ctx: UnifyContext,
-  networkId: string,
-  known: readonly string[],
+  networkId: NetworkId,
+  known: readonly CatalogueSensorId[],
 ): Promise<string | null> {
   if (known.length > 0) return learnFrom(ctx, networkId, known);
   const page = await ctx.catalogue?.sensors({ networkId, page: 1, limit: samples }, ctx.scope);
@@ -99,7 +104,7 @@ async function learnOne(
 async function learnFrom(
   ctx: UnifyContext,
   key: string,
-  sensorIds: readonly string[],
+  sensorIds: readonly CatalogueSensorId[],
 ): Promise<string | null> {
   const codes = ctx.kept(createNetworkCodes);
   for (const sensorId of sensorIds) {

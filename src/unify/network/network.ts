@@ -1,14 +1,15 @@
 import { Forbidden, notConfigured } from '../../errors.js';
 import type { WireNetwork, WireNetworkStatistics } from '../../upstream/catalogue/wire.js';
+import type { NetworkId } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { learnNetworkCode } from './code-lookup.js';
 
 /** A network of the catalogue (docs/interfaces.md C2). It holds the id only; the rest is read on demand. */
 export class Network {
-  readonly networkId: string;
+  readonly networkId: NetworkId;
   readonly #ctx: UnifyContext;
 
-  constructor(ctx: UnifyContext, networkId: string) {
+  constructor(ctx: UnifyContext, networkId: NetworkId) {
     this.#ctx = ctx;
     this.networkId = networkId;
   }
@@ -31,7 +32,7 @@ export class Network {
 }
 
 /** Null when there is no such network. @throws NotConfigured without a catalogue */
-export async function readNetwork(ctx: UnifyContext, networkId: string): Promise<Network | null> {
+export async function readNetwork(ctx: UnifyContext, networkId: NetworkId): Promise<Network | null> {
   if (!ctx.catalogue) throw notConfigured('CATALOGUE');
   return (await networkRecord(ctx, networkId)) ? new Network(ctx, networkId) : null;
 }
@@ -43,7 +44,7 @@ export async function readNetworks(ctx: UnifyContext): Promise<readonly Network[
   return [...records.keys()].map((networkId) => new Network(ctx, networkId));
 }
 
-function networkRecord(ctx: UnifyContext, networkId: string): Promise<WireNetwork | null> {
+function networkRecord(ctx: UnifyContext, networkId: NetworkId): Promise<WireNetwork | null> {
   const records = ctx.once(createRecords);
   const asked = records.get(networkId);
   if (asked) return asked;
@@ -52,8 +53,8 @@ function networkRecord(ctx: UnifyContext, networkId: string): Promise<WireNetwor
   return record;
 }
 
-async function readRecord(ctx: UnifyContext, networkId: string): Promise<WireNetwork | null> {
-  let listed: ReadonlyMap<string, WireNetwork> | undefined;
+async function readRecord(ctx: UnifyContext, networkId: NetworkId): Promise<WireNetwork | null> {
+  let listed: ReadonlyMap<NetworkId, WireNetwork> | undefined;
   try {
     listed = await ctx.once(readList);
   } catch (error) {
@@ -64,9 +65,9 @@ async function readRecord(ctx: UnifyContext, networkId: string): Promise<WireNet
   return listed?.get(networkId) ?? (await ctx.catalogue?.network(networkId, ctx.scope))?.value ?? null;
 }
 
-async function readList(ctx: UnifyContext): Promise<ReadonlyMap<string, WireNetwork>> {
+async function readList(ctx: UnifyContext): Promise<ReadonlyMap<NetworkId, WireNetwork>> {
   const networks = (await ctx.catalogue?.networks(ctx.scope))?.value ?? [];
   return new Map(networks.map((network) => [network.id, network]));
 }
 
-const createRecords = () => new Map<string, Promise<WireNetwork | null>>();
+const createRecords = () => new Map<NetworkId, Promise<WireNetwork | null>>();

@@ -1,5 +1,5 @@
 import type { WireSensor as CatalogueSensor } from '../../upstream/catalogue/wire.js';
-import { known, type Text } from '../../upstream/decode/fields.js';
+import { asId, type DeviceId, type Id, known, type Text } from '../../upstream/decode/fields.js';
 import type { WireSensor as ProjectSensor } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
 
@@ -18,9 +18,9 @@ export interface Pair {
 export type CodeOf = (record: CatalogueRecord) => string | null | undefined;
 
 /** 12 upper-case hexadecimal characters, or null when the text is no Device ID. Case and separators are ignored. */
-export function deviceIdOf(text: Text): string | null {
+export function deviceIdOf(text: Text): DeviceId | null {
   const key = serialKey(text);
-  return key !== null && /^[0-9A-F]{12}$/.test(key) ? key : null;
+  return key !== null && /^[0-9A-F]{12}$/.test(key) ? asId(key) : null;
 }
 
 /** A serial number or Device ID normalised for comparison: upper case, without separators (docs/behaviour.md 6.1). */
@@ -43,7 +43,15 @@ export function sensorKey({ project, catalogue, isNamesake }: Pair): string {
   return deviceIdOf(catalogue?.value.serial_number ?? null) ?? `c:${catalogue?.value.id ?? ''}`;
 }
 
-/** Key of a project's sensor within the inventory; Device IDs not of the documented form are distinct keys too. */
-export function deviceKey(record: ProjectRecord): string {
-  return serialKey(record.value.device_id) ?? record.value.device_id;
+/** A Device ID normalised for comparison: made once where an identifier enters, and compared as it is from then on. */
+export type DeviceKey = Id<'key of a device'>;
+
+/** Device IDs not of the documented form are distinct keys too. */
+export function deviceKeyOf(deviceId: DeviceId): DeviceKey {
+  return asId(serialKey(deviceId) ?? deviceId);
+}
+
+/** Key of a project's sensor within the inventory. */
+export function deviceKey(record: ProjectRecord): DeviceKey {
+  return deviceKeyOf(record.value.device_id);
 }

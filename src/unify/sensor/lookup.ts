@@ -1,7 +1,7 @@
 import { BadUserInput, notConfigured } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { WireSensor as CatalogueSensor } from '../../upstream/catalogue/wire.js';
-import { known } from '../../upstream/decode/fields.js';
+import { asId, type CatalogueSensorId, type DeviceId, known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { derived } from '../derived.js';
 import { networkCodeOf } from '../network/code-lookup.js';
@@ -18,8 +18,8 @@ import type { Side } from './side.js';
 /** Exactly one way to identify a sensor. `key` is the part of its global id after the type. */
 export type SensorLookup =
   | { readonly key: string }
-  | { readonly deviceId: string }
-  | { readonly catalogueId: string }
+  | { readonly deviceId: DeviceId }
+  | { readonly catalogueId: CatalogueSensorId }
   | { readonly stationCode: string }
   | { readonly station: Station };
 
@@ -94,13 +94,13 @@ function sideOf<R>(record: R | null, list: Listed<unknown> | null): Side<R> | un
 }
 
 async function byKey(ctx: UnifyContext, key: string): Promise<Sensor | null> {
-  if (key.startsWith('c:')) return byCatalogueId(ctx, key.slice(2));
-  if (key.startsWith('p:')) return byDeviceId(ctx, key.slice(2));
+  if (key.startsWith('c:')) return byCatalogueId(ctx, asId(key.slice(2)));
+  if (key.startsWith('p:')) return byDeviceId(ctx, asId(key.slice(2)));
   if (deviceIdOf(key) === null) return null;
   let failure: unknown;
   if (ctx.project) {
     try {
-      const sensor = await sensorByDeviceId(ctx, key);
+      const sensor = await sensorByDeviceId(ctx, asId(key));
       if (sensor) return sensor;
     } catch (error) {
       ctx.scope.signal.throwIfAborted();
@@ -123,12 +123,12 @@ async function byKey(ctx: UnifyContext, key: string): Promise<Sensor | null> {
   return null;
 }
 
-function byDeviceId(ctx: UnifyContext, deviceId: string): Maybe<Sensor | null> {
+function byDeviceId(ctx: UnifyContext, deviceId: DeviceId): Maybe<Sensor | null> {
   if (!ctx.project) throw notConfigured('PROJECT');
   return sensorByDeviceId(ctx, deviceId);
 }
 
-async function byCatalogueId(ctx: UnifyContext, catalogueId: string): Promise<Sensor | null> {
+async function byCatalogueId(ctx: UnifyContext, catalogueId: CatalogueSensorId): Promise<Sensor | null> {
   const list = ctx.tracked(createInventory).catalogue;
   if (!list) throw notConfigured('CATALOGUE');
   const listed = await list.find(ctx, ({ id }) => id === catalogueId);
@@ -145,7 +145,7 @@ async function byCatalogueId(ctx: UnifyContext, catalogueId: string): Promise<Se
 }
 
 /** The merged sensor, where both lists are cached; null otherwise. */
-async function pairOf(ctx: UnifyContext, catalogueId: string): Promise<Sensor | null> {
+async function pairOf(ctx: UnifyContext, catalogueId: CatalogueSensorId): Promise<Sensor | null> {
   const unified = await unifySensors(ctx, { project: false, catalogue: false });
   const pair = unified.pairing.byCatalogueId.get(catalogueId);
   return pair ? pairSensor(ctx, pair, unified) : null;

@@ -1,5 +1,11 @@
 import { type Maybe, whenBoth, whenKnown } from '../../maybe.js';
-import { known, MalformedValue, type Text } from '../../upstream/decode/fields.js';
+import {
+  type CatalogueSensorId,
+  type DeviceId,
+  known,
+  MalformedValue,
+  type Text,
+} from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { derived } from '../derived.js';
 import { Instant } from '../time/instant.js';
@@ -84,11 +90,11 @@ export class Sensor {
   }
 
   /** Null for a sensor that the project does not have. */
-  deviceId(): Maybe<string | null> {
+  deviceId(): Maybe<DeviceId | null> {
     return this.#ofProject((record) => shownDeviceId(record));
   }
 
-  catalogueId(): Maybe<string | null> {
+  catalogueId(): Maybe<CatalogueSensorId | null> {
     return this.#ofCatalogue(({ value }) => value.id);
   }
 
@@ -251,7 +257,7 @@ export class Sensor {
 const shownDeviceId = derived(({ value }: ProjectRecord) => deviceIdOf(value.device_id) ?? value.device_id);
 
 /** The project's sensor with this Device ID, in any spelling; null when the project has none. Batched. */
-export function sensorByDeviceId(ctx: UnifyContext, deviceId: string): Maybe<Sensor | null> {
+export function sensorByDeviceId(ctx: UnifyContext, deviceId: DeviceId): Maybe<Sensor | null> {
   return whenKnown(
     projectSensor(ctx, deviceId),
     (record) => record && sensorOf(ctx, { project: { record } }),

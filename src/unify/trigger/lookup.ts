@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { Forbidden } from '../../errors.js';
+import type { DeviceId } from '../../upstream/decode/fields.js';
 import { largestPage } from '../../upstream/page-sizes.js';
 import type { UnifyContext } from '../context.js';
 import { earlier, later } from '../time/instant.js';
@@ -62,7 +63,7 @@ async function readTogether(
 }
 
 async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | null> {
-  const readFrom = async (deviceId: string | undefined) => {
+  const readFrom = async (deviceId: DeviceId | undefined) => {
     const { triggers } = await scanTriggers({
       read: projectTriggers(ctx),
       order: 'asc',

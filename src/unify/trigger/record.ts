@@ -1,5 +1,5 @@
 import { UpstreamUnavailable } from '../../errors.js';
-import type { Num, Text } from '../../upstream/decode/fields.js';
+import { asId, type DeviceId, type Num, type Text, type TriggerId } from '../../upstream/decode/fields.js';
 import type { WireTrigger } from '../../upstream/project/wire.js';
 import type { Page, Read } from '../../upstream/read/read.js';
 import { derived, mostPages } from '../derived.js';
@@ -18,8 +18,8 @@ export interface Trigger {
    * id.
    */
   readonly key: string;
-  readonly triggerId: string;
-  readonly deviceId: string;
+  readonly triggerId: TriggerId;
+  readonly deviceId: DeviceId;
   /** Null when the sensor has since moved to another project. */
   readonly stationCode: Text;
   readonly locationName: Text;
@@ -129,7 +129,11 @@ export function parseTriggerKey(key: string): TriggerKey | null {
   const startTime = Instant.parse(time);
   if (!startTime) return null;
   try {
-    const parsed = { triggerId: decodeURIComponent(id), deviceId: decodeURIComponent(device), startTime };
+    const parsed: TriggerKey = {
+      triggerId: asId(decodeURIComponent(id)),
+      deviceId: asId(decodeURIComponent(device)),
+      startTime,
+    };
     return triggerKey(parsed) === key ? parsed : null;
   } catch {
     return null;

@@ -1,5 +1,5 @@
 import { BadUserInput, QueryTooComplex } from '../../errors.js';
-import { known } from '../../upstream/decode/fields.js';
+import { asId, type DeviceId, known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from '../paging.js';
 import { deviceIdOf, serialKey } from '../sensor/identity.js';
@@ -61,7 +61,7 @@ export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Pr
  */
 export async function listTriggersOf(
   ctx: UnifyContext,
-  deviceId: string | null,
+  deviceId: DeviceId | null,
   args: TriggerListArgs,
 ): Promise<TriggerSlice | null> {
   if (deviceId === null) return null;
@@ -140,7 +140,8 @@ function scanOf(ctx: UnifyContext, args: TriggerListArgs): TriggerScan {
     order,
     from,
     to,
-    deviceId: filter.deviceId == null ? undefined : (deviceIdOf(filter.deviceId) ?? filter.deviceId),
+    deviceId:
+      filter.deviceId == null ? undefined : (deviceIdOf(filter.deviceId) ?? asId<'device'>(filter.deviceId)),
     after: args.after == null ? null : decodeCursor(listName(order), args.after, 'after', decodePosition),
     wanted: args.first,
     keep: keepOf(filter),

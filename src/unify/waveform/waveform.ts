@@ -1,5 +1,6 @@
 import { BadUserInput, notConfigured, UpstreamUnavailable } from '../../errors.js';
 import type { Maybe } from '../../maybe.js';
+import type { CatalogueSensorId } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { Instant } from '../time/instant.js';
 
@@ -32,7 +33,7 @@ export interface Waveform {
  */
 export async function readWaveform(
   ctx: UnifyContext,
-  sensor: { catalogueId(): Maybe<string | null> },
+  sensor: { catalogueId(): Maybe<CatalogueSensorId | null> },
   { channel, start, end }: WaveformWindow,
 ): Promise<Waveform | null> {
   if (start.compare(end) >= 0) {

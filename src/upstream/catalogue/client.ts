@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { CatalogueEventId, CatalogueSensorId, NetworkId } from '../decode/fields.js';
 import type { UpstreamClient } from '../read/client.js';
 import type { Page, Read, ReadScope } from '../read/read.js';
 import type {
@@ -19,13 +20,13 @@ export interface Paging {
 }
 
 export interface SensorQuery extends Paging {
-  readonly networkId?: string | undefined;
+  readonly networkId?: NetworkId | undefined;
   readonly status?: 'online' | 'offline' | undefined;
 }
 
 /** Times are RFC 3339. The documentation does not say if the ends are inclusive: callers must rely on neither. */
 export interface EventQuery extends Paging {
-  readonly networkId?: string | undefined;
+  readonly networkId?: NetworkId | undefined;
   readonly start?: string | undefined;
   readonly end?: string | undefined;
   readonly minMagnitude?: number | undefined;
@@ -55,16 +56,24 @@ export interface CataloguePage<T> extends Page<T> {
 export interface CatalogueClient extends UpstreamClient {
   /** The order of the list is not shown. */
   sensors(query: SensorQuery, scope: ReadScope): Promise<Read<CataloguePage<WireSensor>>>;
-  sensor(id: string, scope: ReadScope): Promise<Read<WireSensorDetail> | null>;
-  waveform(sensorId: string, query: WaveformQuery, scope: ReadScope): Promise<Read<WireWaveform> | null>;
+  sensor(id: CatalogueSensorId, scope: ReadScope): Promise<Read<WireSensorDetail> | null>;
+  waveform(
+    sensorId: CatalogueSensorId,
+    query: WaveformQuery,
+    scope: ReadScope,
+  ): Promise<Read<WireWaveform> | null>;
   /** miniSEED as it arrives; destroying the stream ends the upstream request. */
-  waveformStream(sensorId: string, query: WaveformQuery, scope: ReadScope): Promise<Readable | null>;
+  waveformStream(
+    sensorId: CatalogueSensorId,
+    query: WaveformQuery,
+    scope: ReadScope,
+  ): Promise<Readable | null>;
   /** The order of the list is not shown. */
   events(query: EventQuery, scope: ReadScope): Promise<Read<CataloguePage<WireEvent>>>;
   /** The largest page of events that upstream is known to grant; it can shrink. */
   largestEventPage(): number;
-  event(id: string, scope: ReadScope): Promise<Read<WireEventDetail> | null>;
+  event(id: CatalogueEventId, scope: ReadScope): Promise<Read<WireEventDetail> | null>;
   networks(scope: ReadScope): Promise<Read<readonly WireNetwork[]>>;
-  network(id: string, scope: ReadScope): Promise<Read<WireNetwork> | null>;
-  networkStatistics(id: string, scope: ReadScope): Promise<Read<WireNetworkStatistics> | null>;
+  network(id: NetworkId, scope: ReadScope): Promise<Read<WireNetwork> | null>;
+  networkStatistics(id: NetworkId, scope: ReadScope): Promise<Read<WireNetworkStatistics> | null>;
 }

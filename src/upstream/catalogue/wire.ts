@@ -7,7 +7,7 @@ import { readTime } from '../decode/time.js';
  */
 
 const sensorListFields = {
-  id: identifier,
+  id: identifier<'sensor of the catalogue'>(),
   serial_number: text,
   type: text,
   station_code: text,
@@ -46,7 +46,7 @@ export const waveformShape = z.object({
 export type WireWaveform = z.output<typeof waveformShape>;
 
 export const eventShape = z.object({
-  id: identifier,
+  id: identifier<'event of the catalogue'>(),
   origin_time: text,
   latitude: num,
   longitude: num,
@@ -67,7 +67,7 @@ export const listedEventShape = eventShape.refine(
 );
 
 export const arrivalShape = z.object({
-  station_code: identifier,
+  station_code: identifier<'station code'>(),
   distance_km: num,
   p_arrival: text,
   s_arrival: text,
@@ -88,7 +88,7 @@ export interface WireEventDetail extends Omit<z.output<typeof eventDetailShape>,
 }
 
 export const networkShape = z.object({
-  id: identifier,
+  id: identifier<'network'>(),
   name: text,
   description: text,
   organization_id: text,

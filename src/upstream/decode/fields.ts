@@ -37,10 +37,27 @@ export const num = z.unknown().optional().transform(numOf);
 export const text = z.unknown().optional().transform(textOf);
 export const bool = z.unknown().optional().transform(boolOf);
 
+declare const of: unique symbol;
+
+/** An identifier of one kind of record: where one of another kind is expected it does not compile. */
+export type Id<Kind extends string> = string & { readonly [of]: Kind };
+
+export type DeviceId = Id<'device'>;
+export type ProjectEventId = Id<'event of the project'>;
+export type CatalogueEventId = Id<'event of the catalogue'>;
+export type CatalogueSensorId = Id<'sensor of the catalogue'>;
+export type TriggerId = Id<'trigger'>;
+export type NetworkId = Id<'network'>;
+
+/** A text from outside, such as an argument, taken for an identifier. */
+export function asId<Kind extends string>(text: string): Id<Kind> {
+  return text as Id<Kind>;
+}
+
 /** The identifier of a record. Without it the record is dropped: it cannot be distinguished from another. */
-export const identifier = z
-  .union([z.string().min(1), z.number()])
-  .transform((value): string => String(value));
+export function identifier<Kind extends string>() {
+  return z.union([z.string().min(1), z.number()]).transform((value) => asId<Kind>(String(value)));
+}
 
 /** An object, or null where it is missing or of another kind. */
 export function part<Shape extends z.ZodRawShape>(shape: Shape) {

@@ -1,3 +1,4 @@
+import type { DeviceId, ProjectEventId } from '../decode/fields.js';
 import type { UpstreamClient } from '../read/client.js';
 import type { Page, Read, ReadScope } from '../read/read.js';
 import type {
@@ -32,7 +33,7 @@ export interface TriggerQuery extends Paging {
   readonly from?: string | undefined;
   /** Started at or before. */
   readonly to?: string | undefined;
-  readonly deviceId?: string | undefined;
+  readonly deviceId?: DeviceId | undefined;
   readonly order: 'asc' | 'desc';
 }
 
@@ -56,10 +57,10 @@ export interface ProjectClient extends UpstreamClient {
   /** By Device ID or station code. */
   sensor(id: string, scope: ReadScope): Promise<Read<WireSensor> | null>;
   /** Oldest first; the range is at most 7 days. */
-  healthReports(id: string, query: HealthQuery, scope: ReadScope): Promise<Read<WireHealthPage> | null>;
+  healthReports(id: DeviceId, query: HealthQuery, scope: ReadScope): Promise<Read<WireHealthPage> | null>;
   /** Ordered by issue time. */
   events(query: EventQuery, scope: ReadScope): Promise<Read<Page<WireEvent>>>;
-  event(id: string, scope: ReadScope): Promise<Read<WireEventDetail> | null>;
+  event(id: ProjectEventId, scope: ReadScope): Promise<Read<WireEventDetail> | null>;
   /** Ordered by start time. */
   triggers(query: TriggerQuery, scope: ReadScope): Promise<Read<Page<WireTrigger>>>;
 }

@@ -18,7 +18,7 @@ import { listTime, readTime, unixSeconds } from '../decode/time.js';
  */
 
 export const projectShape = z.object({
-  id: identifier,
+  id: identifier<'project'>(),
   name: text,
   network_code: text,
   sensor_count: num,
@@ -28,7 +28,7 @@ export const projectShape = z.object({
 export type WireProject = z.output<typeof projectShape>;
 
 export const sensorShape = z.object({
-  device_id: identifier,
+  device_id: identifier<'device'>(),
   station: text,
   network: text,
   sensor_type: text,
@@ -107,7 +107,7 @@ const originShape = part({
 });
 
 export const eventShape = z.object({
-  id: identifier,
+  id: identifier<'event of the project'>(),
   /** RFC 3339. */
   issued_at: text,
   magnitude: num,
@@ -146,8 +146,8 @@ export interface WireEventDetail extends z.output<typeof eventDetailShape> {
 }
 
 export const triggerShape = z.object({
-  id: identifier,
-  device_id: identifier,
+  id: identifier<'trigger'>(),
+  device_id: identifier<'device'>(),
   station: text,
   location_name: text,
   start_time: listTime,

@@ -1,3 +1,4 @@
+import { asId, type NetworkId } from '../../../upstream/decode/fields.js';
 import {
   type Box,
   boxAround,
@@ -41,7 +42,7 @@ export interface Near extends Point {
 export interface Selection {
   readonly minMagnitude?: number | undefined;
   readonly maxMagnitude?: number | undefined;
-  readonly networkId?: string | undefined;
+  readonly networkId?: NetworkId | undefined;
 }
 
 export function pushdownOf(filter: EventFilter, reach: Reach, selection: Selection = {}): Pushdown {
@@ -71,7 +72,7 @@ export function selectionOf(filter: EventFilter, slack: number): Selection {
   return {
     ...(typeof minMagnitude === 'number' && { minMagnitude: minMagnitude - slack }),
     ...(typeof maxMagnitude === 'number' && { maxMagnitude: maxMagnitude + slack }),
-    ...(typeof networkId === 'string' && { networkId }),
+    ...(typeof networkId === 'string' && { networkId: asId<'network'>(networkId) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { dayMs, hourMs } from '../../../clock.js';
 import { BadUserInput } from '../../../errors.js';
+import type { DeviceId } from '../../../upstream/decode/fields.js';
 import type { HealthQuery } from '../../../upstream/project/client.js';
 import type { UnifyContext } from '../../context.js';
 import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from '../../paging.js';
@@ -26,7 +27,7 @@ export const mostHealthRequests = 20;
  */
 export async function listHealthReports(
   ctx: UnifyContext,
-  deviceId: string | null,
+  deviceId: DeviceId | null,
   { from = null, to = null, first, after }: HealthListArgs,
 ): Promise<Slice<HealthReport> | null> {
   if (from && to && from.compare(to) > 0) {
@@ -73,7 +74,7 @@ class HealthEdge implements Edge<HealthReport> {
  */
 export async function latestHealthReport(
   ctx: UnifyContext,
-  deviceId: string | null,
+  deviceId: DeviceId | null,
   lastSeenAt: Instant | null,
 ): Promise<HealthReport | null> {
   const read = readerOf(ctx, deviceId);
@@ -107,7 +108,7 @@ export async function latestHealthReport(
 
 const listName = 'health';
 
-function readerOf({ project, scope, slices }: UnifyContext, deviceId: string | null) {
+function readerOf({ project, scope, slices }: UnifyContext, deviceId: DeviceId | null) {
   if (!project || deviceId === null) return null;
   return async (query: HealthQuery) => {
     const page = await project.healthReports(deviceId, query, scope);

@@ -5,7 +5,7 @@ import type { ProjectClient } from '../../../upstream/project/client.js';
 import type { WireSensor as ProjectSensor } from '../../../upstream/project/wire.js';
 import type { Tenant } from '../../context.js';
 import { codeKeyOf, createNetworkCodes } from '../../network/code.js';
-import { type CatalogueRecord, serialKey } from '../identity.js';
+import { type CatalogueRecord, deviceKeyOf } from '../identity.js';
 import { SensorListing } from './listing.js';
 import { associateSensors, type SensorAssociation } from './matching.js';
 import type { PageSource } from './pages.js';
@@ -88,7 +88,7 @@ function projectPages(client: ProjectClient): PageSource<ProjectSensor> {
       const page = await client.sensors({ limit: largestPage.project, offset: index * size }, scope);
       return { ...page, appliedSize: largestPage.project };
     },
-    idOf: (wire) => serialKey(wire.device_id) ?? wire.device_id,
+    idOf: (wire) => deviceKeyOf(wire.device_id),
   };
 }
 

@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
 import type { Maybe } from '../../../maybe.js';
 import { freshMs as lifetimesMs } from '../../../upstream/cache/freshness.js';
-import { known } from '../../../upstream/decode/fields.js';
+import { type DeviceId, known } from '../../../upstream/decode/fields.js';
 import type { WireSensor as ProjectSensor } from '../../../upstream/project/wire.js';
 import type { UnifyContext } from '../../context.js';
-import { deviceIdOf, deviceKey, type ProjectRecord, serialKey } from '../identity.js';
+import { type DeviceKey, deviceKey, deviceKeyOf, type ProjectRecord } from '../identity.js';
 import { createInventory } from './inventory.js';
 import type { Listed } from './reading.js';
 
@@ -13,16 +13,16 @@ import type { Listed } from './reading.js';
  * operation are batched and read with single reads or list pages, whichever takes fewer requests
  * (docs/behaviour.md 5.4).
  */
-export function projectSensor(ctx: UnifyContext, deviceId: string): Maybe<ProjectRecord | null> {
-  const key = serialKey(deviceId) ?? deviceId;
+export function projectSensor(ctx: UnifyContext, deviceId: DeviceId): Maybe<ProjectRecord | null> {
+  const key = deviceKeyOf(deviceId);
   // A record in the cached list needs no request, so it does not wait for the batch.
   const listed = ctx.tracked(createInventory).project?.now(ctx)?.records.get(key);
   return listed ?? ctx.once(createLoader).load(key);
 }
 
 /** As `projectSensor`, but past the records that this operation has already read: use it when one was outdated. */
-export function projectSensorAgain(ctx: UnifyContext, deviceId: string): Promise<ProjectRecord | null> {
-  return ctx.once(createSecondLoader).load(serialKey(deviceId) ?? deviceId);
+export function projectSensorAgain(ctx: UnifyContext, deviceId: DeviceId): Promise<ProjectRecord | null> {
+  return ctx.once(createSecondLoader).load(deviceKeyOf(deviceId));
 }
 
 /**
@@ -45,7 +45,7 @@ export async function projectSensorAt(
 const createLoader = (ctx: UnifyContext) => loaderOf(ctx);
 const createSecondLoader = (ctx: UnifyContext) => loaderOf(ctx);
 
-function loaderOf(ctx: UnifyContext): DataLoader<string, ProjectRecord | null> {
+function loaderOf(ctx: UnifyContext): DataLoader<DeviceKey, ProjectRecord | null> {
   return new DataLoader((keys) => readAll(ctx, keys));
 }
 
@@ -56,10 +56,10 @@ const fewSingleReads = 3;
 
 async function readAll(
   ctx: UnifyContext,
-  keys: readonly string[],
+  keys: readonly DeviceKey[],
 ): Promise<readonly (ProjectRecord | null | Error)[]> {
   if (!ctx.project) return keys.map(() => null);
-  const found = new Map<string, ProjectRecord | null | Error>();
+  const found = new Map<DeviceKey, ProjectRecord | null | Error>();
   const missing = () => keys.filter((key) => !found.has(key));
   await fromList(ctx, missing, found);
   await Promise.all(
@@ -71,8 +71,8 @@ async function readAll(
 /** Takes records from the list, and reads further pages as long as that is cheaper than single reads. */
 async function fromList(
   ctx: UnifyContext,
-  missing: () => readonly string[],
-  found: Map<string, ProjectRecord | null | Error>,
+  missing: () => readonly DeviceKey[],
+  found: Map<DeviceKey, ProjectRecord | null | Error>,
 ): Promise<void> {
   const list = ctx.tracked(createInventory).project;
   const expectedReads = missing().length + recentSingleReads(ctx, missing());
@@ -108,19 +108,19 @@ async function fromList(
  * Number of sensors that other operations have just read singly. In an earthquake a live feed asks for its sensors one
  * by one, and from some number on the list is cheaper.
  */
-function recentSingleReads(ctx: UnifyContext, keys: readonly string[]): number {
+function recentSingleReads(ctx: UnifyContext, keys: readonly DeviceKey[]): number {
   const singles = ctx.kept(createSingles);
   const sinceMs = ctx.clock.now() - freshMs;
   for (const [key, readAtMs] of singles) if (readAtMs < sinceMs) singles.delete(key);
   return [...singles.keys()].filter((key) => !keys.includes(key)).length;
 }
 
-const createSingles = () => new Map<string, number>();
+const createSingles = () => new Map<DeviceKey, number>();
 
-async function readOne(ctx: UnifyContext, key: string): Promise<ProjectRecord | null> {
+async function readOne(ctx: UnifyContext, key: DeviceKey): Promise<ProjectRecord | null> {
   ctx.kept(createSingles).set(key, ctx.clock.now());
-  const matches = ({ device_id }: ProjectSensor) => (serialKey(device_id) ?? device_id) === key;
-  const record = await readOrOlder(ctx, deviceIdOf(key) ?? key, matches);
+  const matches = ({ device_id }: ProjectSensor) => deviceKeyOf(device_id) === key;
+  const record = await readOrOlder(ctx, key, matches);
   // A station code can look like a Device ID.
   return record && deviceKey(record) === key ? record : null;
 }

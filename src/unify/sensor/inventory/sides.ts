@@ -41,7 +41,7 @@ async function catalogueSides(
 ): Promise<readonly (CatalogueRecord | null | Error)[]> {
   const list = ctx.tracked(createInventory).catalogue;
   if (!list) return records.map(() => null);
-  const wanted = new Map(records.map((record) => [deviceKey(record), record]));
+  const wanted = new Map<string, ProjectRecord>(records.map((record) => [deviceKey(record), record]));
   const bySerial = new Map<string, CatalogueRecord>();
   let scanned = 0;
   const scan = (all: ReadonlyMap<string, CatalogueRecord>) => {

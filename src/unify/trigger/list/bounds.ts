@@ -1,3 +1,4 @@
+import type { DeviceId } from '../../../upstream/decode/fields.js';
 import type { TriggerQuery } from '../../../upstream/project/client.js';
 import { earlier, type Instant, later } from '../../time/instant.js';
 import { atOrAfter, atOrBefore } from '../../time/millisecond.js';
@@ -8,7 +9,7 @@ export interface TriggerRange {
   /** Both ends inclusive. */
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
-  readonly deviceId?: string | undefined;
+  readonly deviceId?: DeviceId | undefined;
 }
 
 /** The part of a range behind the pinned time of a scan. Null when it is empty, which upstream would refuse. */
@@ -25,7 +26,7 @@ export function boundsOf(
 function queryOf(
   lower: Instant | undefined,
   upper: Instant | undefined,
-  deviceId: string | undefined,
+  deviceId: DeviceId | undefined,
 ): Pick<TriggerQuery, 'from' | 'to' | 'deviceId'> {
   // A single moment is sent with equal ends and all its digits; the response cache recognises it by them as immutable.
   if (lower && upper && !lower.leap && lower.compare(upper) === 0) {

@@ -1,3 +1,4 @@
+import { asId, type TriggerId } from '../../../upstream/decode/fields.js';
 import { Instant } from '../../time/instant.js';
 import { floorMs } from '../../time/millisecond.js';
 import { compareTriggers, type Trigger } from '../record.js';
@@ -11,7 +12,7 @@ export type ScanOrder = 'asc' | 'desc';
  */
 export interface TriggerPosition {
   readonly startTime: Instant;
-  readonly id: string | null;
+  readonly id: TriggerId | null;
   readonly besides: readonly string[];
 }
 
@@ -70,7 +71,9 @@ export function decodePosition(value: unknown): TriggerPosition | null {
   const [time, id, besides = []] = value as unknown[];
   const startTime = typeof time === 'string' ? Instant.parse(time) : null;
   if (!startTime || (id !== null && typeof id !== 'string') || !Array.isArray(besides)) return null;
-  return besides.every((other) => typeof other === 'string') ? { startTime, id, besides } : null;
+  return besides.every((other) => typeof other === 'string')
+    ? { startTime, id: id === null ? null : asId(id), besides }
+    : null;
 }
 
 // Compared by millisecond: upstream may order triggers of one millisecond in any way.
