@@ -42,6 +42,8 @@ export interface Estimate {
   readonly values: number;
   /** True if it does not depend on variables. */
   readonly isConstant: boolean;
+  /** True if it depends on how many records are known to exist. */
+  readonly counts: boolean;
   /** True if it does not depend on the time of the request. */
   readonly isTimeless: boolean;
   /** True if `values` is an upper bound; false with JSON and Samples scalars, which hold lists, and introspection. */

@@ -20,6 +20,7 @@ import {
 import { getArgumentValues, getDirectiveValues, getVariableValues } from 'graphql/execution/values.js';
 import type { Plugin } from 'graphql-yoga';
 import { QueryTooComplex } from '../../errors.js';
+import { knownSensorCount } from '../../unify/sensor/inventory/inventory.js';
 import type { Estimate, GraphContext } from '../context.js';
 
 /**
@@ -36,8 +37,13 @@ export interface CostHint<Args = Record<string, unknown>> {
    * `(args, parents) => parents` where each parent needs its own. `nowMs` is for a range that ends now.
    */
   readonly requests?: (args: Args, parents: number, nowMs: number) => number;
-  /** Most items of a list or connection per parent. */
-  readonly items?: (args: Args) => number;
+  /** Most items of a list or connection per parent; fewer than the page size where it is known how many there are. */
+  readonly items?: (args: Args, known: KnownCounts) => number;
+}
+
+/** How many records there are, as far as that is known; else infinite. */
+export interface KnownCounts {
+  readonly sensors: number;
 }
 
 // The argument type is erased: hints of all fields are in one schema, and the estimate reads them as `CostHint`.
@@ -98,18 +104,25 @@ interface OperationArgs {
   readonly contextValue?: Pick<GraphContext, 'unify' | 'estimate'> | undefined;
 }
 
+/** Tenants differ in what is known of them. Without a context nothing is. */
+function knownOf({ contextValue }: Pick<OperationArgs, 'contextValue'>): KnownCounts {
+  return { sensors: contextValue ? knownSensorCount(contextValue.unify.tenant) : Number.POSITIVE_INFINITY };
+}
+
 /** Cached estimates that depend on neither variables nor time, by document and operation name. */
 class ConstantEstimates {
-  readonly #known = new WeakMap<DocumentNode, Map<string | null, Estimate>>();
+  readonly #known = new WeakMap<DocumentNode, Map<string | null, { estimate: Estimate; sensors: number }>>();
 
-  of({ document, operationName }: OperationArgs): Estimate | undefined {
-    return this.#known.get(document)?.get(operationName ?? null);
+  of(args: OperationArgs): Estimate | undefined {
+    const known = this.#known.get(args.document)?.get(args.operationName ?? null);
+    return known?.estimate.counts && known.sensors !== knownOf(args).sensors ? undefined : known?.estimate;
   }
 
-  keep({ document, operationName }: OperationArgs, estimate: Estimate): void {
+  keep(args: OperationArgs, estimate: Estimate): void {
     if (!estimate.isConstant || !estimate.isTimeless) return;
-    const byName = this.#known.get(document) ?? new Map<string | null, Estimate>();
-    this.#known.set(document, byName.set(operationName ?? null, estimate));
+    const byName = this.#known.get(args.document) ?? new Map();
+    const { sensors } = knownOf(args);
+    this.#known.set(args.document, byName.set(args.operationName ?? null, { estimate, sensors }));
   }
 }
 
@@ -131,10 +144,22 @@ export function estimateCost({
   if (variables.errors) return unknown;
   // Without a clock a range that ends now is taken to be of the greatest length.
   const nowMs = contextValue?.unify.tenant.clock.now() ?? Number.POSITIVE_INFINITY;
-  return new Walk(schema, document, variables.coerced, nowMs).selection(operation.selectionSet, root, 1);
+  const known = knownOf({ contextValue });
+  return new Walk(schema, document, variables.coerced, nowMs, known).selection(
+    operation.selectionSet,
+    root,
+    1,
+  );
 }
 
-const nothing: Estimate = { requests: 0, values: 0, isConstant: true, isTimeless: true, isBound: true };
+const nothing: Estimate = {
+  requests: 0,
+  values: 0,
+  isConstant: true,
+  isTimeless: true,
+  isBound: true,
+  counts: false,
+};
 // graphql-js refuses the operation; with other variables it may not, so this is not constant.
 const unknown: Estimate = { ...nothing, isConstant: false };
 
@@ -145,6 +170,7 @@ function sum(one: Estimate, other: Estimate): Estimate {
     isConstant: one.isConstant && other.isConstant,
     isTimeless: one.isTimeless && other.isTimeless,
     isBound: one.isBound && other.isBound,
+    counts: one.counts || other.counts,
   };
 }
 
@@ -152,6 +178,7 @@ class Walk {
   readonly #schema: GraphQLSchema;
   readonly #variables: Record<string, unknown>;
   readonly #nowMs: number;
+  readonly #known: KnownCounts;
   readonly #fragments = new Map<string, { typeName: string; selectionSet: SelectionSetNode }>();
 
   constructor(
@@ -159,10 +186,12 @@ class Walk {
     document: DocumentNode,
     variables: Record<string, unknown>,
     nowMs: number,
+    known: KnownCounts,
   ) {
     this.#schema = schema;
     this.#variables = variables;
     this.#nowMs = nowMs;
+    this.#known = known;
     for (const definition of document.definitions) {
       if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
       const { name, typeCondition, selectionSet } = definition;
@@ -208,9 +237,10 @@ class Walk {
       isTimeless:
         !takes(hint?.requests, 3) || requests === hint?.requests?.(args, parents, Number.POSITIVE_INFINITY),
       isBound: named.name !== 'Samples' && named.name !== 'JSON',
+      counts: takes(hint?.items, 2),
     };
     if (!node.selectionSet) return own;
-    const items = hint?.items?.(args) ?? 1;
+    const items = hint?.items?.(args, this.#known) ?? 1;
     return sum(own, this.selection(node.selectionSet, isObjectType(named) ? named : null, parents * items));
   }
 

@@ -99,7 +99,7 @@ export function sensorListArgs() {
 /** One list page of each interface. With more sensors than a page holds it takes more, which are then cached. */
 export const sensorListCost = cost<SensorListArgs>({
   requests: () => 2,
-  items: ({ first, last }) => first ?? last ?? defaultFirst,
+  items: ({ first, last }, { sensors }) => Math.min(first ?? last ?? defaultFirst, sensors),
 });
 
 builder.queryField('sensors', (t) =>

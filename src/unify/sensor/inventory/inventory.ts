@@ -62,6 +62,15 @@ export function createInventory(tenant: Tenant): Inventory {
   };
 }
 
+/** How many sensors there are, by the last complete lists; infinite where one of them has not been read. */
+export function knownSensorCount(tenant: Tenant): number {
+  const inventory = tenant.kept(createInventory);
+  const { project, catalogue } = inventory;
+  const [mine, theirs] = [project?.lastComplete ?? null, catalogue?.lastComplete ?? null];
+  if ((project && !mine) || (catalogue && !theirs)) return Number.POSITIVE_INFINITY;
+  return inventory.pairing(mine, theirs).pairs.length;
+}
+
 const none: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** The latest association, held weakly so that it does not outlive either list. */

@@ -91,6 +91,12 @@ export class SensorListing<W> {
     return this.#served(ctx, cached);
   }
 
+  /** The complete cached list, however old; null without one. For an estimate, not for an answer. */
+  get lastComplete(): Listed<W> | null {
+    const cached = this.#usable(staleIfErrorMs);
+    return cached?.complete ? cached : null;
+  }
+
   /** Number of pages of the last reading; 1 before the first, since most lists have one page. */
   get expectedPages(): number {
     return this.#expectedPages;
