@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { emptyWorld } from '../../src/sandbox/world.js';
+import { openEventStream } from '../support/event-stream.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { addTrigger, polling, quick } from './live-gateway.js';
 
@@ -15,11 +16,11 @@ const query = 'subscription { triggerChanges { trigger { triggerId } } }';
 const clients = {
   'aborts its request': async (gw: TestGateway) => {
     const gone = new AbortController();
-    const stream = await openStream(gw, gone.signal);
+    const stream = await openEventStream(gw, query, { signal: gone.signal });
     return { ...stream, leave: () => gone.abort() };
   },
   'cancels its reader': async (gw: TestGateway) => {
-    const stream = await openStream(gw, null);
+    const stream = await openEventStream(gw, query);
     return { ...stream, leave: () => void stream.reader.cancel() };
   },
   'loses its connection': async (gw: TestGateway) => {
@@ -60,7 +61,7 @@ describe.each(Object.keys(clients) as (keyof typeof clients)[])('a stream whose 
 describe('a stream on which nothing happens', () => {
   it('gets a comment every 12 seconds, before any proxy takes it for dead', async () => {
     await using gw = await startGateway({ env: quick, sandbox: { rateLimits: false, world: emptyWorld() } });
-    const { text } = await openStream(gw, null);
+    const { text } = await openEventStream(gw, query);
     await expect.poll(text, { timeout: 20_000 }).toBe(':\n\n:\n\n');
   }, 30_000);
 });
@@ -75,7 +76,7 @@ describe('a dozen streams', () => {
     await using gw = await startGateway({ env: quick, sandbox: { rateLimits: false, world: emptyWorld() } });
     const gone = new AbortController();
     setMaxListeners(0, gone.signal);
-    await Promise.all(Array.from({ length: 12 }, () => openStream(gw, gone.signal)));
+    await Promise.all(Array.from({ length: 12 }, () => openEventStream(gw, query, { signal: gone.signal })));
     await expect.poll(async () => (await feed(gw)).subscriberCount, { timeout: 10_000 }).toBe(12);
     gone.abort();
     await expect.poll(async () => (await feed(gw)).subscriberCount, { timeout: 10_000 }).toBe(0);
@@ -86,21 +87,4 @@ describe('a dozen streams', () => {
 
 async function feed(gw: TestGateway) {
   return (await gw.query('{ gateway { feeds { active subscriberCount } } }')).gateway.feeds[0];
-}
-
-async function openStream(gw: TestGateway, signal: AbortSignal | null) {
-  const response = await gw.fetch('/graphql', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-    body: JSON.stringify({ query }),
-    ...(signal && { signal }),
-  });
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  if (!reader) throw new Error('No stream came');
-  let got = '';
-  const read = async () => {
-    for (let step = await reader.read(); !step.done; step = await reader.read()) got += step.value;
-  };
-  read().catch(() => undefined);
-  return { reader, text: () => got };
 }

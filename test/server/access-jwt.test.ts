@@ -3,6 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { listen } from '../../src/server/http/listen.js';
+import { lastEventsOf, openEventStream } from '../support/event-stream.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 
@@ -153,15 +154,23 @@ describe('AUTH_MODE=jwt', () => {
     await vi.waitFor(async () => expect(await statusWith(gw, token)).toBe(200));
   });
 
-  it('closes a live socket when its token expires', async () => {
+  it('ends a live socket with 4403 and an event stream with UNAUTHENTICATED when the token expires', async () => {
     const clock = new ManualClock(Date.now());
     await using gw = await startGateway({ clock, env: env() });
     const exp = Math.floor(clock.now() / 1000) + 60;
     const token = await sign(first.privateKey, { exp });
     await using socket = await openSocket(gw, { init: { authorization: `Bearer ${token}` } });
+    const stream = await openEventStream(gw, 'subscription { triggerChanges { kind } }', {
+      headers: { authorization: `Bearer ${token}` },
+    });
     await clock.advance(60_000);
+    expect(stream.text()).not.toContain('event:');
     expect(socket.socket.readyState).toBe(socket.socket.OPEN);
     await clock.advance(10_000);
     expect((await socket.closed).code).toBe(4403);
+    expect(lastEventsOf(await stream.ended)).toMatchObject({
+      errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+      complete: 'event: complete\ndata:',
+    });
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
+import { lastEventsOf, openEventStream } from '../support/event-stream.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 
@@ -90,16 +91,26 @@ describe('GATEWAY_TOKENS_FILE', () => {
   const statusWith = async (gw: TestGateway, token: string) =>
     (await gw.fetch(query, { headers: { authorization: `Bearer ${token}` } })).status;
 
-  it('is read again without a restart, and the sockets of a token that is gone are closed', async () => {
+  it('is read again without a restart, and the sockets and streams of a token that is gone end', async () => {
     writeFileSync(file, 'old\nkept\n');
     const clock = new ManualClock();
     await using gw = await startGateway({ clock, env: { AUTH_MODE: 'token', GATEWAY_TOKENS_FILE: file } });
     await using old = await openSocket(gw, { init: { authorization: 'Bearer old' } });
     await using kept = await openSocket(gw, { init: { authorization: 'Bearer kept' } });
+    const open = (token: string) =>
+      openEventStream(gw, 'subscription { triggerChanges { kind } }', {
+        headers: { authorization: `Bearer ${token}` },
+      });
+    const [oldStream, keptStream] = await Promise.all([open('old'), open('kept')]);
     writeFileSync(file, 'kept\nnew\n');
     await clock.advance(1_000);
     expect((await old.closed).code).toBe(4403);
     expect(kept.socket.readyState).toBe(kept.socket.OPEN);
+    expect(lastEventsOf(await oldStream.ended)).toMatchObject({
+      errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+      complete: 'event: complete\ndata:',
+    });
+    expect(keptStream.text()).not.toContain('event:');
     expect([await statusWith(gw, 'old'), await statusWith(gw, 'kept'), await statusWith(gw, 'new')]).toEqual([
       401, 200, 200,
     ]);

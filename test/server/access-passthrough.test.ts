@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { addProjectKey, emptyProject } from '../../src/sandbox/world.js';
+import { lastEventsOf, openEventStream } from '../support/event-stream.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 
@@ -177,6 +178,62 @@ describe('a revoked key', () => {
     await using socket = await openSocket(gw);
     socket.send({ type: 'connection_init', payload: { authorization: `Bearer ${gw.sandbox.projectKey}` } });
     expect((await socket.closed).code).toBe(4403);
+  });
+
+  const subscription = 'subscription { triggerChanges { kind } }';
+
+  it.each([
+    ['that upstream does not know', 'svc_sk_unknown'],
+    ['that was revoked', null],
+  ])('%s opens no event stream, by POST or GET', async (_, unknown) => {
+    await using gw = await passthrough();
+    const { projectKey, catalogueKey } = gw.sandbox;
+    if (unknown === null) gw.sandbox.revoke(projectKey);
+    const { headers } = withKeys(unknown ?? projectKey, catalogueKey);
+    const posted = await openEventStream(gw, subscription, { headers });
+    const got = await gw.fetch(`/graphql?query=${encodeURIComponent(subscription)}`, {
+      headers: { ...headers, accept: 'text/event-stream' },
+    });
+    const query = await openEventStream(gw, '{ project { name } }', { headers });
+    for (const [response, text] of [
+      [posted.response, await posted.ended],
+      [got, await got.text()],
+      [query.response, await query.ended],
+    ] as const) {
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      expect(lastEventsOf(text)).toMatchObject({
+        errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+        complete: 'event: complete\ndata:',
+      });
+    }
+  });
+
+  it('ends the event streams that it opened with UNAUTHENTICATED, and no others', async () => {
+    const clock = new ManualClock();
+    await using gw = await passthrough({ clock });
+    const { projectKey, maskedProjectKey, catalogueKey } = gw.sandbox;
+    const open = (query: string, ...keys: Parameters<typeof withKeys>) =>
+      openEventStream(gw, query, withKeys(...keys));
+    const ended = await Promise.all([
+      open(subscription, projectKey),
+      open(subscription, projectKey, catalogueKey),
+      open('subscription { eventChanges { kind } }', projectKey, catalogueKey),
+      open('subscription { sensorStatusChanges { sensor { id } } }', projectKey),
+    ]);
+    const going = await Promise.all([
+      open(subscription, maskedProjectKey),
+      open('subscription { eventChanges { kind } }', null, catalogueKey),
+    ]);
+    for (const { response } of [...ended, ...going]) expect(response.status).toBe(200);
+    gw.sandbox.revoke(projectKey);
+    await clock.advance(10_000);
+    for (const stream of ended) {
+      expect(lastEventsOf(await stream.ended)).toMatchObject({
+        errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+        complete: 'event: complete\ndata:',
+      });
+    }
+    for (const { text } of going) expect(text()).not.toContain('event:');
   });
 
   it('ends the sockets that it opened within 10 seconds, and no others', async () => {

@@ -6,6 +6,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { ClientGone, GatewayError } from '../../errors.js';
 import { ChangeStream } from '../../live/delivery/change-stream.js';
 import { FanOut } from '../../live/delivery/fan-out.js';
 import { PayloadCache } from '../../live/delivery/payload-cache.js';
@@ -45,8 +46,14 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
     );
     const { sink, unify } = args.contextValue as GraphContext;
     const leave = groupOf(stream, args).join(stream.after, sink ? new DirectSink(sink, results) : results);
+    const { signal } = unify.scope;
     // A transport may call `return` only after the next result, so the client's disconnect ends the stream as well.
-    onAbort(unify.scope.signal, () => void results.return());
+    onAbort(signal, () => {
+      const { reason } = signal;
+      if (!(reason instanceof GatewayError) || reason instanceof ClientGone) return void results.return();
+      leave();
+      results.end(reason);
+    });
     return resultsOf(results);
   }
 

@@ -18,7 +18,7 @@ export interface Client {
   readonly id: string;
   readonly tenant: Tenant;
   readonly feeds: Feeds;
-  /** False when access has been withdrawn; in `passthrough` this probes upstream. Used for sockets. */
+  /** False when access has been withdrawn; in `passthrough` this probes upstream. Used for sockets and streams. */
   verify(): Promise<boolean>;
   /** Runs `run` when access ends while in use: expired, withdrawn, or refused by upstream. */
   whenEnded(run: () => void): () => void;

@@ -9,6 +9,7 @@ import {
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { LimitConfig } from '../../config/config.js';
+import { Unauthenticated } from '../../errors.js';
 import type { GatewayFacts, GraphContext } from '../../graph/context.js';
 import { clientError } from '../../graph/errors/error-codes.js';
 import { inputErrors } from '../../graph/errors/input-errors.js';
@@ -126,7 +127,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       inputErrors(),
       ...(introspection ? [] : [withoutIntrospection()]),
       costLimit(limits.maxCost),
-      operationRecord(),
+      operationRecord(log),
       sharedSubscriptions(log),
       ...(tracing ? [tracing.plugin] : []),
     ],
@@ -162,8 +163,11 @@ function givenParameters(): Plugin<YogaContext, YogaContext> {
   };
 }
 
-/** Records the operation, refuses subscriptions without `Accept: text/event-stream`, and finishes Yoga's results. */
-function operationRecord(): Plugin<OperationContext, YogaContext> {
+/**
+ * Records the operation, refuses subscriptions that cannot be streamed or whose client has lost its access, and finishes
+ * Yoga's results.
+ */
+function operationRecord(log: Log): Plugin<OperationContext, YogaContext> {
   return {
     onParse:
       () =>
@@ -177,12 +181,15 @@ function operationRecord(): Plugin<OperationContext, YogaContext> {
       // When the client disconnects, a short execution ends with its aborted reads; only a long one needs the signal.
       if (!isShort(estimate)) Object.assign(args, { signal: operation.signal });
     },
-    onSubscribe({ args, setResultAndStopExecution }) {
-      const { request } = args.contextValue;
-      // A WebSocket operation has no request.
-      if (request && !takesEvents.test(request.headers.get('accept') ?? '*/*')) {
-        setResultAndStopExecution({ errors: [noEvents()] } satisfies ExecutionResult);
-      }
+    async onSubscribe({ args, setResultAndStopExecution }) {
+      const { request, operation } = args.contextValue;
+      // A WebSocket operation has no request; its client was verified when the socket was opened.
+      if (!request) return;
+      const refuse = (error: GraphQLError) =>
+        setResultAndStopExecution({ errors: [error] } satisfies ExecutionResult);
+      if (!takesEvents.test(request.headers.get('accept') ?? '*/*')) return refuse(noEvents());
+      // A stream that has begun has no status any more.
+      if (!(await operation.client.verify())) refuse(clientError(new Unauthenticated(refusedKey), log));
     },
     onResultProcess({ result, setResult, serverContext: { operation } }) {
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;
@@ -207,6 +214,8 @@ const noEvents = () =>
   new GraphQLError('A subscription is answered to `Accept: text/event-stream`, or over a WebSocket', {
     extensions: { code: 'BAD_REQUEST', http: { status: 406 } },
   });
+
+const refusedKey = 'Upstream refuses this key';
 
 const takesEvents = /(text\/(event-stream|\*)|\*\/\*)\s*([;,]|$)/i;
 

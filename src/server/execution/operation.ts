@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationTypeNode } from 'graphql';
-import type { ClientGone } from '../../errors.js';
+import type { GatewayError } from '../../errors.js';
 import type { ResultSink } from '../../graph/subscriptions/result-sink.js';
 import type { Demand } from '../../upstream/cache/demand.js';
 import type { Dependencies } from '../../upstream/cache/dependencies.js';
@@ -37,7 +37,7 @@ export class Operation {
   kind: OperationTypeNode | 'waveform' | null = null;
   #errorCodes: Set<string> | null = null;
   #leaving: AbortController | null = null;
-  #reason: ClientGone | null = null;
+  #reason: GatewayError | null = null;
 
   constructor(
     { client, wantsCost, demand = null, traceparent, sink }: OperationOrigin,
@@ -51,7 +51,7 @@ export class Operation {
     this.sink = sink;
   }
 
-  /** Aborted when the client disconnects or cancels the operation. */
+  /** Aborted when the client disconnects, cancels the operation or loses its access. */
   get signal(): AbortSignal {
     if (this.#leaving === null) {
       this.#leaving = new AbortController();
@@ -64,8 +64,8 @@ export class Operation {
     return this.#reason !== null;
   }
 
-  /** Cancels the work: the client has disconnected or cancelled the operation. */
-  abandon(reason: ClientGone): void {
+  /** Cancels the work. A subscription ends with the reason as its error, unless that is `ClientGone`. */
+  abandon(reason: GatewayError): void {
     this.#reason ??= reason;
     this.#leaving?.abort(reason);
   }

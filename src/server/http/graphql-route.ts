@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, OperationTypeNode } from 'graphql';
+import type { Timer } from '../../clock.js';
+import { Unauthenticated } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
 import type { GraphQLEngine, OperationArgs } from '../execution/engine.js';
@@ -76,14 +78,21 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     const init = { method, headers: headers.accept === undefined ? {} : { accept: headers.accept } };
     const answer = await engine.yoga.fetch(address, init, { operation, parameters });
     if (answer.status === 406 && answer.body === null) return refuse(response, 406, notAcceptable);
-    // A stream ends when the access that it was opened with ends.
-    if (isStream(answer) && !response.destroyed) {
-      response.once(
-        'close',
-        operation.client.whenEnded(() => response.destroy()),
-      );
-    }
+    if (isStream(answer) && !response.destroyed) endWithAccess(exchange);
     await sendResponse(answer, response, leaving);
+  }
+
+  /** Ends a stream when the access that it was opened with ends: with an error, so that clients do not just reconnect. */
+  function endWithAccess({ response, operation }: Exchange): void {
+    let cut: Timer | null = null;
+    const stop = operation.client.whenEnded(() => {
+      operation.abandon(new Unauthenticated('The access that this subscription was opened with has ended'));
+      cut ??= clock.timer(lastEventMs, () => response.destroy());
+    });
+    response.once('close', () => {
+      stop();
+      cut?.cancel();
+    });
   }
 
   function refuseBody({ response, head, operation }: Exchange, status: 400 | 413, reason: string): void {
@@ -130,6 +139,9 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     });
   };
 }
+
+// A client that does not read cannot hold its stream for longer once its access has ended.
+const lastEventMs = 5_000;
 
 const isJson = /^application\/(graphql\+)?json\s*(;|$)/i;
 
