@@ -186,6 +186,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
     instances: store.instances,
     sockets: sockets.count,
     tenants: keys.tenantCount(),
+    droppedLogLines: log.output.droppedLines(),
   });
   const peers = common?.peers ?? noPeers;
   peers.serve(own);

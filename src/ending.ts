@@ -16,13 +16,16 @@ export function endInOrder({ log, close, atEnd = () => {} }: EndingOptions): (co
   let isLeaving = false;
 
   function exit(code: number): void {
-    atEnd();
-    process.exit(code);
+    try {
+      atEnd();
+    } finally {
+      void log.output.flushed().finally(() => process.exit(code));
+    }
   }
 
   async function leave(code: number): Promise<void> {
     isLeaving = true;
-    await close().catch((error) => log.error({ error: String(error) }, 'Closing failed'));
+    await close().catch((error) => log.error({ error: textOf(error) }, 'Closing failed'));
     exit(code);
   }
 
@@ -37,12 +40,20 @@ export function endInOrder({ log, close, atEnd = () => {} }: EndingOptions): (co
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (fault: unknown) => {
-      const text = fault instanceof Error ? fault.stack : String(fault);
-      log.error({ event, fault: text }, 'Uncaught fault: leaving');
+      log.error({ event, fault: textOf(fault) }, 'Uncaught fault: leaving');
       leaveOrExit(1);
     });
   }
   return (code) => {
     if (!isLeaving) void leave(code);
   };
+}
+
+/** Anything can be thrown, even what cannot be made a text: the handler of faults must not fail on it. */
+function textOf(fault: unknown): string {
+  try {
+    return String((fault instanceof Error && fault.stack) || fault);
+  } catch {
+    return 'A value that cannot be shown';
+  }
 }

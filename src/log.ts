@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { type LogOutput, standardOutput } from './log-output.js';
 
 /** Writes one JSON line per call. Secrets are removed from every line before it is written. */
 export interface Log {
@@ -6,6 +7,7 @@ export interface Log {
   info(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
   error(fields: LogFields, message: string): void;
+  readonly output: Pick<LogOutput, 'droppedLines' | 'flushed'>;
 }
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -25,7 +27,8 @@ export interface LogOptions {
 
 export function createLog({ level, secrets, worker, write }: LogOptions): Log {
   const scrub = scrubber(secrets);
-  return pino(
+  const output = write ? { write, droppedLines: () => 0, flushed: async () => {} } : standardOutput();
+  const logger = pino(
     {
       level,
       base: worker === undefined ? null : { worker },
@@ -34,8 +37,9 @@ export function createLog({ level, secrets, worker, write }: LogOptions): Log {
       // The finished line is scrubbed, so that no serializer, message or cause can carry a secret past it.
       hooks: { streamWrite: scrub },
     },
-    write ? { write } : pino.destination({ fd: 1, sync: true }),
+    output,
   );
+  return Object.assign(logger, { output });
 }
 
 // docs/interfaces.md P5: keys start with `svc_sk_`. Keys and tokens of clients are not known beforehand; they are

@@ -5,8 +5,10 @@ import { type Config, ConfigError, misspeltSettings, parseConfig, secretsOf } fr
 import { renderHelp } from './config/settings-text.js';
 import { endInOrder } from './ending.js';
 import { createLog } from './log.js';
+import { surviveWriteErrors } from './log-output.js';
 import { version } from './version.js';
 
+surviveWriteErrors();
 const argument = process.argv[2];
 if (argument === '--help' || argument === '-h') {
   process.stdout.write(renderHelp());
@@ -43,6 +45,7 @@ async function run(): Promise<void> {
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
     atEnd();
+    await log.output.flushed();
     // Parts that had already started would keep the process alive.
     process.exit();
   }

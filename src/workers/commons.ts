@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Config } from '../config/config.js';
+import type { Log } from '../log.js';
 import { RateBuckets } from '../server/auth/client-rate.js';
 import { countsOf, type MetricsReport } from '../server/ops/merged-metrics.js';
 import type { HealthReport } from '../server/ops/peers.js';
@@ -38,6 +39,7 @@ const metricsWithinMs = 2_000;
 export interface CommonsOptions {
   readonly config: Config;
   readonly clock: Clock;
+  readonly log: Log;
   readonly socketsPerClient?: number;
 }
 
@@ -45,13 +47,15 @@ export interface CommonsOptions {
 export class Commons {
   /** Null where the workers share Redis. */
   readonly #hub: Hub | null;
+  readonly #log: Log;
   readonly #operations: RateBuckets;
   readonly #connections: ConnectionLimit;
   readonly #members = new Set<Member>();
   /** Last reports of the workers that have ended, merged. */
   #ended: Promise<readonly MetricsReport[]> = Promise.resolve([]);
 
-  constructor({ config, clock, socketsPerClient: most = socketsPerClient }: CommonsOptions) {
+  constructor({ config, clock, log, socketsPerClient: most = socketsPerClient }: CommonsOptions) {
+    this.#log = log;
     this.#hub = config.redisUrl === null ? new Hub({ clock, maxBytes: cacheShares(config).hubBytes }) : null;
     this.#operations = new RateBuckets(config.clientRatePerMinute ?? Number.POSITIVE_INFINITY, clock);
     this.#connections = new ConnectionLimit(most);
@@ -95,7 +99,7 @@ export class Commons {
         return [
           ...others.filter((report) => report !== null),
           ...(await this.#ended),
-          await primaryReport(this.#hub),
+          await primaryReport(this.#hub, this.#log),
         ];
       },
     };

@@ -37,7 +37,7 @@ export class Primary {
   constructor({ config, log }: { readonly config: Config; readonly log: Log }) {
     this.#config = config;
     this.#log = log;
-    this.#commons = new Commons({ config, clock: realClock });
+    this.#commons = new Commons({ config, clock: realClock, log });
   }
 
   /** Resolves when every worker has started or failed; rejects with the reason when all have failed. */

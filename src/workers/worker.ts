@@ -4,6 +4,7 @@ import { realClock } from '../clock.js';
 import { parseConfig, secretsOf } from '../config/config.js';
 import { endInOrder } from '../ending.js';
 import { createLog } from '../log.js';
+import { surviveWriteErrors } from '../log-output.js';
 import { Channel } from '../store/hub/channel.js';
 import type { HubCalls } from '../store/hub/hub.js';
 import { type CommonCalls, cacheShares } from './commons.js';
@@ -17,6 +18,7 @@ import { receiveConnections } from './worker-connections.js';
  * The program of a worker process: a gateway that shares the state in the primary with the other workers. When the
  * primary has died the worker exits at once, since it would get no more connections.
  */
+surviveWriteErrors();
 process.once('disconnect', () => process.exit(1));
 const channel = new Channel<HubCalls & CommonCalls & LifecycleCalls>(processPort(process));
 // Before the gateway has started there are no requests to complete.

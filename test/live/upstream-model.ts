@@ -4,7 +4,7 @@ import { createFeeds, type Feeds } from '../../src/live/feeds/feeds.js';
 import type { FeedSettings } from '../../src/live/feeds/sources.js';
 import type { TriggerChange } from '../../src/live/feeds/trigger-subject.js';
 import type { Delivery } from '../../src/live/tracking/change.js';
-import type { Log } from '../../src/log.js';
+import { createLog } from '../../src/log.js';
 import type { SharedChanges } from '../../src/store/store.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
 import { Instant } from '../../src/unify/time/instant.js';
@@ -140,7 +140,7 @@ const usualSettings: FeedSettings = {
   sensorPollIntervalMs: 30_000,
 };
 
-const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const silentLog = createLog({ level: 'silent', secrets: [] });
 
 /** One run of a gateway over the model; another run is another call. */
 export interface Run {

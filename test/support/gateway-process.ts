@@ -18,7 +18,7 @@ export interface GatewayProcess extends AsyncDisposable {
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 // One step below the root, as `dist` is: what lies beside it is found from there.
-const buildFolder = join(root, `dist-test-${process.pid}`);
+export const buildFolder = join(root, `dist-test-${process.pid}`);
 
 /** To be called before the first process, and the returned function after the last. */
 export function build(): () => void {
@@ -38,6 +38,9 @@ export interface GatewayProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Modules loaded before it, from the root of the package. */
   readonly preload?: readonly string[];
+  /** A descriptor in place of a pipe that the test reads; the address is then told over another. */
+  readonly stdout?: number;
+  readonly stderr?: number;
 }
 
 export function startProcess({

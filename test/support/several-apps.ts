@@ -1,5 +1,6 @@
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/app.js';
 import { realClock } from '../../src/clock.js';
+import { createLog } from '../../src/log.js';
 import { Channel } from '../../src/store/hub/channel.js';
 import type { HubCalls } from '../../src/store/hub/hub.js';
 import { type CommonCalls, Commons, cacheShares, type WorkerCalls } from '../../src/workers/commons.js';
@@ -12,9 +13,9 @@ import { messagePorts } from './ports.js';
  * drive the clock, or look into the sandbox, can have several as well.
  */
 export async function startSeveral(options: GatewayOptions): Promise<Gateway> {
-  const { clock = realClock, socketsPerClient } = options;
+  const { clock = realClock, log = createLog({ level: 'silent', secrets: [] }), socketsPerClient } = options;
   const config = options.config;
-  const commons = new Commons({ config, clock, ...(socketsPerClient && { socketsPerClient }) });
+  const commons = new Commons({ config, clock, log, ...(socketsPerClient && { socketsPerClient }) });
   const front = sharedListening(config);
   const started = Array.from({ length: config.workers }, async () => {
     const { ends, close } = messagePorts();

@@ -33,6 +33,7 @@ export interface MetricSources {
   readonly sockets: number;
   /** Tenants in `passthrough`, one for each pair of keys. */
   readonly tenants: number;
+  readonly droppedLogLines: number;
 }
 
 // Node measures the time between two ticks of a timer: the interval is subtracted to get the delay.
@@ -92,6 +93,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
     instances,
     sockets,
     tenants,
+    droppedLogLines,
   }: MetricSources): void {
     const nowMs = clock.now();
     for (const {
@@ -153,6 +155,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
     gauge('processes', 'Processes that serve requests.', {}, 1, 'sum');
     gauge('websockets', 'Open WebSockets.', {}, sockets, 'sum');
     gauge('tenants', 'Pairs of keys that are kept apart.', {}, tenants, 'max');
+    counter('log_lines_dropped_total', 'Lines of the log that nothing took in time.', {}, droppedLogLines);
     for (const quantile of [50, 99] as const) {
       const labels = { quantile: `0.${quantile}` };
       const delayS = Math.max(0, delay.percentile(quantile) / 1e9 - delayResolutionMs / 1000);
