@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { type LogOutput, standardOutput } from './log-output.js';
+import { scrubber } from './scrubber.js';
 
 /** Writes one JSON line per call. Secrets are removed from every line before it is written. */
 export interface Log {
@@ -40,23 +41,4 @@ export function createLog({ level, secrets, worker, write }: LogOptions): Log {
     output,
   );
   return Object.assign(logger, { output });
-}
-
-// docs/interfaces.md P5: keys start with `svc_sk_`. Keys and tokens of clients are not known beforehand; they are
-// recognised by their form.
-const secretForms = [/svc_sk_[\w-]+/g, /\b(Bearer)\s+[\w.~+/=-]+/gi];
-
-/** Replaces the known secrets in a text, and everything that has the form of a secret. */
-export function scrubber(secrets: readonly string[]): (text: string) => string {
-  const known = secrets.filter((secret) => secret.length > 0);
-  return (text) => {
-    let clean = text;
-    for (const secret of known) {
-      clean = clean.replaceAll(secret, '[secret]');
-      // A secret can also appear escaped, inside a JSON string.
-      clean = clean.replaceAll(JSON.stringify(secret).slice(1, -1), '[secret]');
-    }
-    for (const form of secretForms) clean = clean.replace(form, '[secret]');
-    return clean;
-  };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from './clock.js';
-import type { Config } from './config/config.js';
+import { type Config, secretsOf } from './config/config.js';
 import { type Source, UpstreamUnavailable } from './errors.js';
 import type { FeedStatus } from './live/feeds/feed.js';
 import { createFeeds } from './live/feeds/feeds.js';
@@ -140,7 +140,13 @@ function interfacesOf(
   cache: ResponseCache,
 ): { project: Interface | null; catalogue: Interface | null } {
   const { config, sandbox, store, clock, log, random, onRequest } = options;
+  const project = sandbox ? { url: sandbox.projectUrl, key: sandbox.projectKey } : config.project;
+  const catalogue = sandbox ? { url: sandbox.catalogueUrl, key: sandbox.catalogueKey } : config.catalogue;
+  const secrets = [project?.key, catalogue?.key, ...secretsOf(config)].filter(
+    (key) => typeof key === 'string',
+  );
   const common = {
+    otherSecrets: () => secrets,
     http,
     cache,
     store,
@@ -151,8 +157,6 @@ function interfacesOf(
     timeoutMs: config.upstreamTimeoutMs,
     maxWaitMs: config.upstreamMaxWaitMs,
   };
-  const project = sandbox ? { url: sandbox.projectUrl, key: sandbox.projectKey } : config.project;
-  const catalogue = sandbox ? { url: sandbox.catalogueUrl, key: sandbox.catalogueKey } : config.catalogue;
   return {
     project: project && {
       ...common,
@@ -177,6 +181,7 @@ function withClientKey(key: HeldKey, upstream: Interface): UpstreamOptions {
       return key.value();
     },
     keyOwner: 'client',
+    otherSecrets: () => [...(upstream.otherSecrets?.() ?? []), ...key.companions()],
     onKeyRefused: () => key.onRefused(),
     onRequest(request) {
       const counted = upstream.onRequest(request);

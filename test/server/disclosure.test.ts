@@ -90,6 +90,91 @@ describe('neither answers, logs, metrics nor readiness tell a key or an address'
   });
 });
 
+describe('upstream that repeats a secret which was not sent to it', () => {
+  const clientsKey = 'c+lient/key=of&the?catalogue';
+  const clientsToken = 'token+of/a=client&of?the-gateway';
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const forms: [string, (secret: string) => string][] = [
+    ['as it is', (secret) => secret],
+    ['in capitals', (secret) => secret.toUpperCase()],
+    ['URL-encoded', encodeURIComponent],
+    ['URL-encoded twice', (secret) => encodeURIComponent(encodeURIComponent(secret))],
+    ['in base64', base64],
+    ['in base64, after one byte', (secret) => base64(`:${secret}`)],
+    ['in base64, after two bytes', (secret) => base64(`k:${secret}:`)],
+    ['in base64url', (secret) => Buffer.from(`Bearer ${secret}`).toString('base64url')],
+    ['in base64, URL-encoded', (secret) => encodeURIComponent(base64(secret))],
+  ];
+
+  it.each(forms)('%s: no message, code, id or log line has it', async (_, write) => {
+    await using token = await startGateway({
+      env: { AUTH_MODE: 'token', GATEWAY_TOKENS: clientsToken, LOG_LEVEL: 'debug' },
+    });
+    await using passthrough = await startGateway({ env: { AUTH_MODE: 'passthrough', LOG_LEVEL: 'debug' } });
+    const authorization = `Bearer ${passthrough.sandbox.projectKey}`;
+    const cases = [
+      { gw: token, source: 'project', secret: token.sandbox.catalogueKey },
+      { gw: token, source: 'project', secret: clientsToken },
+      { gw: token, source: 'catalogue', secret: token.sandbox.projectKey },
+      { gw: passthrough, source: 'project', secret: clientsKey },
+      { gw: passthrough, source: 'catalogue', secret: passthrough.sandbox.projectKey },
+    ] as const;
+    for (const { gw, source, secret } of cases) {
+      const headers =
+        gw === token
+          ? { authorization: `Bearer ${clientsToken}` }
+          : { authorization, 'x-catalogue-key': clientsKey };
+      const repeated = write(secret);
+      const error = { code: repeated, message: `said <${repeated}> of it`, details: { of: repeated } };
+      const body = JSON.stringify({ error, meta: { request_id: repeated } });
+      gw.sandbox.faults.add({ source, status: 400, body, headers: { 'x-request-id': repeated } });
+      const document = source === 'project' ? '{ triggers { nodes { id } } }' : '{ networks { name } }';
+      const { errors } = await gw.queryWithErrors(document, {}, { headers });
+      expect(errors?.[0]?.message).toMatch(/^said .*\[secret\].* of it$/);
+      expect(errors?.[0]?.extensions.upstream).toMatchObject({ code: null, requestId: null });
+      const told = JSON.stringify(errors) + gw.logText;
+      // The ends of a text in base64 depend on what is beside it.
+      for (const text of [secret, repeated, repeated.slice(6, -6)]) expect(told).not.toContain(text);
+    }
+  });
+
+  it('in the id of a request that succeeded', async () => {
+    await using gw = await startGateway();
+    const { projectKey, catalogueKey } = gw.sandbox;
+    for (const secret of [projectKey, catalogueKey]) {
+      gw.sandbox.faults.add({ source: 'project', headers: { 'x-request-id': `id:${base64(secret)}` } });
+      const { data } = await gw.queryWithErrors(
+        '{ project { name } }',
+        {},
+        {
+          headers: { 'x-upstream-cost': '1', 'cache-control': 'no-cache' },
+        },
+      );
+      expect(data.project).not.toBeNull();
+      expect(gw.logText).not.toContain(base64(secret).slice(0, -4));
+    }
+  });
+
+  it('of another client', async () => {
+    await using gw = await startGateway({ env: { AUTH_MODE: 'passthrough' } });
+    const { projectKey } = gw.sandbox;
+    const error = { code: 'invalid_parameter', message: 'not this parameter' };
+    gw.sandbox.faults.add({ source: 'project', status: 400, body: JSON.stringify({ error }) });
+    // A client cannot take the words out of the errors of others by what it chooses for a key.
+    const other = { authorization: 'Bearer svc_sk_other', 'x-catalogue-key': 'parameter' };
+    await using _socket = await openSocket(gw, { headers: other });
+    const { errors } = await gw.queryWithErrors(
+      '{ triggers { nodes { id } } }',
+      {},
+      {
+        headers: { authorization: `Bearer ${projectKey}` },
+      },
+    );
+    expect(errors?.[0]?.message).toBe('not this parameter');
+    expect(errors?.[0]?.extensions.upstream.code).toBe('invalid_parameter');
+  });
+});
+
 describe('a secret that a gateway tells in any test of this suite', () => {
   it.each(['svc_sk_of-a-client', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJtZSJ9.', 'some token', '127.0.0.1:4999'])(
     'fails that test: %s',

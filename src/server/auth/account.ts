@@ -7,6 +7,8 @@ import { newCostMeter, type ReadScope, type UpstreamStatus } from '../../upstrea
 export interface HeldKey {
   /** Throws `UpstreamUnavailable` when no request or socket with the key is open. */
   value(): string;
+  /** The keys in memory of the accounts that share a tenant with this one. */
+  companions(): readonly string[];
   /** To be called when upstream has refused the key. */
   onRefused(): void;
   /** To be called with the HTTP status of each upstream response. */
@@ -30,6 +32,8 @@ export interface AccountOptions<Client> {
   readonly signal: AbortSignal;
 }
 
+type HeldBy = Pick<Account<AccountClient>, 'heldKey'>;
+
 // A live socket of a revoked key is closed within 10 s. With a daily quota of 10,000 requests (docs/interfaces.md C8)
 // that interval cannot last all day: after ten minutes such a key is verified once a minute.
 const watchEveryMs = 1_000;
@@ -42,6 +46,7 @@ export class Account<Client extends AccountClient> {
   readonly hash: string;
   readonly client: Client;
   readonly #options: AccountOptions<Client>;
+  readonly #companions = new Set<HeldBy>();
   readonly #listeners = new Set<() => void>();
   #key: string | null;
   #holders = 0;
@@ -57,6 +62,7 @@ export class Account<Client extends AccountClient> {
     this.#key = key;
     this.client = options.connect({
       value: () => this.#currentKey(),
+      companions: () => [...this.#companions].map(({ heldKey }) => heldKey).filter((key) => key !== null),
       onRefused: () => this.#refused(),
       onAnswer: (status) => this.#answered(status),
     });
@@ -65,6 +71,17 @@ export class Account<Client extends AccountClient> {
   /** True if upstream refused the key in its last response. */
   get isRefused(): boolean {
     return this.#isRefused;
+  }
+
+  /** To be called when a tenant begins to read with both keys; the returned function ends it. */
+  accompany(other: HeldBy): () => void {
+    this.#companions.add(other);
+    return () => void this.#companions.delete(other);
+  }
+
+  /** Null while no request or socket with the key is open. */
+  get heldKey(): string | null {
+    return this.#key;
   }
 
   hold(key: string): void {

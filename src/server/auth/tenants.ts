@@ -74,6 +74,7 @@ export function createTenants(options: TenantsOptions): Tenants {
     };
     const accounts = [project, catalogue].filter((account) => account !== null);
     const listening = accounts.map((account) => account.whenRefused(refused));
+    const parting = project && catalogue ? [project.accompany(catalogue), catalogue.accompany(project)] : [];
     const entry: Entry = {
       tenant,
       feeds,
@@ -84,7 +85,7 @@ export function createTenants(options: TenantsOptions): Tenants {
       users: 0,
       usedAtMs: clock.now(),
       end() {
-        for (const stopListening of listening) stopListening();
+        for (const stopOne of [...listening, ...parting]) stopOne();
         feeds.close();
         if (project) projects?.leave(project);
         if (catalogue) catalogues?.leave(catalogue);

@@ -13,7 +13,7 @@ import { badBody, notFound, readResponse } from './response.js';
 // itself.
 const bytesPerSlice = 128 * 1024;
 
-type Context = Pick<UpstreamOptions, 'key' | 'keyOwner' | 'log'>;
+type Context = Pick<UpstreamOptions, 'key' | 'keyOwner' | 'otherSecrets' | 'log'>;
 
 /** Turns a response, sent to this instance or to another, into a cached response. */
 export class ResponseReader {
@@ -33,6 +33,12 @@ export class ResponseReader {
     return this.#slices.take(bytes, operationKey);
   }
 
+  /** The request's key and every other secret of its tenant, as they are now. */
+  secrets(): readonly string[] {
+    const { key, otherSecrets } = this.#context;
+    return [key, ...(otherSecrets?.() ?? [])];
+  }
+
   /** The response's JSON, or `notFound`. Throws the error that docs/behaviour.md 4 lists for the response. */
   bodyOf(
     response: HttpResponse,
@@ -40,7 +46,8 @@ export class ResponseReader {
     pauseS?: number,
   ): unknown {
     const asked = { source: this.#source, endpoint, list, parameters };
-    return readResponse(response, asked, { text: this.#context.key, owner: this.#context.keyOwner }, pauseS);
+    const { keyOwner } = this.#context;
+    return readResponse(response, asked, { owner: keyOwner, secrets: this.secrets() }, pauseS);
   }
 
   streamOf({ status, headers, stream }: HttpStream, { endpoint }: Request): Readable | typeof notFound {

@@ -11,7 +11,7 @@ import {
   UpstreamUnauthorized,
   UpstreamUnavailable,
 } from '../../errors.js';
-import { scrubber } from '../../log.js';
+import { scrubber } from '../../scrubber.js';
 import { parseJson } from './json.js';
 
 /** The owner of a key: the gateway, or a client that brought it (`passthrough`). */
@@ -27,6 +27,13 @@ export interface Asked {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+/** The keys behind a request, as far as its errors depend on them. */
+export interface Keys {
+  readonly owner: KeyOwner;
+  /** All that upstream must not be quoted with: this request's key and every other secret of its tenant. */
+  readonly secrets: readonly string[];
+}
+
 export const notFound = Symbol('not found');
 
 /**
@@ -37,19 +44,23 @@ export const notFound = Symbol('not found');
 export function readResponse(
   answer: { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer },
   asked: Asked,
-  key: { readonly text: string; readonly owner: KeyOwner },
+  keys: Keys,
   retryAfterS?: number,
 ): unknown {
   const { status } = answer;
   if (status >= 200 && status < 300) return parseBody(answer.body, asked, status);
   if ((status === 404 || status === 410) && !asked.list) return notFound;
-  throw refusal(answer, asked, key, retryAfterS);
+  throw refusal(answer, asked, keys, retryAfterS);
 }
 
 /** Upstream's id of this request (docs/interfaces.md C4, `meta.request_id`); null where it gives none. */
-export function requestIdOf(headers: IncomingHttpHeaders, body: unknown, key: string): string | null {
-  const inBody = identifierOf(recordOf(recordOf(body)?.meta)?.request_id, key);
-  return inBody ?? identifierOf(headers['x-request-id'], key);
+export function requestIdOf(
+  headers: IncomingHttpHeaders,
+  body: unknown,
+  secrets: readonly string[],
+): string | null {
+  const inBody = identifierOf(recordOf(recordOf(body)?.meta)?.request_id, secrets);
+  return inBody ?? identifierOf(headers['x-request-id'], secrets);
 }
 
 /** `project` or `catalogue`, for messages. */
@@ -78,7 +89,7 @@ function parseBody(body: Buffer, asked: Asked, status: number): unknown {
 function refusal(
   answer: { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer },
   asked: Asked,
-  key: { readonly text: string; readonly owner: KeyOwner },
+  keys: Keys,
   retryAfterS: number | undefined,
 ): GatewayError {
   const { status } = answer;
@@ -87,21 +98,21 @@ function refusal(
   const upstream: UpstreamAnswer = {
     source: asked.source,
     status,
-    code: identifierOf(body.code, key.text),
-    requestId: requestIdOf(answer.headers, parsed, key.text),
+    code: identifierOf(body.code, keys.secrets),
+    requestId: requestIdOf(answer.headers, parsed, keys.secrets),
   };
   const name = interfaceName(asked.source);
   switch (status) {
     case 400:
     case 422: {
-      const said = messageOf(body.message, key.text);
+      const said = messageOf(body.message, keys.secrets);
       return new BadUserInput(said ?? `The ${name} interface refused an argument of ${asked.endpoint}`, {
         upstream,
         argument: argumentOf(said, body.details, asked.parameters),
       });
     }
     case 401:
-      return key.owner === 'client'
+      return keys.owner === 'client'
         ? new Unauthenticated(`The ${name} interface refused the key of this request`, { upstream })
         : new UpstreamUnauthorized(`The ${name} interface refused the gateway's key`, { upstream });
     case 402:
@@ -167,16 +178,16 @@ function recordOf(value: unknown): Record<string, unknown> | undefined {
     : undefined;
 }
 
-// A code or id is short and has no spaces; anything else, or one that repeats the key, is not passed on.
-function identifierOf(value: unknown, key: string): string | null {
-  return typeof value === 'string' && /^[\w.:/+=-]{1,128}$/.test(value) && scrubber([key])(value) === value
+// A code or id is short and has no spaces; anything else, or one that repeats a secret, is not passed on.
+function identifierOf(value: unknown, secrets: readonly string[]): string | null {
+  return typeof value === 'string' && /^[\w.:/+=-]{1,128}$/.test(value) && scrubber(secrets)(value) === value
     ? value
     : null;
 }
 
-function messageOf(value: unknown, key: string): string | undefined {
+function messageOf(value: unknown, secrets: readonly string[]): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const clean = scrubber([key])(value)
+  const clean = scrubber(secrets)(value)
     .replace(/\b[a-z][\w+.-]*:\/\/\S+/gi, '[address]')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
     .replace(/[\u0000-\u001f\u007f<>]+/g, ' ')

@@ -211,7 +211,7 @@ export class Pipeline {
       decode: async (response, pauseS) => {
         await this.#reader.slice(response.body.length, scope.operationKey);
         const body = this.#reader.bodyOf(response, request, pauseS);
-        noteRequestId(scope.meter, requestIdOf(response.headers, body, this.#options.key));
+        noteRequestId(scope.meter, requestIdOf(response.headers, body, this.#reader.secrets()));
         const readAtMs = this.#options.clock.now();
         const cached = this.#reader.read(request, body, { readAtMs, askedAtMs, version });
         this.#cache.sendOrder.answered(control, cached);

@@ -18,6 +18,8 @@ export interface UpstreamOptions {
   readonly baseUrl: string;
   readonly key: string;
   readonly keyOwner: KeyOwner;
+  /** Secrets of the tenant beside `key`, as they are now: no text of upstream that repeats one is passed on. */
+  readonly otherSecrets?: (() => readonly string[]) | undefined;
   /** Shared by all clients, as is the cache. */
   readonly http: Http;
   readonly cache: ResponseCache;
