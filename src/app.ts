@@ -11,6 +11,7 @@ import { createAnswerCache, noAnswerCache } from './server/execution/answer-cach
 import { createGraphQLEngine } from './server/execution/engine.js';
 import type { OnFinished } from './server/execution/operation.js';
 import { operationNames, readOperationFiles } from './server/execution/operation-files.js';
+import { readManifests } from './server/execution/operation-manifest.js';
 import { persistedOperations } from './server/execution/persisted-operations.js';
 import { browserPolicy } from './server/http/browser-safety.js';
 import { graphiqlPage } from './server/http/graphiql.js';
@@ -43,6 +44,8 @@ export interface Gateway extends AsyncDisposable {
   /** With the port that is in use, without a path. */
   readonly url: string;
   readonly port: number;
+  /** Reads PERSISTED_OPERATIONS_FILE again; where one of the files is wrong, what was known stays. */
+  reload(): void;
   /** Graceful shutdown within `graceMs` (default 10 s): see `drain`. */
   close(graceMs?: number): Promise<void>;
 }
@@ -116,9 +119,11 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
   // Every open stream adds a listener: Node must not warn of a leak.
   setMaxListeners(0, leaving.signal);
   const { limits } = config;
+  const manifests = config.persistedOperationsFiles;
   const persisted = persistedOperations({
     mode: config.persistedOperations,
     files,
+    manifests: manifests.length > 0 ? () => readManifests(manifests) : null,
     maxTokens: limits.maxTokens,
   });
   const shared = {
@@ -214,7 +219,15 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
     closing ??= drain({ server, listener, sockets, leaving, graceMs }).finally(release);
     return closing;
   }
-  return { url, port, close, [Symbol.asyncDispose]: () => close() };
+  function reload(): void {
+    try {
+      persisted.reload();
+      log.info({ files: manifests }, 'PERSISTED_OPERATIONS_FILE was read again');
+    } catch (error) {
+      log.error({ error: String(error) }, 'The persisted operations stay as they were');
+    }
+  }
+  return { url, port, reload, close, [Symbol.asyncDispose]: () => close() };
 }
 
 async function otherProcessesOf(peers: Peers): Promise<OtherProcesses> {

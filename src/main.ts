@@ -27,9 +27,11 @@ async function run(): Promise<void> {
   for (const { variable, setting } of misspeltSettings()) {
     log.warn({ variable, setting }, `${variable} sets nothing: is ${setting} meant?`);
   }
-  let gateway: Pick<Gateway, 'close'> | null = null;
+  let gateway: Pick<Gateway, 'close' | 'reload'> | null = null;
   let atEnd = () => {};
   endInOrder({ log, close: async () => gateway?.close(), atEnd: () => atEnd() });
+  // Without manifests the signal has its usual meaning, the end of the terminal.
+  if (config.persistedOperationsFiles.length > 0) process.on('SIGHUP', () => gateway?.reload());
   try {
     // Imported late, so that --help, --version and configuration errors need not load the whole gateway.
     if (config.workers > 1) {

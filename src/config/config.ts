@@ -22,6 +22,7 @@ export interface Config {
   readonly graphiql: boolean;
   readonly introspection: boolean;
   readonly persistedOperations: Settings['PERSISTED_OPERATIONS'];
+  readonly persistedOperationsFiles: readonly string[];
   readonly limits: LimitConfig;
   /** Null: no limit. */
   readonly clientRatePerMinute: number | null;
@@ -106,6 +107,7 @@ export function parseConfig(env: Environment = process.env): Config {
     graphiql: values.GRAPHIQL,
     introspection: values.INTROSPECTION,
     persistedOperations: values.PERSISTED_OPERATIONS,
+    persistedOperationsFiles: manifestFiles(values),
     limits: {
       maxDepth: values.MAX_DEPTH,
       maxAliases: values.MAX_ALIASES,
@@ -197,6 +199,13 @@ function sandboxWanted(values: Settings): boolean {
     }
   }
   return true;
+}
+
+function manifestFiles(values: Settings): readonly string[] {
+  const { PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_FILE: files } = values;
+  if (files.length > 0 && mode === 'off')
+    throw new ConfigError('PERSISTED_OPERATIONS_FILE', 'has no effect while PERSISTED_OPERATIONS is off');
+  return files;
 }
 
 function corsHeaders({ CORS_ORIGINS: origins, CORS_HEADERS: headers }: Settings): readonly string[] {

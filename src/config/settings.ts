@@ -81,6 +81,12 @@ export const settings = {
     oneOf('off', 'allow', 'only'),
     'off',
   ),
+  PERSISTED_OPERATIONS_FILE: setting(
+    'Manifests of further operations, comma-separated: of Relay, Apollo or the client preset; read again on SIGHUP',
+    fileList,
+    [],
+    'none',
+  ),
   MAX_DEPTH: setting('Deepest nesting of a query; introspection is exempt', integer(1, 1_000), 15),
   MAX_ALIASES: setting('Most aliases in a query', integer(0, 100_000), 30),
   MAX_TOKENS: setting('Most lexical tokens in a document', integer(1, 1_000_000), 2_000),
@@ -239,6 +245,13 @@ function originList(value: string): readonly string[] | '*' {
       if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
       throw new Error(`must be * or origins such as https://example.org, not ${quoted(origin)}`);
     });
+}
+
+function fileList(value: string): readonly string[] {
+  return value
+    .split(',')
+    .map((file) => file.trim())
+    .filter((file) => file !== '');
 }
 
 function headerNames(value: string): readonly string[] {

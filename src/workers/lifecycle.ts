@@ -23,7 +23,9 @@ export interface Welcome {
   readonly sandbox: SandboxAddress | null;
 }
 
-/** Calls of the primary to a worker about its shutdown. */
+/** Calls of the primary to a worker. */
 export interface LifecycleOrders {
   leave(): void;
+  /** Reads the manifests of persisted operations again. */
+  reload(): void;
 }

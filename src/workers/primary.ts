@@ -68,6 +68,11 @@ export class Primary {
     await this.#sandbox?.close();
   }
 
+  /** Has every worker read the manifests of persisted operations again. */
+  reload(): void {
+    for (const { orders } of this.#running) orders.tell('reload');
+  }
+
   /** Kills all workers at once. */
   kill(): void {
     this.#isLeaving = true;

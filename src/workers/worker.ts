@@ -20,10 +20,13 @@ import { receiveConnections } from './worker-connections.js';
  */
 surviveWriteErrors();
 process.once('disconnect', () => process.exit(1));
+// A terminal sends it to the whole group; the primary tells the workers.
+process.on('SIGHUP', () => {});
 const channel = new Channel<HubCalls & CommonCalls & LifecycleCalls>(processPort(process));
 // Before the gateway has started there are no requests to complete.
 let leave: (code: number) => void = (code) => process.exit(code);
-const orders: LifecycleOrders = { leave: () => leave(0) };
+let reload = () => {};
+const orders: LifecycleOrders = { leave: () => leave(0), reload: () => reload() };
 channel.answer(orders);
 const { number, url, port, sandbox } = await channel.call('welcome');
 try {
@@ -46,6 +49,7 @@ async function serve(): Promise<void> {
       return connections;
     },
   });
+  reload = () => gateway.reload();
   leave = endInOrder({
     log,
     close() {

@@ -35,5 +35,8 @@ export async function startSeveral(options: GatewayOptions): Promise<Gateway> {
     await Promise.all(all.map(({ gateway }) => gateway.close(graceMs)));
     for (const one of all) one.close();
   };
-  return { url, port, close, [Symbol.asyncDispose]: () => close() };
+  const reload = () => {
+    for (const { gateway } of all) gateway.reload();
+  };
+  return { url, port, reload, close, [Symbol.asyncDispose]: () => close() };
 }

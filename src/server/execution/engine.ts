@@ -19,6 +19,7 @@ import { sharedSubscriptions } from '../../graph/subscriptions/shared-subscripti
 import type { Log } from '../../log.js';
 import type { Maybe } from '../../maybe.js';
 import { UnifyContext } from '../../unify/context.js';
+import { idNames } from '../http/parameters.js';
 import type { Tracing } from '../ops/tracing.js';
 import { finishResult } from './finished-result.js';
 import { withoutIntrospection } from './introspection.js';
@@ -113,7 +114,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
     // The server has already read the body, within its own limit.
     maxRequestBodySize: false,
     batching: false,
-    extraParamNames: ['documentId'],
+    extraParamNames: [...idNames],
     logging: false,
     // The router does these for all routes.
     cors: false,

@@ -1,13 +1,17 @@
-import { GraphQLError, parse, print } from 'graphql';
+import { type DocumentNode, GraphQLError, Kind, parse, print, visit } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { type OperationFile, sha256 } from './operation-files.js';
+import type { ManifestOperation } from './operation-manifest.js';
 
 /** Parameters that identify an operation, over HTTP or a WebSocket. */
 export interface OperationParameters {
   readonly query?: unknown;
-  /** `sha256:…` or the bare hash. */
+  /** An id of a manifest, `sha256:…` or the bare hash. */
   readonly documentId?: unknown;
+  /** The same under the names that network layers of Relay use; without effect beside a text. */
+  readonly id?: unknown;
+  readonly doc_id?: unknown;
   /** Automatic persisted queries: `{ persistedQuery: { version: 1, sha256Hash } }`. */
   readonly extensions?: unknown;
 }
@@ -16,31 +20,33 @@ export interface OperationParameters {
 export interface PersistedOperations {
   /** The text to execute; undefined where the client sent neither text nor id. Throws a GraphQLError. */
   textFor(parameters: OperationParameters): string | undefined;
+  /** Reads the manifests again; keeps what was known where one of them is wrong, and throws. */
+  reload(): void;
 }
 
 export interface PersistedOptions {
   readonly mode: 'off' | 'allow' | 'only';
   readonly files: readonly OperationFile[];
+  /** Reads PERSISTED_OPERATIONS_FILE; null without it. */
+  readonly manifests?: (() => readonly ManifestOperation[]) | null;
   readonly maxTokens: number;
 }
 
 // Bound of the texts that clients registered (automatic persisted queries); they are lost when the process ends.
 const registeredMaxBytes = 4 * 1024 * 1024;
 
-export function persistedOperations({ mode, files, maxTokens }: PersistedOptions): PersistedOperations {
-  const known = new Map<string, string>();
-  for (const { id, text } of files) {
-    known.set(id, text);
-    // Tools that extract operations from client code reformat them with `print` before hashing.
-    known.set(sha256(print(parse(text))), text);
-  }
+export function persistedOperations(options: PersistedOptions): PersistedOperations {
+  const { mode, maxTokens } = options;
+  let { textById, shapes } = knownOf(options);
   const registered = new LRUCache<string, string>({
     maxSize: registeredMaxBytes,
     sizeCalculation: (text) => 2 * text.length + 200,
   });
 
   function byId(id: string): string {
-    const text = known.get(id) ?? (mode === 'allow' ? registered.get(id) : undefined);
+    const text = textById.get(id) ?? (mode === 'allow' ? registered.get(id) : undefined);
+    if (text === undefined && !options.manifests && !isHash.test(id))
+      throw refusal('The id is not a SHA-256 hash', 'BAD_REQUEST', 400);
     // Message and code of the automatic persisted queries protocol: the client sends the text next.
     if (text === undefined) throw refusal('PersistedQueryNotFound', 'PERSISTED_QUERY_NOT_FOUND', 404);
     return text;
@@ -48,7 +54,7 @@ export function persistedOperations({ mode, files, maxTokens }: PersistedOptions
 
   function checked(query: string, id: string | null): string {
     if (mode === 'only') {
-      if (known.has(sha256(query)) || known.has(sha256(printed(query, maxTokens)))) return query;
+      if (textById.has(sha256(query)) || shapes.has(shapeOf(query, maxTokens))) return query;
       throw refusal('Only persisted operations are answered here', 'PERSISTED_QUERY_ONLY', 403);
     }
     if (mode === 'allow' && id !== null) {
@@ -69,7 +75,37 @@ export function persistedOperations({ mode, files, maxTokens }: PersistedOptions
       }
       return byId(id);
     },
+    reload() {
+      ({ textById, shapes } = knownOf(options));
+    },
   };
+}
+
+function knownOf({ files, manifests }: PersistedOptions) {
+  const textById = new Map<string, string>();
+  const shapes = new Set<string>();
+  for (const { id, text } of [...files, ...(manifests?.() ?? [])]) {
+    const document = parse(text);
+    textById.set(id.replace(/^sha256:/, ''), text);
+    textById.set(sha256(text), text);
+    // Tools that extract operations from client code reformat them with `print` before hashing.
+    textById.set(sha256(print(document)), text);
+    shapes.add(print(withoutTypenames(document)));
+  }
+  return { textById, shapes };
+}
+
+/** Clients add `__typename` to what is registered, and tools to what they register: it makes no other operation. */
+function withoutTypenames(document: DocumentNode): DocumentNode {
+  return visit(document, {
+    SelectionSet: (node) => {
+      const selections = node.selections.filter(
+        (selection) =>
+          selection.kind !== Kind.FIELD || selection.name.value !== '__typename' || selection.alias,
+      );
+      return selections.length > 0 ? { ...node, selections } : undefined;
+    },
+  });
 }
 
 /** Replaces the id by the text before Yoga reads the query. */
@@ -82,13 +118,14 @@ export function persistedOperationsPlugin(persisted: PersistedOperations): Plugi
   };
 }
 
-function idOf({ documentId, extensions }: OperationParameters): string | null {
-  const id = documentId ?? sha256Hash(extensions);
-  if (typeof id !== 'string') return null;
-  const hash = id.replace(/^sha256:/, '').toLowerCase();
-  if (!/^[0-9a-f]{64}$/.test(hash)) throw refusal('The id is not a SHA-256 hash', 'BAD_REQUEST', 400);
-  return hash;
+function idOf({ documentId, id, doc_id, query, extensions }: OperationParameters): string | null {
+  const named = documentId ?? sha256Hash(extensions) ?? (query ? undefined : (id ?? doc_id));
+  if (typeof named !== 'string') return null;
+  const hash = named.replace(/^sha256:/i, '');
+  return isHash.test(hash) ? hash.toLowerCase() : hash;
 }
+
+const isHash = /^[0-9a-f]{64}$/i;
 
 function sha256Hash(extensions: unknown): unknown {
   if (!isRecord(extensions) || !isRecord(extensions.persistedQuery)) return undefined;
@@ -96,9 +133,9 @@ function sha256Hash(extensions: unknown): unknown {
 }
 
 // A text that cannot be parsed counts as unknown: in mode `only` its syntax error is not reported.
-function printed(query: string, maxTokens: number): string {
+function shapeOf(query: string, maxTokens: number): string {
   try {
-    return print(parse(query, { maxTokens, noLocation: true }));
+    return print(withoutTypenames(parse(query, { maxTokens, noLocation: true })));
   } catch {
     return '';
   }

@@ -7,7 +7,12 @@ export interface Parameters {
   readonly variables?: Readonly<Record<string, unknown>> | null;
   readonly extensions?: Readonly<Record<string, unknown>> | null;
   readonly documentId?: unknown;
+  readonly id?: unknown;
+  readonly doc_id?: unknown;
 }
+
+/** Names under which clients send the id of an operation. */
+export const idNames: readonly string[] = ['documentId', 'id', 'doc_id'];
 
 /** Parameters of a POST body, not yet checked; throws a GraphQLError (400) where the body is not a JSON object. */
 export function bodyParameters(body: string): object {
@@ -26,7 +31,7 @@ export function bodyParameters(body: string): object {
 export function searchParameters(search: string): object {
   const parameters = new URLSearchParams(search);
   const given: Record<string, unknown> = {};
-  for (const name of ['query', 'operationName', 'documentId']) {
+  for (const name of ['query', 'operationName', ...idNames]) {
     const value = parameters.get(name);
     if (value !== null) given[name] = value;
   }
@@ -51,7 +56,7 @@ export function areWellFormed(parameters: object): parameters is Parameters {
       if (typeof value !== 'string') return false;
     } else if (name === 'variables' || name === 'extensions') {
       if (typeof value !== 'object' || Array.isArray(value)) return false;
-    } else if (name !== 'documentId') return false;
+    } else if (!idNames.includes(name)) return false;
   }
   return !Array.isArray(parameters);
 }
