@@ -145,7 +145,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
     policy: browserPolicy({
       corsOrigins: config.corsOrigins,
       corsHeaders: config.corsHeaders,
-      loopbackNamesOnly: config.auth.mode === 'none',
+      isOpenToAll: config.auth.mode === 'none',
     }),
     clientRate: rateOf(options),
     onFinished: each([

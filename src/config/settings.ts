@@ -63,7 +63,7 @@ export const settings = {
     redisUrl,
   ),
   CORS_ORIGINS: setting(
-    'Origins whose pages may read, comma-separated, or `*`; also for WebSocket upgrades',
+    'Origins whose pages may read, comma-separated, or `*`; also for WebSocket upgrades. With `AUTH_MODE=none` their hosts may be in `Host`, as no other DNS name may',
     originList,
     [],
     'none',

@@ -76,6 +76,21 @@ describe('a page of another origin', () => {
     }
   });
 
+  it('is known by its Referer where there is neither Origin nor Sec-Fetch-Site', async () => {
+    await using gw = await startGateway({ env: { CORS_ORIGINS: 'https://map.example' } });
+    const statusOf = async (path: string, headers: Record<string, string>) =>
+      (await raw(gw, path, headers)).status;
+    const referer = 'http://evil.example/page';
+    for (const path of [query, '/waveforms/x/HNZ.mseed', '/ready', '/metrics', '/health']) {
+      expect([path, await statusOf(path, { referer })]).toEqual([path, 403]);
+    }
+    for (const good of [`${gw.url}/page`, 'https://map.example/page', 'no address']) {
+      expect([good, await statusOf(query, { referer: good })]).toEqual([good, 200]);
+    }
+    expect(await statusOf('/graphql', { referer, accept: 'text/html' })).toBe(200);
+    expect(await statusOf(query, { referer, 'sec-fetch-site': 'same-origin' })).toBe(200);
+  });
+
   it('may link to GraphiQL', async () => {
     await using gw = await startGateway();
     const answer = await raw(gw, '/graphql', {
@@ -150,8 +165,52 @@ describe('a page of the same origin', () => {
     expect((await raw(gw, query, { host: 'localhost:4000', origin: 'http://localhost:4000' })).status).toBe(
       200,
     );
-    // What is no browser has no page that could be re-bound.
-    expect((await raw(gw, query, { host: 'gateway.internal' })).status).toBe(200);
+  });
+
+  it('is not believed either where its browser says nothing about it, as over plain http', async () => {
+    await using gw = await startGateway({ env: { CORS_ORIGINS: 'https://map.example' } });
+    const statusOf = async (path: string, headers: Record<string, string>) =>
+      (await raw(gw, path, headers)).status;
+    for (const host of ['evil.example', 'evil.example:4000', '127.0.0.1.evil.example', 'localhost.']) {
+      for (const path of [
+        query,
+        '/graphql',
+        '/waveforms/x/HNZ.mseed',
+        '/ready',
+        '/metrics',
+        '/',
+        '/nothing',
+      ]) {
+        expect([host, path, await statusOf(path, { host })]).toEqual([host, path, 403]);
+      }
+      expect(await statusOf(query, { host, accept: 'text/event-stream' })).toBe(403);
+      expect(await statusOf('/graphql', { host, accept: 'text/html' })).toBe(403);
+      expect((await raw(gw, '/graphql', { host, ...json }, 'POST', body)).status).toBe(403);
+      expect(await upgrade(gw, { host })).toBe(403);
+      // A probe of the process may use any name.
+      expect(await statusOf('/health', { host })).toBe(200);
+    }
+    const unfounded = [
+      '127.0.0.1',
+      '192.168.1.5:4000',
+      '[::1]:4000',
+      'LOCALHOST',
+      'a.localhost',
+      'seisgraph:4000',
+    ];
+    for (const host of [...unfounded, 'map.example', 'map.example:443']) {
+      expect([host, await statusOf(query, { host })]).toEqual([host, 200]);
+      expect([host, await upgrade(gw, { host })]).toEqual([host, 'open']);
+    }
+    expect(gw.sandbox.requests.filter(({ path }) => path.includes('waveform'))).toEqual([]);
+  });
+
+  it('may have any name where a token is needed, or all origins may read', async () => {
+    const host = 'gateway.internal:4000';
+    await using withToken = await startGateway({ env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'abc' } });
+    expect((await raw(withToken, query, { host, authorization: 'Bearer abc' })).status).toBe(200);
+    await using open = await startGateway({ env: { CORS_ORIGINS: '*' } });
+    expect((await raw(open, query, { host })).status).toBe(200);
   });
 });
 
@@ -164,6 +223,7 @@ describe('every answer', () => {
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
         'referrer-policy': 'no-referrer',
+        'cross-origin-resource-policy': 'same-origin',
         'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       });
       expect(headers['x-powered-by']).toBeUndefined();

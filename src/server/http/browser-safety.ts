@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import { parseUrl } from './parse-url.js';
 
 /** Rules for browsers (docs/behaviour.md 7): other origins are refused unless CORS_ORIGINS names them. */
 export interface BrowserPolicy {
-  /** Reason to refuse a request or a WebSocket upgrade; null to let it pass. */
-  refusal(headers: IncomingHttpHeaders): string | null;
+  /** Reason to refuse a request or a WebSocket upgrade on this path; null to let it pass. */
+  refusal(path: string, headers: IncomingHttpHeaders): string | null;
   /** Headers of a preflight response, in addition to `corsHeaders`. */
   readonly preflightHeaders: OutgoingHttpHeaders;
   /** CORS headers for an allowed origin; name and value alternate. */
@@ -16,27 +17,30 @@ export interface BrowserPolicyOptions {
   /** Request headers that pages may send beside `usualHeaders`. */
   readonly corsHeaders: readonly string[];
   /**
-   * True where reaching the gateway is enough to read (AUTH_MODE=none on loopback). DNS rebinding would give a foreign
-   * page the same origin; its Host header, which is not a loopback name, gives it away.
+   * True where reaching the gateway is enough to read (AUTH_MODE=none). DNS rebinding would give a foreign page the same
+   * origin, and over plain http its GET has no header that tells it from other clients: its Host alone gives it away.
    */
-  readonly loopbackNamesOnly: boolean;
+  readonly isOpenToAll: boolean;
 }
 
 export function browserPolicy(options: BrowserPolicyOptions): BrowserPolicy {
-  const { corsOrigins, loopbackNamesOnly } = options;
+  const { corsOrigins, isOpenToAll } = options;
   const allows = (origin: string) => corsOrigins === '*' || corsOrigins.includes(origin);
+  const isAllowedHost = (host: string) =>
+    corsOrigins === '*' || corsOrigins.some((origin) => isSameHost(origin, host));
 
-  function refusal(headers: IncomingHttpHeaders): string | null {
-    const { origin, host = '' } = headers;
+  function refusal(path: string, headers: IncomingHttpHeaders): string | null {
+    const { host = '' } = headers;
+    const origin = headers.origin ?? originOfReferer(headers);
     if (origin !== undefined) {
       if (allows(origin)) return null;
       if (!isSameHost(origin, host)) return 'This origin is not in CORS_ORIGINS';
     } else if (isForeignFetch(headers)) {
       return 'Requests from pages of other origins need an Origin header that is in CORS_ORIGINS';
     }
-    const fromBrowser = origin !== undefined || headers['sec-fetch-site'] !== undefined;
-    if (fromBrowser && loopbackNamesOnly && !isLoopbackName(host) && !allows(`http://${host}`)) {
-      return 'This host name is not one of the machine itself: add its origin to CORS_ORIGINS';
+    // A probe of a container may use any name, and learns nothing there but that the process runs.
+    if (isOpenToAll && path !== '/health' && canBeRebound(host) && !isAllowedHost(host)) {
+      return 'With AUTH_MODE=none this host name has to be in CORS_ORIGINS, as http://name:port; an IP address or localhost need not';
     }
     return null;
   }
@@ -100,6 +104,8 @@ export const securityHeaders: readonly string[] = Object.entries({
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
+  // For requests without CORS (images, scripts), which carry neither Origin nor Sec-Fetch-Site over plain http.
+  'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }).flat();
 
@@ -115,9 +121,17 @@ function isForeignFetch(headers: IncomingHttpHeaders): boolean {
   return isForeign && !(headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document');
 }
 
-function isLoopbackName(host: string): boolean {
+// Browsers leave Origin out of a GET without CORS, and Sec-Fetch-Site out of all requests to plain http. Following a link
+// is allowed; a page that hides its Referer can still neither read the response nor change anything.
+function originOfReferer(headers: IncomingHttpHeaders): string | undefined {
+  const { referer, accept = '' } = headers;
+  if (referer === undefined || headers['sec-fetch-site'] !== undefined || accept.includes('text/html'))
+    return;
+  return parseUrl(referer)?.origin;
+}
+
+// No public DNS gives out names without a dot: those are of the machine or its network, such as services of a compose file.
+function canBeRebound(host: string): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase();
-  return (
-    name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(\.\d+){3}$/.test(name)
-  );
+  return name.includes('.') && !name.endsWith('.localhost') && isIP(name) === 0;
 }

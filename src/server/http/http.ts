@@ -36,7 +36,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     head: Head,
   ): Promise<void> | void {
     const isGraph = path === '/graphql';
-    const refusal = refusalOf(request);
+    const refusal = refusalOf(request, path);
     if (refusal === null && isGraph && request.method !== 'OPTIONS') return graphql(request, response, head);
     setHead(response, head);
     if (refusal !== null) return refuse(response, ...refusal);
@@ -67,8 +67,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
   }
 
   /** Refuses a request before routing: status, message and headers; null to let it pass. */
-  function refusalOf(request: IncomingMessage): Refusal | null {
-    const forbidden = policy.refusal(request.headers);
+  function refusalOf(request: IncomingMessage, path: string): Refusal | null {
+    const forbidden = policy.refusal(path, request.headers);
     if (forbidden !== null) return [403, forbidden];
     if (leaving.aborted) {
       return [503, 'The gateway is shutting down', { connection: 'close', 'retry-after': '1' }];

@@ -57,7 +57,8 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
     if (!asksForWebSocket(request)) return ignoreUpgrade(server, request, connection, head);
     connection.on('error', () => connection.destroy());
     if (pathOf(request) !== '/graphql') return refuseUpgrade(connection, '404 Not Found');
-    if (policy.refusal(request.headers) !== null) return refuseUpgrade(connection, '403 Forbidden');
+    if (policy.refusal('/graphql', request.headers) !== null)
+      return refuseUpgrade(connection, '403 Forbidden');
     if (isLeaving) return refuseUpgrade(connection, '503 Service Unavailable');
     // ws takes the name of the protocol by itself only.
     request.headers.upgrade = 'websocket';
