@@ -71,6 +71,24 @@ describe('POST and GET', () => {
     expect(await socket.next()).toMatchObject({ type: 'next', payload: data });
   });
 
+  it.each([null, 'a1b2', 7])('take the id that Relay sends beside the query: %j', async (id) => {
+    await using own = await startGateway();
+    const post = (query: string, accept: string) =>
+      own.fetch('/graphql', {
+        method: 'POST',
+        headers: { ...json, accept },
+        body: JSON.stringify({ id, query, variables: {} }),
+      });
+    const answer = await post('{ __typename }', 'application/json');
+    expect([answer.status, await answer.json()]).toEqual([200, { data: { __typename: 'Query' } }]);
+    const stream = await post('subscription { triggerChanges { kind } }', 'text/event-stream');
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    await stream.body?.cancel();
+    await using socket = await openSocket(own, { init: {} });
+    socket.send({ id: '1', type: 'subscribe', payload: { id, query: '{ __typename }' } });
+    expect(await socket.next()).toMatchObject({ type: 'next', payload: { data: { __typename: 'Query' } } });
+  });
+
   it.each([
     'application/json',
     '*/*',
