@@ -1,27 +1,7 @@
-import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { startGateway, type TestGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
+import { exchange } from '../support/raw-http.js';
 import { openSocket } from '../support/raw-socket.js';
-
-/** Sends the text as it is, in the given parts, and returns all that comes back until the connection ends. */
-function exchange({ url }: TestGateway, ...parts: readonly string[]): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
-    let received = '';
-    socket.setEncoding('latin1');
-    socket.on('data', (text) => {
-      received += text;
-    });
-    socket.on('end', () => resolve(received)).on('error', reject);
-    void (async () => {
-      for (const part of parts) {
-        await new Promise((written) => socket.write(part, 'latin1', written));
-        await new Promise((turned) => setImmediate(turned));
-      }
-    })();
-  });
-}
 
 const h2c = ['Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'];
 const lines = (...all: string[]) => `${all.join('\r\n')}\r\n\r\n`;

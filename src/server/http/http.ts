@@ -6,6 +6,7 @@ import { type BrowserPolicy, securityHeaders } from './browser-safety.js';
 import { type GraphQLRouteOptions, graphqlRoute } from './graphql-route.js';
 import { type Head, setHead } from './head.js';
 import { parseUrl } from './parse-url.js';
+import { refuseMalformed } from './refuse-connection.js';
 import { isMethod, refuse, sendError } from './reply.js';
 
 /** A route without authentication: health and metrics. */
@@ -79,7 +80,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
 
   // Bounds the time of clients that send a request a byte at a time (slow loris).
   const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
-  const server = createServer({ ...timeouts, keepAliveTimeout: 65_000 }, (request, response) => {
+  const limits = { ...timeouts, keepAliveTimeout: 65_000, requireHostHeader: false };
+  const server = createServer(limits, (request, response) => {
     const path = pathOf(request);
     const vary = path === '/graphql' ? varyOfGraph : path.startsWith('/waveforms/') ? varyOfClient : 'Origin';
     const head = [...securityHeaders, 'vary', vary, ...policy.corsHeaders(request.headers)];
@@ -98,6 +100,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       failed(error);
     }
   });
+  refuseMalformed(server);
   return server;
 }
 
@@ -109,10 +112,11 @@ const varyOfGraph = `${varyOfClient}, Accept, Accept-Encoding, X-Upstream-Cost`;
 
 const mostHosts = 1_000;
 
-/** Checks that Host and path form a URL. Hosts are cached: they repeat, and few paths can make a URL invalid. */
+/** Checks that Host, which HTTP/1.1 requires, and path form a URL. Hosts are cached: they repeat, and few paths can make a URL invalid. */
 function addressCheck(): (request: IncomingMessage) => boolean {
   const hosts = new Set<string>();
-  return ({ url = '', headers: { host = 'localhost' } }) => {
+  return ({ url = '', httpVersion, headers: { host = httpVersion === '1.1' ? null : 'localhost' } }) => {
+    if (host === null) return false;
     const isPlainPath = /^\/(?![/\\])/.test(url);
     if (isPlainPath && hosts.has(host)) return true;
     if (parseUrl(url, `http://${host}`) === null) return false;

@@ -30,8 +30,11 @@ export function refuse(
   message: string,
   headers?: OutgoingHttpHeaders,
 ): void {
-  sendJson(response, status, bodyOf(message, { code: refusalCodes[status] ?? 'BAD_REQUEST' }), headers);
+  sendJson(response, status, bodyOfRefusal(status, message), headers);
 }
+
+export const bodyOfRefusal = (status: number, message: string) =>
+  bodyOf(message, { code: refusalCodes[status] ?? 'BAD_REQUEST' });
 
 /** True if the method is allowed; refuses the request with 405 otherwise. */
 export function isMethod(

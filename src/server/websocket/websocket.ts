@@ -7,6 +7,7 @@ import { credentialsOf } from '../http/as-client.js';
 import type { BrowserPolicy } from '../http/browser-safety.js';
 import { pathOf } from '../http/http.js';
 import { asksForWebSocket, ignoreUpgrade } from '../http/ignored-upgrade.js';
+import { refuseConnection } from '../http/refuse-connection.js';
 import { Heartbeat } from './heartbeat.js';
 import { type ProtocolOptions, socketProtocol } from './protocol.js';
 import { SocketSession } from './session.js';
@@ -41,6 +42,9 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
     handleProtocols: (asked) =>
       asked.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : ([...asked][0] ?? false),
   });
+  sockets.on('wsClientError', ({ message }, connection) =>
+    refuseConnection(connection, 400, message, { 'sec-websocket-version': '13, 8' }),
+  );
   const endings = new WeakMap<WebSocket, Ending>();
   // Uses the machine's clock, since connections run on it.
   const heartbeat = new Heartbeat({
@@ -56,10 +60,11 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
   server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
     if (!asksForWebSocket(request)) return ignoreUpgrade(server, request, connection, head);
     connection.on('error', () => connection.destroy());
-    if (pathOf(request) !== '/graphql') return refuseUpgrade(connection, '404 Not Found');
-    if (policy.refusal('/graphql', request.headers) !== null)
-      return refuseUpgrade(connection, '403 Forbidden');
-    if (isLeaving) return refuseUpgrade(connection, '503 Service Unavailable');
+    if (pathOf(request) !== '/graphql')
+      return refuseConnection(connection, 404, 'WebSockets are at /graphql');
+    const refusal = policy.refusal('/graphql', request.headers);
+    if (refusal !== null) return refuseConnection(connection, 403, refusal);
+    if (isLeaving) return refuseConnection(connection, 503, 'The gateway is shutting down');
     // ws takes the name of the protocol by itself only.
     request.headers.upgrade = 'websocket';
     sockets.handleUpgrade(request, connection, head, (socket) => open(socket, request));
@@ -147,8 +152,4 @@ function sent(socket: WebSocket, text: string): Promise<void> {
 
 function dropUnread(socket: WebSocket): void {
   if (socket.bufferedAmount > unreadMaxBytes) socket.terminate();
-}
-
-function refuseUpgrade(connection: Duplex, status: string): void {
-  connection.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
