@@ -77,6 +77,48 @@ describe('what triggerChanges has delivered', () => {
     });
   });
 
+  it.each(['open', 'closed'] as const)(
+    'is looked up at no request with the budget spent, when %s',
+    async (status) => {
+      await using gw = await start();
+      await using socket = await openSocket(gw, { init: {} });
+      addTrigger(gw.sandbox, { id: 1, start_time: at(-60_000) });
+      socket.send(triggerChanges);
+      await polling(gw.sandbox);
+      const ids: string[] = [];
+      for (const id of [2, 3, 4]) {
+        addTrigger(gw.sandbox, {
+          id,
+          status,
+          device_id: `00000000000${id}`,
+          start_time: at(0).replace(/.Z$/, '0Z'),
+        });
+        ids.push((await socket.next()).payload.data.triggerChanges.trigger.id);
+      }
+      const headers = { 'retry-after': '600' };
+      gw.sandbox.faults.add({ source: 'project', times: Number.POSITIVE_INFINITY, status: 429, headers });
+      await vi.waitFor(async () => {
+        const { errors } = await gw.queryWithErrors('{ project { name } }');
+        expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_RATE_LIMITED');
+      }, 15_000);
+      const seen = gw.sandbox.seen('project').length;
+      const answer = await gw.query(
+        `query ($ids: [ID!]!, $id: ID!) {
+        nodes(ids: $ids) { ... on Trigger { triggerId status } }
+        node(id: $id) { ... on Trigger { triggerId } }
+        trigger(id: $id) { triggerId }
+      }`,
+        { ids, id: ids[0] },
+      );
+      expect(answer).toEqual({
+        nodes: ['2', '3', '4'].map((triggerId) => ({ triggerId, status: status.toUpperCase() })),
+        node: { triggerId: '2' },
+        trigger: { triggerId: '2' },
+      });
+      expect(gw.sandbox.seen('project')).toHaveLength(seen);
+    },
+  );
+
   it('is in the newest while upstream fails; what cannot be known then fails', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
@@ -125,6 +167,44 @@ describe('what eventChanges has delivered', () => {
     expect((await gw.query(events)).events.nodes).toContainEqual(
       expect.objectContaining({ projectEventId: 'before', magnitude: 4 }),
     );
+  });
+
+  it('is looked up at no request with the budget spent, merged as delivered', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    const fields = 'id projectEventId catalogueEventId magnitude place';
+    issueEvent(gw.sandbox, 'before');
+    socket.send(subscribe(`subscription { eventChanges { kind event { ${fields} } } }`));
+    await polling(gw.sandbox, '/v1/events');
+    const [project, both] = ['e1', 'e2'];
+    const told = [];
+    for (const id of [project, both]) {
+      if (id === both)
+        gw.sandbox.world.catalogue.events.push(
+          aCatalogueEvent({ id, origin_time: at(-20_000), latitude: 34, longitude: -118, magnitude: 3 }),
+        );
+      issueEvent(gw.sandbox, id as string, id === both ? 3 : 5);
+      told.push((await socket.next()).payload.data.eventChanges.event);
+    }
+    const headers = { 'retry-after': '600' };
+    for (const source of ['project', 'catalogue'] as const)
+      gw.sandbox.faults.add({ source, times: Number.POSITIVE_INFINITY, status: 429, headers });
+    await vi.waitFor(async () => {
+      const { errors } = await gw.queryWithErrors('{ project { name } }');
+      expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_RATE_LIMITED');
+    }, 15_000);
+    const seen = gw.sandbox.seen('project').length + gw.sandbox.seen('catalogue').length;
+    const [first, second] = told;
+    const answer = await gw.query(
+      `query ($ids: [ID!]!, $id: ID!, $own: String!) {
+        nodes(ids: $ids) { ... on Event { ${fields} } }
+        node(id: $id) { ... on Event { ${fields} } }
+        event(by: { projectEventId: $own }) { ${fields} }
+      }`,
+      { ids: [first.id, second.id], id: second.id, own: project },
+    );
+    expect(answer).toEqual({ nodes: told, node: second, event: first });
+    expect(gw.sandbox.seen('project').length + gw.sandbox.seen('catalogue').length).toBe(seen);
   });
 
   it('is not left out in silence while upstream fails', async () => {
@@ -199,9 +279,16 @@ describe.skipIf(noRedis)(`two instances on one Redis${noRedis ? ` (${noRedis})` 
           expect(trigger.triggerId).toBe(String(id));
           const gw = gateways[index] as TestGateway;
           for (const query of [list, asc]) expect(idsOf(await gw.query(query))).toContain(String(id));
+          const { node } = await gw.query(`{ node(id: "${trigger.id}") { ... on Trigger { triggerId } } }`);
+          expect(node).toEqual({ triggerId: String(id) });
         }),
       );
     }
+    // Pages of one moment, as look-ups ask for them.
+    const lookUps = sandbox
+      .seen('project', '/v1/triggers')
+      .filter(({ query: { from, to } }) => from && from === to);
+    expect(lookUps).toEqual([]);
     for (const socket of sockets) socket.socket.terminate();
     for (const gw of gateways) await gw.close();
   }, 60_000);

@@ -1,7 +1,10 @@
 import type { Connection, SharedChanges } from '../../store/store.js';
 import type { Tenant } from '../../unify/context.js';
+import { createDeliveredEvents } from '../../unify/event/delivered-events.js';
 import { wireOf } from '../../unify/trigger/record.js';
 import type { Trigger } from '../../unify/trigger/trigger.js';
+import type { Delivered } from '../../upstream/cache/delivered.js';
+import type { Read } from '../../upstream/read/read.js';
 import { pollIntervalMs } from '../polling/interval.js';
 import { catalogueSensors, projectSensors } from '../polling/sensor-readers.js';
 import { dayMs } from '../polling/sweep-and-backfill.js';
@@ -77,9 +80,10 @@ export function eventFeed({
     scope,
     changes: changes(`${subject.name} ${source}`),
     // A project event is delivered merged with the catalogue's record, so both caches must show the change.
-    onDelivering({ event: { projectEventId, catalogueEventId } }: EventRecord) {
-      if (projectEventId !== null) project?.delivering({ kind: 'event', id: projectEventId });
-      if (catalogueEventId !== null) catalogue?.delivering({ kind: 'event', id: catalogueEventId });
+    onDelivering({ event }: EventRecord) {
+      if (event.project) project?.delivering(deliveredEvent(event.project));
+      if (event.catalogue) catalogue?.delivering(deliveredEvent(event.catalogue));
+      tenant.kept(createDeliveredEvents).add(event);
     },
   };
   if (project) {
@@ -103,6 +107,10 @@ export function eventFeed({
     spareRows: 0,
     intervalMs: ({ requests }) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
   });
+}
+
+function deliveredEvent(read: Read<{ readonly id: string }>): Delivered {
+  return { kind: 'event', id: read.value.id, read };
 }
 
 export function sensorFeed({ tenant, settings, connection, random }: FeedsOptions): SensorStatusFeed | null {

@@ -4,6 +4,7 @@ import { asId, type CatalogueEventId, type ProjectEventId } from '../../upstream
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
 import type { UnifyContext } from '../context.js';
+import { createDeliveredEvents } from './delivered-events.js';
 import { type Event, mergeEvent } from './merge.js';
 import { cataloguePartner, projectPartner } from './partner.js';
 import { projectRecord } from './record.js';
@@ -21,11 +22,16 @@ export type EventLookup =
  * the id
  */
 export async function readEvent(ctx: UnifyContext, lookup: EventLookup): Promise<Event | null> {
-  if ('projectEventId' in lookup) return byProjectId(ctx, lookup.projectEventId);
-  if ('catalogueEventId' in lookup) return byCatalogueId(ctx, lookup.catalogueEventId);
-  const id = lookup.key.slice(2);
-  if (lookup.key.startsWith('p:')) return byProjectId(ctx, asId(id));
-  return lookup.key.startsWith('c:') ? byCatalogueId(ctx, asId(id)) : null;
+  const key = keyOf(lookup);
+  const delivered = ctx.tracked(createDeliveredEvents).get(ctx, key);
+  if (delivered) return delivered;
+  if (key.startsWith('p:')) return byProjectId(ctx, asId(key.slice(2)));
+  return key.startsWith('c:') ? byCatalogueId(ctx, asId(key.slice(2))) : null;
+}
+
+function keyOf(lookup: EventLookup): string {
+  if ('projectEventId' in lookup) return `p:${lookup.projectEventId}`;
+  return 'catalogueEventId' in lookup ? `c:${lookup.catalogueEventId}` : lookup.key;
 }
 
 /** The event of a project record, merged with the catalogue's record of the same earthquake. */

@@ -2,10 +2,12 @@ import DataLoader from 'dataloader';
 import { Forbidden } from '../../errors.js';
 import type { DeviceId } from '../../upstream/decode/fields.js';
 import { largestPage } from '../../upstream/page-sizes.js';
+import type { TriggerQuery } from '../../upstream/project/client.js';
 import type { UnifyContext } from '../context.js';
 import { earlier, later } from '../time/instant.js';
+import { boundsOf } from './list/bounds.js';
 import { projectTriggers, scanTriggers } from './list/scan.js';
-import { parseTriggerKey, type Trigger, type TriggerKey } from './record.js';
+import { parseTriggerKey, type Trigger, type TriggerKey, triggersOf } from './record.js';
 
 /** The trigger of a key (`Trigger.key`); null when it does not exist or the text is not a key. One upstream request. */
 export function readTrigger(ctx: UnifyContext, key: string): Promise<Trigger | null> {
@@ -21,11 +23,16 @@ function createLoader(ctx: UnifyContext): DataLoader<TriggerKey, Trigger | null,
 
 async function readAll(ctx: UnifyContext, keys: readonly TriggerKey[]): Promise<(Trigger | null | Error)[]> {
   const found = new Map<string, Trigger>();
-  const complete = keys.length > 1 && (await readTogether(ctx, keys, found));
+  // Triggers that feeds have just delivered, and closed ones that were read before, need no request.
+  const toRead = keys.filter(
+    (key) => !ctx.project?.hasTriggersAtHand(momentOf(key, key.deviceId), ctx.scope),
+  );
+  const isWhole = toRead.length > 1 && (await readTogether(ctx, toRead, found));
+  const isAbsent = new Set(isWhole ? toRead : []);
   return Promise.all(
     keys.map((key) => {
       const trigger = found.get(key.triggerId);
-      if (trigger || complete) return trigger ?? null;
+      if (trigger || isAbsent.has(key)) return trigger ?? null;
       return readAlone(ctx, key).catch((error: unknown) =>
         error instanceof Error ? error : new Error(String(error)),
       );
@@ -63,20 +70,10 @@ async function readTogether(
 }
 
 async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | null> {
-  const readFrom = async (deviceId: DeviceId | undefined) => {
-    const { triggers } = await scanTriggers({
-      read: projectTriggers(ctx),
-      order: 'asc',
-      // One moment of one sensor: closed triggers are immutable (docs/behaviour.md 5.5) and not read again.
-      from: key.startTime,
-      to: key.startTime,
-      deviceId,
-      after: null,
-      wanted: largestPage.project,
-      mostRequests: 1,
-    });
-    return triggers.find(({ trigger }) => trigger.triggerId === key.triggerId)?.trigger ?? null;
-  };
+  const read = projectTriggers(ctx);
+  const readFrom = async (deviceId: DeviceId | undefined) =>
+    triggersOf(await read(momentOf(key, deviceId))).find(({ triggerId }) => triggerId === key.triggerId) ??
+    null;
   try {
     return await readFrom(key.deviceId);
   } catch (error) {
@@ -85,4 +82,10 @@ async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | 
     if (error instanceof Forbidden && error.upstream?.status === 404) return readFrom(undefined);
     throw error;
   }
+}
+
+// One moment of one sensor: closed triggers are immutable (docs/behaviour.md 5.5) and not read again.
+function momentOf({ startTime }: TriggerKey, deviceId: DeviceId | undefined): TriggerQuery {
+  const bounds = boundsOf({ order: 'asc', from: startTime, to: startTime, deviceId }, null);
+  return { ...bounds, order: 'asc', limit: largestPage.project, offset: 0 };
 }

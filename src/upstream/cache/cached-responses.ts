@@ -7,7 +7,7 @@ import { freezeAndMeasure } from './freeze.js';
 import { type Freshness, freshnessOf, freshUntilMs } from './freshness.js';
 import type { KeyValidity } from './key-validity.js';
 import type { CachedResponse, CachePartition } from './response-cache.js';
-import { Versions } from './validators.js';
+import { Versions, versionOf } from './validators.js';
 
 /** The age limits of one read. */
 export type AgeLimits = Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs' | 'demand'>;
@@ -37,10 +37,28 @@ export class CachedResponses {
     return this.#cache.get(id);
   }
 
-  /** The response with what feeds have delivered since, where that needs no request. */
+  /** The response with what feeds have delivered since, or made of it, where that needs no request. */
   get<T>(id: string, request: ReadRequest<T>): CachedResponse | undefined {
     const cached = this.#cache.get(id);
-    return cached && this.upToDate(id, cached, request);
+    return cached ? this.upToDate(id, cached, request) : this.madeOfDelivered(id, request);
+  }
+
+  /** The response where records that feeds have delivered are all of it. */
+  madeOfDelivered<T>(id: string, request: ReadRequest<T>): CachedResponse | undefined {
+    const made = request.madeOf?.(this.#deliveries.records(request.kind));
+    if (!made) return undefined;
+    const { value, readAtMs } = made;
+    const response: CachedResponse = {
+      value,
+      absent: false,
+      readAtMs,
+      askedAtMs: this.#deliveries.nextMs(),
+      final: request.isFinal?.(value, readAtMs) ?? false,
+      version: this.versionOf(request),
+      bytes: freezeAndMeasure(value),
+    };
+    this.#cache.set(id, response);
+    return response;
   }
 
   set(id: string, response: CachedResponse): void {
@@ -52,6 +70,7 @@ export class CachedResponses {
   }
 
   clear(): void {
+    this.#deliveries.clear();
     this.#cache.clear();
   }
 
@@ -65,6 +84,25 @@ export class CachedResponses {
     const nowMs = this.#clock.now();
     const freshness = freshnessOf(cached, request.kind, { maxAgeMs, notBeforeMs, seen, nowMs });
     return freshness === 'none' || this.#keyValidity.holds ? freshness : 'stale-if-error';
+  }
+
+  /**
+   * The freshness of a record that a feed has delivered, as if it were the response to `request`; 'none' where a later
+   * response is cached.
+   */
+  freshnessOfDelivered<T>(
+    id: string,
+    delivered: Read<object>,
+    request: ReadRequest<T>,
+    limits: AgeLimits,
+  ): Freshness {
+    const { value, readAtMs } = delivered;
+    const cached = this.#cache.get(id);
+    if (cached && cached.readAtMs > readAtMs) return 'none';
+    if (!this.#deliveries.records(request.kind).includes(delivered)) return 'none';
+    const version = versionOf(value);
+    const response = { value, readAtMs, absent: false, askedAtMs: Number.POSITIVE_INFINITY, final: false };
+    return this.freshnessOf({ ...response, version, bytes: 0 }, request, limits);
   }
 
   /** The time until which `freshnessOf` returns 'fresh', unless something changes; in milliseconds since 1970. */

@@ -73,6 +73,17 @@ export class DeliveryLog {
     return (this.#recordsOf.get(kind) ?? []).filter(({ atMs }) => atMs >= askedAtMs).map(({ read }) => read);
   }
 
+  /** The records that are stored, oldest first. */
+  records(kind: RecordKind): readonly Read<unknown>[] {
+    return (this.#recordsOf.get(kind) ?? []).map(({ read }) => read);
+  }
+
+  /** Forgets the records, but not that they were delivered. */
+  clear(): void {
+    for (const [kind, atMs] of this.#latestMs) this.#droppedMs.set(kind, atMs);
+    this.#recordsOf.clear();
+  }
+
   #addDetail(name: string, atMs: number): void {
     this.#detailMs.delete(name);
     this.#detailMs.set(name, atMs);

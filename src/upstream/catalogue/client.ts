@@ -73,6 +73,8 @@ export interface CatalogueClient extends UpstreamClient {
   /** The largest page of events that upstream is known to grant; it can shrink. */
   largestEventPage(): number;
   event(id: CatalogueEventId, scope: ReadScope): Promise<Read<WireEventDetail> | null>;
+  /** True where an event that a feed has delivered is as good as a cached response, by the rules of a detail. */
+  servesDelivered(event: Read<WireEvent>, scope: ReadScope): boolean;
   networks(scope: ReadScope): Promise<Read<readonly WireNetwork[]>>;
   network(id: NetworkId, scope: ReadScope): Promise<Read<WireNetwork> | null>;
   networkStatistics(id: NetworkId, scope: ReadScope): Promise<Read<WireNetworkStatistics> | null>;

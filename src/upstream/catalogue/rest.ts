@@ -4,7 +4,7 @@ import { decodeOne } from '../decode/list.js';
 import { segment } from '../http/address.js';
 import { clientOf } from '../read/client.js';
 import { Pipeline } from '../read/pipeline.js';
-import type { UpstreamOptions } from '../read/request.js';
+import type { ReadRequest, UpstreamOptions } from '../read/request.js';
 import { type Frame, listedEvent, present, requestsOf } from '../read/requests.js';
 import { allPages } from './all-pages.js';
 import { dataOf, decodeEventDetail, decodePage, decodeWaveform } from './bodies.js';
@@ -16,6 +16,7 @@ import {
   networkStatisticsShape,
   sensorDetailShape,
   sensorShape,
+  type WireEventDetail,
 } from './wire.js';
 
 /** The catalogue interface under one key. Making one costs nothing: connections and cache are shared. */
@@ -88,16 +89,12 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
     },
     largestEventPage: () => eventPages.largest,
     async event(id, scope) {
-      const name = segment(id);
-      if (name === null) return null;
-      return pipeline.read(
-        {
-          ...single('/v1/events/{event_id}', `/v1/events/${name}`, 'event'),
-          decode: decodeEventDetail,
-          listedAs: detailName('event', id),
-        },
-        scope,
-      );
+      const request = eventRequest(id);
+      return request && pipeline.read(request, scope);
+    },
+    servesDelivered(event, scope) {
+      const request = eventRequest(event.value.id);
+      return request !== null && pipeline.servesDelivered(request, event, scope);
     },
     async networks(scope) {
       return allPages(async (page) =>
@@ -137,6 +134,16 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
       );
     },
     ...clientOf(pipeline),
+  };
+}
+
+function eventRequest(id: string): ReadRequest<WireEventDetail> | null {
+  const name = segment(id);
+  if (name === null) return null;
+  return {
+    ...single('/v1/events/{event_id}', `/v1/events/${name}`, 'event'),
+    decode: decodeEventDetail,
+    listedAs: detailName('event', id),
   };
 }
 

@@ -61,6 +61,10 @@ export interface ProjectClient extends UpstreamClient {
   /** Ordered by issue time. */
   events(query: EventQuery, scope: ReadScope): Promise<Read<Page<WireEvent>>>;
   event(id: ProjectEventId, scope: ReadScope): Promise<Read<WireEventDetail> | null>;
+  /** True where an event that a feed has delivered is as good as a cached response, by the rules of a detail. */
+  servesDelivered(event: Read<WireEvent>, scope: ReadScope): boolean;
   /** Ordered by start time. */
   triggers(query: TriggerQuery, scope: ReadScope): Promise<Read<Page<WireTrigger>>>;
+  /** True where `triggers` does not wait for upstream. */
+  hasTriggersAtHand(query: TriggerQuery, scope: ReadScope): boolean;
 }

@@ -5,14 +5,21 @@ import { decimal, segment } from '../http/address.js';
 import { clientOf } from '../read/client.js';
 import { Pipeline } from '../read/pipeline.js';
 import type { Page, Read } from '../read/read.js';
-import type { UpstreamOptions } from '../read/request.js';
+import type { ReadRequest, UpstreamOptions } from '../read/request.js';
 import { listedEvent, present, requestsOf } from '../read/requests.js';
 import { decodeEventDetail, decodeHealthPage, decodePage } from './bodies.js';
 import type { ProjectClient, TriggerQuery } from './client.js';
 import { HealthRangeSplitting } from './health-range-splitting.js';
 import { RangeSplitting } from './range-splitting.js';
-import { withDelivered } from './trigger-page.js';
-import { listedEventShape, projectShape, sensorShape, triggerShape, type WireTrigger } from './wire.js';
+import { isOneMoment, momentOfDelivered, withDelivered } from './trigger-page.js';
+import {
+  listedEventShape,
+  projectShape,
+  sensorShape,
+  triggerShape,
+  type WireEventDetail,
+  type WireTrigger,
+} from './wire.js';
 
 /** The project interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createProjectClient(options: UpstreamOptions): ProjectClient {
@@ -109,41 +116,32 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       });
     },
     async event(id, scope) {
-      const name = segment(id);
-      if (name === null) return null;
-      return pipeline.read(
-        {
-          ...single('/v1/events/{id}', `/v1/events/${name}`, 'event'),
-          decode: decodeEventDetail,
-          listedAs: detailName('event', id),
-        },
-        scope,
-      );
+      const request = eventRequest(id);
+      return request && pipeline.read(request, scope);
+    },
+    servesDelivered(event, scope) {
+      const request = eventRequest(event.value.id);
+      return request !== null && pipeline.servesDelivered(request, event, scope);
     },
     async triggers(query, scope) {
       return rangeSplitting.triggers.page(query, {
         operationKey: scope.operationKey,
         keyOf: ({ id }) => id,
-        read: async ({ from, to, order, limit, offset, deviceId }) =>
-          present(
-            await pipeline.read(
-              {
-                ...list('/v1/triggers', 'trigger', { from, to, order, limit, offset, device_id: deviceId }),
-                decode: (body, decoding) => decodePage(body, triggerShape, decoding),
-                isFinal: (page, readAtMs) => isImmutable(page, { from, to, deviceId }, readAtMs),
-                takeIn: (page, delivered) =>
-                  withDelivered(
-                    page,
-                    { from, to, order, limit, offset, deviceId },
-                    delivered as readonly Read<WireTrigger>[],
-                  ),
-              },
-              scope,
-            ),
-          ),
+        read: async (page) => present(await pipeline.read(triggerList(page), scope)),
       });
     },
+    hasTriggersAtHand: (query, scope) => pipeline.isAtHand(triggerList(query), scope),
     ...clientOf(pipeline),
+  };
+}
+
+function eventRequest(id: string): ReadRequest<WireEventDetail> | null {
+  const name = segment(id);
+  if (name === null) return null;
+  return {
+    ...single('/v1/events/{id}', `/v1/events/${name}`, 'event'),
+    decode: decodeEventDetail,
+    listedAs: detailName('event', id),
   };
 }
 
@@ -158,18 +156,26 @@ const { list, single } = requestsOf({
   offset: 'after',
 });
 
+function triggerList(query: TriggerQuery): ReadRequest<Page<WireTrigger>> {
+  const { from, to, order, limit, offset, deviceId } = query;
+  return {
+    ...list('/v1/triggers', 'trigger', { from, to, order, limit, offset, device_id: deviceId }),
+    decode: (body, decoding) => decodePage(body, triggerShape, decoding),
+    isFinal: (page, readAtMs) => isImmutable(page, query, readAtMs),
+    takeIn: (page, delivered) => withDelivered(page, query, delivered as readonly Read<WireTrigger>[]),
+    madeOf: (delivered) => momentOfDelivered(query, delivered as readonly Read<WireTrigger>[]),
+  };
+}
+
 /**
  * Closed values are final (docs/interfaces.md P3). A list of them is immutable when nothing can be added to it any
  * more: after the day in which triggers may still become visible, or at once for one sensor at one moment, which is one
  * trigger.
  */
-function isImmutable(
-  page: Page<WireTrigger>,
-  { from, to, deviceId }: Partial<TriggerQuery>,
-  readAtMs: number,
-): boolean {
+function isImmutable(page: Page<WireTrigger>, query: TriggerQuery, readAtMs: number): boolean {
+  const { to } = query;
   if (to === undefined || page.received !== page.items.length) return false;
   if (!page.items.every(({ status }) => status === 'closed')) return false;
   if (Date.parse(to) < readAtMs - triggersListedMs) return true;
-  return deviceId !== undefined && from === to && page.items.length > 0;
+  return isOneMoment(query) && page.items.length > 0;
 }

@@ -17,6 +17,29 @@ export function withDelivered(
   return value;
 }
 
+/** A page of one sensor and one moment, where a feed has delivered a trigger of them; else null. */
+export function momentOfDelivered(
+  query: TriggerQuery,
+  delivered: readonly Read<WireTrigger>[],
+): Read<Page<WireTrigger>> | null {
+  const { from, deviceId, offset } = query;
+  if (!isOneMoment(query) || from === undefined || deviceId === undefined || offset > 0) return null;
+  const lastOf = new Map<string, Read<WireTrigger>>();
+  for (const read of delivered) {
+    const { id, start_time, device_id } = read.value;
+    if (moment(start_time) === moment(from) && bare(device_id) === bare(deviceId)) lastOf.set(id, read);
+  }
+  if (lastOf.size === 0) return null;
+  const items = [...lastOf.values()].map(({ value }) => value);
+  const readAtMs = Math.min(...[...lastOf.values()].map((read) => read.readAtMs));
+  return { value: { items, total: items.length, received: items.length }, readAtMs };
+}
+
+/** One sensor at one moment has one trigger. */
+export function isOneMoment({ from, to, deviceId }: TriggerQuery): boolean {
+  return deviceId !== undefined && from !== undefined && from === to;
+}
+
 function withOne(
   { value: page, readAtMs }: Read<Page<WireTrigger>>,
   query: TriggerQuery,
@@ -62,6 +85,8 @@ const later = ({ readLater }: Page<WireTrigger>, { value, readAtMs }: Read<WireT
   new Map([...(readLater ?? []), [value, readAtMs] as const]);
 
 const startMs = ({ start_time }: WireTrigger) => Date.parse(start_time);
+// Trailing zeros of the fraction do not tell times apart.
+const moment = (time: string) => time.replace(/(\.\d*?)0*Z$/, '$1Z').replace('.Z', 'Z');
 const isClosed = ({ status }: WireTrigger) => status === 'closed';
 // Device IDs are written with separators or without, in any case.
 const bare = (deviceId: string) => deviceId.replace(/[^0-9A-Za-z]/g, '').toUpperCase();

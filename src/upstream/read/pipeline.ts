@@ -107,13 +107,35 @@ export class Pipeline {
       return await this.#coalesced(address, request, scope);
     } catch (error) {
       // The cached response may have been evicted meanwhile, or replaced by one that another instance read.
-      const current = this.#cache.get(address, request);
+      const known = this.#cache.get(address, request);
+      const isOutdated = known !== undefined && this.#cache.isLacking(known, request);
+      const current = isOutdated ? this.#cache.madeOfDelivered(address, request) : known;
       if (!current || !allowsStaleIfError(error) || !this.#keyValidity.outlasts(error)) throw error;
       const helps =
         (current === cached ? freshness : this.#cache.freshnessOf(current, request, scope)) !== 'none';
-      if (!helps || this.#cache.isLacking(current, request)) throw error;
+      if (!helps) throw error;
       return this.#hit<T>(current, scope, 'staleHits');
     }
+  }
+
+  /** True where `read` does not wait for upstream. */
+  isAtHand<T>(request: ReadRequest<T>, scope: ReadScope): boolean {
+    const cached = this.#cache.get(addressOf(request.path, request.parameters), request);
+    const freshness = cached ? this.#cache.freshnessOf(cached, request, scope) : 'none';
+    return freshness === 'fresh' || freshness === 'stale-while-revalidate';
+  }
+
+  /**
+   * True where a record that a feed has delivered may be shown instead of the response to `request`; counts as a hit
+   * then.
+   */
+  servesDelivered<T>(request: ReadRequest<T>, delivered: Read<object>, scope: ReadScope): boolean {
+    const address = addressOf(request.path, request.parameters);
+    const freshness = this.#cache.freshnessOfDelivered(address, delivered, request, scope);
+    if (freshness !== 'fresh' && freshness !== 'stale-while-revalidate') return false;
+    scope.dependencies?.refuse('a delivered record was used');
+    this.#countAged(scope, delivered.readAtMs, freshness === 'fresh' ? 'cacheHits' : 'staleHits');
+    return true;
   }
 
   /** Joins the same request where it is in flight, or sends it. */
@@ -444,10 +466,14 @@ export class Pipeline {
     scope: { readonly meter: ReadCounts },
     as: 'cacheHits' | 'staleHits',
   ): Read<T> | null {
-    this.#countHit(scope, as);
-    const ageS = Math.max(0, this.#options.clock.now() - cached.readAtMs) / 1000;
-    scope.meter.oldestAgeS = Math.max(scope.meter.oldestAgeS, ageS);
+    this.#countAged(scope, cached.readAtMs, as);
     return readOf<T>(cached);
+  }
+
+  #countAged(scope: { readonly meter: ReadCounts }, readAtMs: number, as: 'cacheHits' | 'staleHits'): void {
+    this.#countHit(scope, as);
+    const ageS = Math.max(0, this.#options.clock.now() - readAtMs) / 1000;
+    scope.meter.oldestAgeS = Math.max(scope.meter.oldestAgeS, ageS);
   }
 
   #countHit({ meter }: { readonly meter: ReadCounts }, as: 'cacheHits' | 'staleHits'): void {

@@ -80,4 +80,9 @@ export interface ReadRequest<T> extends Request {
    * cannot be decided. Undefined where it never can.
    */
   readonly takeIn?: (read: Read<T>, delivered: readonly Read<unknown>[]) => T | null;
+  /**
+   * The whole response, made of records of its kind that feeds have delivered; null where they are not all of it.
+   * Undefined where they never are.
+   */
+  readonly madeOf?: (delivered: readonly Read<unknown>[]) => Read<T> | null;
 }
