@@ -166,6 +166,31 @@ describe('a body that is not what the spec says', () => {
     }
   });
 
+  it.each([201, 202, 204, 205, 206, 300, 301, 302, 304, 307, 308])(
+    'is no answer where its status is not 200, and the error has that status: %i',
+    async (status) => {
+      await using upstream = await startUpstream({ projectAllowance: unlimited });
+      const { project, catalogue, sandbox, clock } = upstream;
+      const window = { channel: 'HNZ', start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:01:00Z' };
+      for (const [source, read] of [
+        ['project', () => project.sensors(page, scopeOf())],
+        ['project', () => project.sensor('AGUA', scopeOf())],
+        ['catalogue', () => catalogue.sensors({ page: 1, limit: 100 }, scopeOf())],
+        ['catalogue', () => catalogue.waveformStream(asId('s1'), window, scopeOf())],
+      ] as const) {
+        // 204 is how web services of the FDSN say that there is no data.
+        if (status === 204 && String(read).includes('waveformStream')) continue;
+        sandbox.faults.add({ source, status, times: 2, ...([204, 304].includes(status) && { body: '' }) });
+        const asked: Promise<unknown> = read();
+        expect(await failureOf(driving(clock, asked))).toMatchObject({
+          code: 'UPSTREAM_UNAVAILABLE',
+          upstream: { source: source.toUpperCase(), status },
+        });
+        sandbox.faults.clear();
+      }
+    },
+  );
+
   it('is UPSTREAM_UNAVAILABLE for a single resource without its identity', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox } = upstream;

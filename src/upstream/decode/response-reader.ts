@@ -7,7 +7,7 @@ import type { Versions } from '../cache/validators.js';
 import type { HttpResponse, HttpStream } from '../http/http.js';
 import type { ReadRequest, Request, UpstreamOptions } from '../read/request.js';
 import { Slices } from '../slices.js';
-import { badBody, notFound, readResponse } from './response.js';
+import { badBody, isWhole, notFound, readResponse } from './response.js';
 
 // Bytes of responses decoded in one event-loop slice: the largest of many that arrive together takes long enough by
 // itself.
@@ -52,10 +52,13 @@ export class ResponseReader {
 
   streamOf({ status, headers, stream }: HttpStream, { endpoint }: Request): Readable | typeof notFound {
     const type = headers['content-type'] ?? '';
-    if (status === 200 && !/^\s*(text\/html|application\/json)/i.test(type)) return stream;
+    const isText = /^\s*(text\/html|application\/json)/i.test(type);
+    if (isWhole(status) && !isText) return stream;
     stream.destroy();
+    // FDSN web services answer so where there is no data.
     if (status === 204) return notFound;
-    throw badBody({ source: this.#source, endpoint }, 'text where data was asked for');
+    const what = isWhole(status) ? 'text where data was asked for' : `status ${status}`;
+    throw badBody({ source: this.#source, endpoint }, what, status);
   }
 
   read<T>(request: ReadRequest<T>, body: unknown, times: Times): CachedResponse {

@@ -48,7 +48,7 @@ export function readResponse(
   retryAfterS?: number,
 ): unknown {
   const { status } = answer;
-  if (status >= 200 && status < 300) return parseBody(answer.body, asked, status);
+  if (isWhole(status)) return parseBody(answer.body, asked, status);
   if ((status === 404 || status === 410) && !asked.list) return notFound;
   throw refusal(answer, asked, keys, retryAfterS);
 }
@@ -68,21 +68,28 @@ export function interfaceName(source: Source): string {
   return source === 'PROJECT' ? 'project' : 'catalogue';
 }
 
+/** True for a status with the whole resource: 203 is a 200 that a proxy on the way has transformed. */
+export const isWhole = (status: number): boolean => status === 200 || status === 203;
+
 /** The error for a body that does not match the spec (docs/behaviour.md 5.12), naming the endpoint. */
-export function badBody(asked: Pick<Asked, 'source' | 'endpoint'>, what: string): UpstreamUnavailable {
+export function badBody(
+  asked: Pick<Asked, 'source' | 'endpoint'>,
+  what: string,
+  status = 200,
+): UpstreamUnavailable {
   return new UpstreamUnavailable(
     `The ${interfaceName(asked.source)} interface answered ${asked.endpoint} with ${what}`,
-    { upstream: { source: asked.source, status: 200, code: null, requestId: null } },
+    { upstream: { source: asked.source, status, code: null, requestId: null } },
   );
 }
 
 function parseBody(body: Buffer, asked: Asked, status: number): unknown {
-  if (body.length === 0) throw badBody(asked, `an empty body (status ${status})`);
+  if (body.length === 0) throw badBody(asked, `an empty body (status ${status})`, status);
   try {
     // TextDecoder also drops a byte order mark, which JSON.parse would reject.
     return parseJson(new TextDecoder().decode(body));
   } catch {
-    throw badBody(asked, 'a body that is not JSON');
+    throw badBody(asked, 'a body that is not JSON', status);
   }
 }
 
