@@ -1,3 +1,5 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { realClock } from '../../src/clock.js';
 import { asId } from '../../src/upstream/decode/fields.js';
@@ -222,5 +224,98 @@ describe('a key', () => {
     const error = await failureOf(client.project(scopeOf()));
     expect(JSON.stringify([error.code, error.message, String(error.cause)])).not.toContain('svc_sk_');
     expect(tiny.requests).toEqual([]);
+  });
+});
+
+describe('a body that upstream compresses although no coding was asked for', () => {
+  const window = { channel: 'HNZ', start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:01:00Z' };
+  const codings: readonly [string, (body: Buffer) => Buffer][] = [
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+    ['identity', (body) => body],
+  ];
+  const answering = (status: number, headers: OutgoingHttpHeaders, body: Buffer) =>
+    startTiny((_, response) => response.writeHead(status, headers).end(body));
+
+  it.each(codings)('is read, JSON and miniSEED: %s', async (coding, encode) => {
+    await using upstream = await startUpstream();
+    const text = JSON.stringify({ id: 'p', name: 'x'.repeat(10_000) });
+    await using json = await answering(200, { 'content-encoding': coding }, encode(Buffer.from(text)));
+    await using project = projectAt(json.url, realClock);
+    expect((await project.project(scopeOf())).value.id).toBe('p');
+
+    const data = Buffer.from(Array.from({ length: 51_200 }, (_, n) => n % 251));
+    const type = 'application/vnd.fdsn.mseed';
+    await using mseed = await answering(
+      200,
+      { 'content-encoding': coding, 'content-type': type },
+      encode(data),
+    );
+    const stream = await upstream
+      .catalogueWith({ baseUrl: mseed.url })
+      .waveformStream(asId('s1'), window, scopeOf());
+    expect(Buffer.concat((await stream?.toArray()) ?? []).equals(data)).toBe(true);
+  });
+
+  it.each([
+    ['damaged', 'gzip', Buffer.from('{"id":"p"}')],
+    ['damaged', 'br', Buffer.from('{"id":"p"}')],
+    ['damaged', 'deflate', Buffer.from('{"id":"p"}')],
+    ['empty', 'gzip', Buffer.alloc(0)],
+    ['empty', 'deflate', Buffer.alloc(0)],
+    ['cut off', 'gzip', gzipSync('{"id":"p"}').subarray(0, 20)],
+    ['cut off', 'br', brotliCompressSync('{"id":"p"}').subarray(0, 8)],
+    ['unknown', 'zstd', Buffer.from('{"id":"p"}')],
+    ['unknown', 'gzip, br', Buffer.from('{"id":"p"}')],
+  ])('fails with its reason where it is %s: %s', async (_, coding, body) => {
+    await using tiny = await answering(200, { 'content-encoding': coding }, body);
+    await using project = projectAt(tiny.url, realClock);
+    const error = await failureOf(project.project(scopeOf()));
+    expect(error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', upstream: { status: 200 } });
+    expect(error.message).toContain('a content coding that is damaged, or not gzip, deflate or br');
+  });
+
+  it('is no larger than 32 MiB when it is unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
+    await using tiny = await answering(200, { 'content-encoding': 'gzip' }, bomb);
+    await using project = projectAt(tiny.url, realClock);
+    const error = await failureOf(project.project(scopeOf()));
+    expect([error.code, error.message]).toEqual([
+      'UPSTREAM_UNAVAILABLE',
+      'The project interface answered /v1/project with more than 32 MiB',
+    ]);
+  });
+
+  it('is the reason of a refusal, where it can be read', async () => {
+    const said = gzipSync(JSON.stringify({ error: { code: 'forbidden', message: 'no' } }));
+    for (const [body, code] of [
+      [said, 'forbidden'],
+      [said.subarray(0, 12), null],
+    ] as const) {
+      await using tiny = await answering(403, { 'content-encoding': 'gzip' }, body);
+      await using project = projectAt(tiny.url, realClock);
+      expect(await failureOf(project.project(scopeOf()))).toMatchObject({
+        code: 'FORBIDDEN',
+        upstream: { status: 403, code },
+      });
+    }
+  });
+
+  it('ends upstream when its reader goes', async () => {
+    await using upstream = await startUpstream();
+    await using tiny = await startTiny((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-encoding': 'gzip' });
+      response.write(gzipSync(Buffer.alloc(512, 1)));
+    });
+    const catalogue = upstream.catalogueWith({ baseUrl: tiny.url });
+    const stream = await catalogue.waveformStream(asId('s1'), window, scopeOf());
+    for await (const chunk of stream ?? []) {
+      expect(chunk).toHaveLength(512);
+      break;
+    }
+    await eventually(async () => expect(await tiny.openConnections()).toBe(0));
   });
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import { type ContentCoding, codingOf, isZlib } from '../../upstream/http/content-coding.js';
 
 /** The body as text, or the reason why there is none. */
 export type Body = { readonly text: string } | { readonly status: 400 | 413; readonly reason: string };
@@ -64,17 +65,9 @@ type Decoder = (
   done: (error: NodeJS.ErrnoException | null, decoded: Buffer) => void,
 ) => void;
 
-const decoders: Readonly<Record<'gzip' | 'deflate' | 'br', Decoder>> = {
+const decoders: Readonly<Record<ContentCoding, Decoder>> = {
   gzip: gunzip,
-  // RFC 9110 8.4.1.2 means the zlib format, but some clients leave its two bytes of header out.
   deflate: (body, options, done) =>
-    ((body[0] ?? 0) & 0x0f) === 8 ? inflate(body, options, done) : inflateRaw(body, options, done),
+    isZlib(body) ? inflate(body, options, done) : inflateRaw(body, options, done),
   br: brotliDecompress,
 };
-
-function codingOf(contentEncoding: string | undefined): keyof typeof decoders | 'identity' | undefined {
-  const coding = (contentEncoding ?? 'identity').trim().toLowerCase();
-  if (coding === '' || coding === 'identity') return 'identity';
-  const name = coding === 'x-gzip' ? 'gzip' : coding;
-  return name === 'gzip' || name === 'deflate' || name === 'br' ? name : undefined;
-}

@@ -3,8 +3,9 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { realClock } from '../../clock.js';
 import { type Source, UpstreamTimeout, UpstreamUnavailable } from '../../errors.js';
-import { interfaceName } from '../decode/response.js';
+import { badBody, interfaceName, isWhole } from '../decode/response.js';
 import { onAbort } from './abort.js';
+import { decoded, isCodingError, unreadableCoding } from './content-coding.js';
 
 /** One GET with the key of one project or organization. */
 export interface HttpRequest {
@@ -101,12 +102,13 @@ export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
           deadline.clear();
           return answer;
         }
-        deadline.stopTiming();
         body.once('close', deadline.clear);
-        return { status, headers, stream: body };
+        const stream = await decoded(body, headers);
+        deadline.stopTiming();
+        return { status, headers, stream };
       } catch (error) {
         deadline.clear();
-        throw failure(error, request, deadline);
+        throw isCodingError(error) ? badBody(request, unreadableCoding) : failure(error, request, deadline);
       }
     },
     close: () => agent.destroy(),
@@ -126,7 +128,7 @@ async function send(
     headers: {
       authorization: `Bearer ${request.key}`,
       accept,
-      // Without this header any coding is acceptable, and undici decodes none.
+      // Without this header any coding is acceptable. Some proxies compress in spite of it: `decoded` undoes that.
       'accept-encoding': 'identity',
       'user-agent': 'seisgraph',
     },
@@ -138,21 +140,25 @@ async function send(
   return response;
 }
 
-class BodyTooLarge extends Error {}
-
 async function collect(response: Dispatcher.ResponseData, request: HttpRequest): Promise<Buffer> {
-  const good = response.statusCode < 400;
-  const limit = good ? bodyLimitBytes : errorBodyLimitBytes;
+  const { statusCode: status, headers } = response;
+  const limit = isWhole(status) ? bodyLimitBytes : errorBodyLimitBytes;
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop early destroys the body and its connection.
-  for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) {
-      if (good) throw new BodyTooLarge(`over ${limit} bytes from ${request.endpoint}`);
-      break;
+  try {
+    // Leaving the loop early destroys the body and its connection.
+    for await (const chunk of (await decoded(response.body, headers)) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limit) {
+        if (!isWhole(status)) break;
+        throw badBody(request, `more than ${bodyLimitBytes / 1024 / 1024} MiB`, status);
+      }
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+  } catch (error) {
+    if (!isCodingError(error)) throw error;
+    // The status of a refusal says enough.
+    if (isWhole(status)) throw badBody(request, unreadableCoding, status);
   }
   return Buffer.concat(chunks);
 }
@@ -189,12 +195,7 @@ function failure(error: unknown, request: HttpRequest, deadline: { readonly expi
       { upstream },
     );
   }
-  if (error instanceof BodyTooLarge) {
-    return new UpstreamUnavailable(
-      `The ${name} interface answered ${request.endpoint} with more than ${bodyLimitBytes / 1024 / 1024} MiB`,
-      { upstream: { ...upstream, status: 200 } },
-    );
-  }
+  if (error instanceof UpstreamUnavailable) return error;
   // undici's errors contain addresses and headers: only its code is passed on.
   return new UpstreamUnavailable(`The ${name} interface could not be reached for ${request.endpoint}`, {
     upstream,
