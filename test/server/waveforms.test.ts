@@ -61,6 +61,18 @@ describe('GET /waveforms/{catalogueId}/{channel}.mseed', () => {
     expect([response.status, (await response.json()).errors[0].extensions.code]).toEqual([404, 'NOT_FOUND']);
   });
 
+  it('says 404 where there is no data, whether upstream answers 204 or nothing, instead of an empty file', async () => {
+    for (const status of [200, 204]) {
+      const headers = { 'content-type': 'application/vnd.fdsn.mseed' };
+      gw.sandbox.faults.add({ source: 'catalogue', status, headers, body: '' });
+      const response = await gw.fetch(`/waveforms/${sensor}/HNZ.mseed?${window}`);
+      expect([response.status, (await response.json()).errors[0].extensions.code]).toEqual([
+        404,
+        'NOT_FOUND',
+      ]);
+    }
+  });
+
   it('asks for what is named, whatever characters the id has', async () => {
     const before = gw.sandbox.requests.length;
     await gw.fetch(`/waveforms/${encodeURIComponent('../networks?x=1')}/HNZ.mseed?${window}`);

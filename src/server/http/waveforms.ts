@@ -7,6 +7,7 @@ import type { Log } from '../../log.js';
 import { Instant } from '../../unify/time/instant.js';
 import type { WaveformQuery } from '../../upstream/catalogue/client.js';
 import { asId, type CatalogueSensorId } from '../../upstream/decode/fields.js';
+import { hasBytes } from '../../upstream/http/first-bytes.js';
 import type { Operation } from '../execution/operation.js';
 import { refuse, sendError } from './reply.js';
 
@@ -34,7 +35,10 @@ export async function sendWaveform(
     if (tenant.catalogue === null) throw notConfigured('CATALOGUE');
     const scope = { signal, priority: 'query', operationKey: operation, meter } as const;
     const body = await tenant.catalogue.waveformStream(parsed.sensorId, parsed.query, scope);
-    if (body === null) return refuse(response, 404, 'The catalogue has no such sensor or no data for it');
+    // An empty file would be taken for miniSEED by those who save it.
+    if (body === null || !(await hasBytes(body))) {
+      return refuse(response, 404, 'The catalogue has no such sensor, or no data of it for this window');
+    }
     response.setTimeout(stalledAfterMs, () => response.destroy());
     response.writeHead(200, {
       'content-type': 'application/vnd.fdsn.mseed',
