@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { realClock } from '../../src/clock.js';
 import { Instant } from '../../src/unify/time/instant.js';
+import { triggersOf } from '../../src/unify/trigger/record.js';
+import type { WireTrigger } from '../../src/upstream/project/wire.js';
 import { failureOf, projectAt, scopeOf, startTiny } from './harness.js';
 
 const page = { order: 'asc', limit: 5, offset: 0 } as const;
@@ -40,6 +42,36 @@ describe('records that cannot be placed', () => {
     await using project = client;
     const [first] = (await project.events(page, scopeOf())).value.items;
     expect(first?.origin?.origin_time).toBe(1_767_268_800.5);
+  });
+
+  it('reads numbers that are given as text', async () => {
+    const { tiny, client } = await projectWith([
+      { ...event({ origin_time: '1767268800.5', latitude: '1.5', longitude: '-2e1' }), magnitude: ' 4.2 ' },
+    ]);
+    await using _tiny = tiny;
+    await using project = client;
+    const [first] = (await project.events(page, scopeOf())).value.items;
+    expect([first?.magnitude, first?.origin?.latitude, first?.origin?.longitude]).toEqual([4.2, 1.5, -20]);
+  });
+
+  it('takes an empty issue time for a missing one', async () => {
+    const origin = { origin_time: 1_767_268_800, latitude: 1, longitude: 2 };
+    const { tiny, client } = await projectWith([event(origin, '')]);
+    await using _tiny = tiny;
+    await using project = client;
+    expect((await project.events(page, scopeOf())).value.items).toHaveLength(1);
+  });
+
+  it('keeps the triggers of a page beside one that came past the decoder', () => {
+    const wire = (start_time: string) =>
+      ({ ...trigger(start_time), id: start_time }) as unknown as WireTrigger;
+    const items = [wire('noon'), wire('2026-01-01T12:00:00Z')];
+    const triggers = triggersOf({ value: { items, total: 2, received: 2 }, readAtMs: 0 });
+    expect(triggers.map(({ triggerId }) => triggerId)).toEqual(['2026-01-01T12:00:00Z']);
+  });
+
+  it.each(['1767268800', '1767268800500', '12'])('no client may write a time as the number %s', (text) => {
+    expect(Instant.parseInput(text)).toBeNull();
   });
 
   it('refuses a page of triggers or events of which none can be read', async () => {

@@ -87,10 +87,15 @@ export function wireOf(trigger: Trigger): Read<WireTrigger> {
 
 const textOf = (time: MaybeInstant): Text => (time instanceof Instant ? time.toString() : time);
 
-/** The triggers of a page. The decoder has dropped those whose start time cannot be read (docs/behaviour.md 5.12). */
+/**
+ * The triggers of a page. The decoder has dropped those whose start time cannot be read (docs/behaviour.md 5.12); one
+ * that came past it, from another instance, must not lose the page either.
+ */
 export const triggersOf = derived(
   (page: Read<Page<WireTrigger>>): readonly Trigger[] =>
-    page.value.items.map((record) => triggerOf(record, page.value.readLater?.get(record) ?? page.readAtMs)),
+    page.value.items
+      .filter(({ start_time }) => Instant.parse(start_time) !== null)
+      .map((record) => triggerOf(record, page.value.readLater?.get(record) ?? page.readAtMs)),
   mostPages,
 );
 

@@ -12,12 +12,15 @@ export type Num = number | null | MalformedValue;
 export type Text = string | null | MalformedValue;
 export type Bool = boolean | null | MalformedValue;
 
-/** A finite JSON number. */
+/** A finite JSON number, also where it is given as text. */
 export function numOf(value: unknown): Num {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  const read = typeof value === 'string' && decimalNumber.test(value) ? Number(value) : value;
+  if (typeof read === 'number' && Number.isFinite(read)) return read;
   return malformed(value, 'a number');
 }
+
+const decimalNumber = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
 
 /** Text; a number or boolean is taken as its text, since the specs elide the type of several ids. */
 export function textOf(value: unknown): Text {

@@ -128,6 +128,7 @@ export const listedEventShape = z
     ({ issued_at, origin }) =>
       ![origin?.origin_time, origin?.latitude, origin?.longitude].some(isMalformed) &&
       (typeof issued_at !== 'string' ||
+        issued_at.trim() === '' ||
         readTime(issued_at) !== null ||
         typeof origin?.issued_at === 'number'),
   );
