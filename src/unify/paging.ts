@@ -1,10 +1,11 @@
-import { CursorInvalid, type Source } from '../errors.js';
+import { CursorInvalid, type GatewayError, type Source } from '../errors.js';
+import { unreadableRecords } from '../upstream/decode/response.js';
 
 /** One page of a list in the shape of the graph's connections. */
 export interface Slice<T> {
   readonly edges: readonly Edge<T>[];
   readonly pageInfo: PageInfo;
-  /** Interfaces that could not answer. Records that only they have are missing from the list. */
+  /** Interfaces that could not answer, or sent records that cannot be read. Records that only they have are missing from the list. */
   readonly unavailableSources: readonly UnavailableSource[];
 }
 
@@ -26,6 +27,18 @@ export interface UnavailableSource {
   readonly code: string;
   readonly message: string;
   readonly retryAfterS: number | null;
+}
+
+export function unavailableSource(
+  source: Source,
+  { code, message, retryAfterS }: GatewayError,
+): UnavailableSource {
+  return { source, code, message, retryAfterS: retryAfterS ?? null };
+}
+
+/** The entry for `count` records of a list that could not be read. */
+export function lossOf(source: Source, count: number): readonly UnavailableSource[] {
+  return count > 0 ? [unavailableSource(source, unreadableRecords(source, count))] : [];
 }
 
 /** A slice of these edges; `more` says in which directions the list continues. */

@@ -124,7 +124,7 @@ describe('the list of events while an interface is away', () => {
     await gw.close();
   });
 
-  it('keeps the other events of a page that has one without an id', async () => {
+  it('keeps the other events of a page that has one without an id, and says that it is missing', async () => {
     await using gw = await gatewayOf(mixed());
     const rewrite = (body: unknown) => {
       const { data, ...rest } = body as { data: object[] };
@@ -133,6 +133,6 @@ describe('the list of events while an interface is away', () => {
     gw.sandbox.faults.add({ source: 'project', path: '/v1/events', rewrite });
     const { events } = await list(gw);
     expect(idsOf(events.nodes)).toEqual(['c3', 'p1+c1']);
-    expect(events.unavailableSources).toEqual([]);
+    expect(events.unavailableSources).toMatchObject([{ source: 'PROJECT', code: 'UPSTREAM_UNAVAILABLE' }]);
   });
 });

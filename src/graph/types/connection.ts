@@ -78,8 +78,9 @@ export const SourceEnum = builder.enumType('Source', {
 
 export const UnavailableSourceRef = builder.objectRef<UnavailableSource>('UnavailableSource').implement({
   description:
-    'An interface that could not answer for this list, with the reason. Records that it alone knows ' +
-    'can be missing from the list.',
+    'An interface that could not answer for this list, or sent records that cannot be read ' +
+    '(UPSTREAM_UNAVAILABLE, and the message says how many), with the reason. Records that it alone ' +
+    'knows can be missing from the list.',
   fields: (t) => ({
     source: t.expose('source', {
       type: SourceEnum,

@@ -1,14 +1,15 @@
 import { latestHealthReport, listHealthReports, mostHealthRequests } from '../../unify/health/list/list.js';
 import { longestRangeMs } from '../../unify/health/list/windows.js';
-import { connectionTypeOf, type SignalStrength } from '../../unify/health/report.js';
+import { connectionTypeOf, type HealthReport, type SignalStrength } from '../../unify/health/report.js';
 import { unlessMasked } from '../../unify/masking/masking.js';
+import type { Slice } from '../../unify/paging.js';
 import { Instant } from '../../unify/time/instant.js';
 import { largestPage } from '../../upstream/page-sizes.js';
 import { builder } from '../builder.js';
 import { shown } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
 import { HealthReportRef, SensorRef, SignalStrengthRef } from '../refs.js';
-import { forwardArgs } from './connection.js';
+import { forwardArgs, UnavailableSourceRef } from './connection.js';
 
 const reportsByDefault = 100;
 
@@ -151,11 +152,21 @@ builder.objectType(HealthReportRef, {
   }),
 });
 
-const HealthReportConnection = builder.connectionObject(
+const HealthReportConnection = builder.connectionObject<typeof HealthReportRef, Slice<HealthReport>>(
   {
     type: HealthReportRef,
     name: 'HealthReportConnection',
     description: 'One page of a list of state-of-health reports, the oldest first.',
+    fields: (t) => ({
+      unavailableSources: t.field({
+        type: [UnavailableSourceRef],
+        nullable: { list: false, items: false },
+        description:
+          'The project interface, where it sent reports that cannot be read, so that the page can lack ' +
+          'them; empty when the page is complete.',
+        resolve: (slice) => [...slice.unavailableSources],
+      }),
+    }),
   },
   { name: 'HealthReportEdge', description: 'A state-of-health report with its cursor in the list.' },
 );

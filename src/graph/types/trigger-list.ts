@@ -8,7 +8,7 @@ import {
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef, TriggerRef } from '../refs.js';
-import { defaultFirst, forwardArgs } from './connection.js';
+import { defaultFirst, forwardArgs, UnavailableSourceRef } from './connection.js';
 import { deviceIdArg } from './device-id.js';
 import { TriggerStatusEnum } from './trigger.js';
 
@@ -74,6 +74,14 @@ const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSli
           unify.scope.dependencies?.refuse('a feed was asked for its cursor');
           return feeds.changesCursor(unify, slice);
         },
+      }),
+      unavailableSources: t.field({
+        type: [UnavailableSourceRef],
+        nullable: { list: false, items: false },
+        description:
+          'The project interface, where it sent triggers that cannot be read, so that the page can lack ' +
+          'them; empty when the page is complete.',
+        resolve: (slice) => [...slice.unavailableSources],
       }),
     }),
   },

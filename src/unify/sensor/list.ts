@@ -1,14 +1,7 @@
-import { BadUserInput, GatewayError, type Source } from '../../errors.js';
+import { BadUserInput, GatewayError } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { UnifyContext } from '../context.js';
-import {
-  decodeCursor,
-  type Edge,
-  encodeCursor,
-  type Slice,
-  sliceOf,
-  type UnavailableSource,
-} from '../paging.js';
+import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf, unavailableSource } from '../paging.js';
 import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
 import { learnOrder } from './inventory/merging.js';
 import { pairSensor } from './lookup.js';
@@ -69,7 +62,10 @@ function sliceAt(
   const edges = pairs
     .slice(start, end)
     .map((pair) => new SensorEdge(pair, pairSensor(ctx, pair, unified, true)));
-  const unavailable = [...failures].map(([source, failure]) => unavailableSource(source, failure));
+  const unavailable = [...failures].map(([source, failure]) => {
+    if (!(failure instanceof GatewayError)) throw failure;
+    return unavailableSource(source, failure);
+  });
   return {
     ...sliceOf(edges, { next: end < pairs.length, previous: start > 0 }, unavailable),
     totalCount: unavailable.length > 0 ? null : pairs.length,
@@ -125,10 +121,4 @@ function placeAt(cursor: string, argument: string): SensorPlace {
       return null;
     return { stationCode, networkCode, key };
   });
-}
-
-function unavailableSource(source: Source, failure: unknown): UnavailableSource {
-  if (!(failure instanceof GatewayError)) throw failure;
-  const { code, message, retryAfterS } = failure;
-  return { source, code, message, retryAfterS: retryAfterS ?? null };
 }

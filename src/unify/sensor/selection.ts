@@ -1,5 +1,6 @@
 import type { Source } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
+import { unreadableRecords } from '../../upstream/decode/response.js';
 import type { UnifyContext } from '../context.js';
 import { isListOutdated, positionView } from '../masking/masking.js';
 import {
@@ -16,7 +17,7 @@ import type { Placed } from './order.js';
 export interface Selection {
   readonly unified: UnifiedSensors;
   readonly pairs: readonly Placed[];
-  /** The interfaces that could not answer, with their failures. */
+  /** The interfaces that could not answer, or sent records that cannot be read, with the reason. */
   readonly failures: ReadonlyMap<Source, unknown>;
 }
 
@@ -75,6 +76,11 @@ function failuresOf({ project, catalogue }: UnifiedSensors, needed: Source | nul
   if (failures.size > 0 && asked.every(isEmpty)) {
     const failure = asked.flatMap((source) => failures.get(source) ?? [])[0];
     if (failure) throw failure;
+  }
+  for (const [source, listed] of [['PROJECT', project] as const, ['CATALOGUE', catalogue] as const]) {
+    if (listed && listed.dropped > 0 && !failures.has(source)) {
+      failures.set(source, unreadableRecords(source, listed.dropped));
+    }
   }
   return failures;
 }

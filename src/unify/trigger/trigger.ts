@@ -1,7 +1,7 @@
 import { BadUserInput, QueryTooComplex } from '../../errors.js';
 import { asId, type DeviceId, known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
-import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from '../paging.js';
+import { decodeCursor, type Edge, encodeCursor, lossOf, type Slice, sliceOf } from '../paging.js';
 import { deviceIdOf, serialKey } from '../sensor/identity.js';
 import type { Instant } from '../time/instant.js';
 import { fitsMs } from '../time/millisecond.js';
@@ -79,7 +79,7 @@ export async function listTriggersOf(
 }
 
 function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers): TriggerSlice {
-  const { triggers, more, reached, total, readAtMs } = scanned;
+  const { triggers, more, reached, total, readAtMs, unreadable } = scanned;
   if (more && triggers.length === 0 && reached === scan.after) {
     throw new QueryTooComplex(
       'More triggers started at one moment than one operation may read: narrow `filter.deviceId`',
@@ -87,7 +87,7 @@ function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers):
   }
   const list = listName(scan.order);
   const edges = triggers.map((placed) => new TriggerEdge(list, placed));
-  const slice = sliceOf(edges, { next: more, previous: scan.after !== null });
+  const slice = sliceOf(edges, { next: more, previous: scan.after !== null }, lossOf('PROJECT', unreadable));
   return {
     ...slice,
     reach: reachOf(scan, {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Source } from '../../errors.js';
 import { badBody } from './response.js';
@@ -14,6 +15,8 @@ export interface DecodedList<T> {
   readonly items: readonly T[];
   /** Elements sent, the dropped ones included: the next offset counts them. */
   readonly received: number;
+  /** One name for each dropped element, equal when the same element is read again; left out where there is none. */
+  readonly unreadable?: readonly string[];
 }
 
 /**
@@ -41,12 +44,22 @@ export function decodeParts<Shape extends z.ZodType>(
 ): DecodedList<z.output<Shape>> {
   if (!Array.isArray(raw)) throw badBody(decoding, 'a body without its list');
   const items: z.output<Shape>[] = [];
+  const unreadable: string[] = [];
   for (const element of raw) {
     const result = shape.safeParse(element);
     if (result.success) items.push(result.data);
+    else unreadable.push(nameOf(element));
   }
-  if (items.length < raw.length) decoding.dropped(raw.length - items.length, raw.length);
-  return { items, received: raw.length };
+  if (unreadable.length === 0) return { items, received: raw.length };
+  decoding.dropped(unreadable.length, raw.length);
+  return { items, received: raw.length, unreadable };
+}
+
+function nameOf(element: unknown): string {
+  const { id } = (element ?? {}) as { readonly id?: unknown };
+  return typeof id === 'string' || typeof id === 'number'
+    ? String(id)
+    : hash('sha1', JSON.stringify(element) ?? '', 'base64');
 }
 
 /** Returns the body or envelope as an object; throws where it is none. */

@@ -83,6 +83,15 @@ export function badBody(
   );
 }
 
+/** The error that stands for `count` records that are missing from a list because they could not be read. */
+export function unreadableRecords(source: Source, count: number): UpstreamUnavailable {
+  const records = count === 1 ? '1 record that cannot' : `${count} records that cannot`;
+  return new UpstreamUnavailable(
+    `The ${interfaceName(source)} interface sent ${records} be read, so the list can lack as many`,
+    { upstream: { source, status: 200, code: null, requestId: null } },
+  );
+}
+
 function parseBody(body: Buffer, asked: Asked, status: number): unknown {
   if (body.length === 0) throw badBody(asked, `an empty body (status ${status})`, status);
   try {

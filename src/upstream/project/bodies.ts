@@ -23,8 +23,8 @@ export function decodePage<Shape extends z.ZodType>(
 
 export function decodeHealthPage(body: unknown, decoding: Decoding): WireHealthPage {
   const { data, next_from } = objectOf(body, decoding);
-  const { items } = decodeList(data, healthReportShape, decoding);
-  return { reports: items, nextFrom: nextFromOf(next_from, decoding) };
+  const { items, unreadable } = decodeList(data, healthReportShape, decoding);
+  return { reports: items, ...(unreadable && { unreadable }), nextFrom: nextFromOf(next_from, decoding) };
 }
 
 export function decodeEventDetail(body: unknown, decoding: Decoding): WireEventDetail {

@@ -92,13 +92,16 @@ async function pageOfPieces<Query extends RangedQuery, T>(
   { keyOf, read }: Means<Query, T>,
 ): Promise<Read<Page<T>>> {
   const items = new Map<string, T>();
+  const unreadable: string[] = [];
   let received = 0;
   let readAtMs = Number.POSITIVE_INFINITY;
   /** Records in the pieces before this one. */
   let passed = 0;
   const page = (total: number | null, goesOn: boolean): Read<Page<T>> => {
     if (received >= wellFilled) rangeStep.requestsLeft = mostRequests;
-    return { value: { items: [...items.values()], total, received, ...(goesOn && { goesOn }) }, readAtMs };
+    const lost = unreadable.length > 0 && { unreadable };
+    const value = { items: [...items.values()], total, received, ...lost, ...(goesOn && { goesOn }) };
+    return { value, readAtMs };
   };
   const tooMuch = new Set<string>();
   let piece = firstPiece(query, stretch);
@@ -131,6 +134,7 @@ async function pageOfPieces<Query extends RangedQuery, T>(
       throw isTooLong(error) ? tooWide() : error;
     }
     for (const item of part.items) if (!items.has(keyOf(item))) items.set(keyOf(item), item);
+    unreadable.push(...(part.unreadable ?? []));
     received += part.received;
     const { total } = part;
     const isWhole = isLast && passed === 0 && total !== null;

@@ -92,6 +92,8 @@ export interface WireHealthPage {
   readonly reports: readonly WireHealthReport[];
   /** The `from` of the next page, with the same `to`; null when all has been returned. */
   readonly nextFrom: string | null;
+  /** One name for each report that was dropped; left out where there is none. */
+  readonly unreadable?: readonly string[];
 }
 
 const originShape = part({

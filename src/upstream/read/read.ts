@@ -73,6 +73,8 @@ export interface Page<T> {
   readonly total: number | null;
   /** Elements that upstream sent on this page, including those dropped as undecodable: the next offset counts them. */
   readonly received: number;
+  /** One name for each element that was dropped, equal when it is read again; left out where there is none. */
+  readonly unreadable?: readonly string[];
   /** The page was returned before it was full: the list may hold more records. */
   readonly goesOn?: true;
   /**

@@ -52,6 +52,10 @@ export class CatalogueScan implements Scan {
     return this.#reader.left > 0;
   }
 
+  get unreadable(): ReadonlySet<string> {
+    return this.#reader.unreadable;
+  }
+
   get requests(): number {
     return this.#reader.requests;
   }

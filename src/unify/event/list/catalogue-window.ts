@@ -36,6 +36,8 @@ export interface OpenedWindow {
  * are compared, so each end is requested with at least a second of margin, and neighbouring windows overlap.
  */
 export class CatalogueReader {
+  /** Names of the elements that could not be read. */
+  readonly unreadable = new Set<string>();
   requests = 0;
   readonly #context: UnifyContext;
   readonly #client: CatalogueClient;
@@ -117,7 +119,9 @@ export class CatalogueReader {
       limit: largestPage.catalogue,
     };
     this.requests++;
-    return this.#client.events(query, scope);
+    const answer = await this.#client.events(query, scope);
+    for (const name of answer.value.unreadable ?? []) this.unreadable.add(name);
+    return answer;
   }
 }
 

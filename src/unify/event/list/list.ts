@@ -1,6 +1,6 @@
 import type { GatewayError, Source } from '../../../errors.js';
 import type { UnifyContext } from '../../context.js';
-import type { Slice, UnavailableSource } from '../../paging.js';
+import { type Slice, type UnavailableSource, unavailableSource } from '../../paging.js';
 import type { Instant } from '../../time/instant.js';
 import { firstIndex } from '../../time/spans.js';
 import type { EventFilter } from '../filter.js';
@@ -83,12 +83,7 @@ export async function eventsBetween(
 }
 
 function unavailable(failures: ReadonlyMap<Source, GatewayError>): UnavailableSource[] {
-  return [...failures].map(([source, { code, message, retryAfterS }]) => ({
-    source,
-    code,
-    message,
-    retryAfterS: retryAfterS ?? null,
-  }));
+  return [...failures].map(([source, failure]) => unavailableSource(source, failure));
 }
 
 /** Cursors are encoded on demand: most operations select only `endCursor`. */

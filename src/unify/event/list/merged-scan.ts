@@ -1,4 +1,5 @@
 import { GatewayError, QueryTooComplex, type Source } from '../../../errors.js';
+import { unreadableRecords } from '../../../upstream/decode/response.js';
 import type { UnifyContext } from '../../context.js';
 import { Instant } from '../../time/instant.js';
 import { type EventFilter, matchesFilter, neededSources } from '../filter.js';
@@ -42,7 +43,7 @@ export interface ScannedPage {
   /** All events read around the page: the marks in its cursors are made from them. */
   readonly known: readonly LocatedEvent[];
   readonly resumeAt: (originMs: number) => ProjectResume | null;
-  /** Interfaces that failed or were not read to the end, so that the page may lack events; with the reason. */
+  /** Interfaces that failed, were not read to the end or sent records that cannot be read, so that the page may lack events; with the reason. */
   readonly failures: ReadonlyMap<Source, GatewayError>;
 }
 
@@ -141,8 +142,16 @@ class MergedScan {
       hasMore: isFull || !isEnd,
       stoppedAt: isFull || isEnd ? null : stoppedAt,
       resumeAt: (originMs) => this.#project?.resumeAt(originMs) ?? null,
-      failures: this.#failures,
+      failures: this.#shortcomings(),
     };
+  }
+
+  /** The failures, and for an interface without one the records of it that could not be read. */
+  #shortcomings(): ReadonlyMap<Source, GatewayError> {
+    const lost = this.#running().flatMap(([source, { unreadable }]): [Source, GatewayError][] =>
+      unreadable.size > 0 ? [[source, unreadableRecords(source, unreadable.size)]] : [],
+    );
+    return new Map([...lost, ...this.#failures]);
   }
 
   #running(): [Source, Scan][] {

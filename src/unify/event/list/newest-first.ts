@@ -42,6 +42,10 @@ export class NewestFirst implements Scan {
     return this.#reader.records;
   }
 
+  get unreadable(): ReadonlySet<string> {
+    return this.#reader.unreadable;
+  }
+
   get frontier(): number {
     return Math.min(
       this.#scannedTo(),

@@ -38,6 +38,10 @@ export class OldestFirst implements Scan {
     return this.#reader.records;
   }
 
+  get unreadable(): ReadonlySet<string> {
+    return this.#reader.unreadable;
+  }
+
   get frontier(): number {
     return Math.min(
       this.#scannedTo(),

@@ -15,6 +15,8 @@ export interface Scan {
   readonly canAdvance: boolean;
   /** True when completeness rests on an assumption, because proof would take too many requests. */
   readonly isAssumed: boolean;
+  /** Names of the elements that could not be read. */
+  readonly unreadable: ReadonlySet<string>;
   /** Reads what was issued between two reads of the list. True when it had to read. */
   settle(): Promise<boolean>;
 }
@@ -43,6 +45,8 @@ export type Straggler = readonly [issuedMs: number, originMs: number];
 /** Reads pages of the project's events for one page of the graph, within a limit of requests. */
 export class ProjectReader {
   readonly records = new Map<string, Read<WireEvent>>();
+  /** Names of the elements that could not be read. */
+  readonly unreadable = new Set<string>();
   requests = 0;
   horizonMs: number;
   atMs: number;
@@ -169,9 +173,11 @@ export class ProjectReader {
       toMs,
       bbox,
       minMagnitude: this.#pushdown.selection.minMagnitude,
-      read: (query, pageNotBeforeMs) => {
+      read: async (query, pageNotBeforeMs) => {
         this.requests++;
-        return this.#client.events(query, this.#scope(Math.max(notBeforeMs, pageNotBeforeMs)));
+        const page = await this.#client.events(query, this.#scope(Math.max(notBeforeMs, pageNotBeforeMs)));
+        for (const name of page.value.unreadable ?? []) this.unreadable.add(name);
+        return page;
       },
     });
   }

@@ -3,7 +3,7 @@ import { BadUserInput } from '../../../errors.js';
 import type { DeviceId } from '../../../upstream/decode/fields.js';
 import type { HealthQuery } from '../../../upstream/project/client.js';
 import type { UnifyContext } from '../../context.js';
-import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf } from '../../paging.js';
+import { decodeCursor, type Edge, encodeCursor, lossOf, type Slice, sliceOf } from '../../paging.js';
 import { Instant } from '../../time/instant.js';
 import type { HealthReport } from '../report.js';
 import { type PositionedReport, scanHealthReports } from './scan.js';
@@ -48,7 +48,11 @@ export async function listHealthReports(
     }));
   if (!scanned) return null;
   const edges = scanned.reports.map((placed) => new HealthEdge(placed));
-  const slice = sliceOf(edges, { next: scanned.more, previous: position !== null });
+  const slice = sliceOf(
+    edges,
+    { next: scanned.more, previous: position !== null },
+    lossOf('PROJECT', scanned.unreadable),
+  );
   if (!scanned.reached) return slice;
   return { ...slice, pageInfo: { ...slice.pageInfo, endCursor: cursorOf(scanned.reached) } };
 }

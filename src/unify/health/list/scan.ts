@@ -32,7 +32,11 @@ export interface ScannedReports {
   readonly more: boolean;
   /** Position that a scan ended by `mostRequests` has reached, from which to continue. Null for other scans. */
   readonly reached: HealthPosition | null;
+  /** Number of records of the pages that could not be read. */
+  readonly unreadable: number;
 }
+
+type ScannedPages = Omit<ScannedReports, 'unreadable'>;
 
 export interface PositionedReport {
   readonly report: HealthReport;
@@ -46,6 +50,19 @@ export interface PositionedReport {
  * @throws UpstreamUnavailable when `next_from` does not advance
  */
 export async function scanHealthReports(scan: HealthScan): Promise<ScannedReports | null> {
+  const unreadable = new Set<string>();
+  const scanned = await scanPages({
+    ...scan,
+    async read(query) {
+      const page = await scan.read(query);
+      for (const name of page?.value.unreadable ?? []) unreadable.add(name);
+      return page;
+    },
+  });
+  return scanned && { ...scanned, unreadable: unreadable.size };
+}
+
+async function scanPages(scan: HealthScan): Promise<ScannedPages | null> {
   const found: PositionedReport[] = [];
   const seam = new HealthSeam(scan.after);
   // Assumed: no sensor dates a report more than a day ahead. Windows beyond that would be empty.
@@ -148,7 +165,7 @@ function instantAt({ ms, text }: Start): Instant {
   return (text === undefined ? null : Instant.parse(text)) ?? Instant.fromMs(ms);
 }
 
-function cut(found: readonly PositionedReport[], wanted: number, more: boolean): ScannedReports {
+function cut(found: readonly PositionedReport[], wanted: number, more: boolean): ScannedPages {
   return { reports: found.slice(0, wanted), more: more || found.length > wanted, reached: null };
 }
 

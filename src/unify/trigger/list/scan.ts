@@ -41,7 +41,11 @@ export interface ScannedTriggers {
   readonly total: number | null;
   /** Read time of the oldest page; infinite when nothing was read. */
   readonly readAtMs: number;
+  /** Number of records of the pages that could not be read. */
+  readonly unreadable: number;
 }
+
+type ScannedPages = Omit<ScannedTriggers, 'unreadable'>;
 
 export interface PositionedTrigger {
   readonly trigger: Trigger;
@@ -57,16 +61,30 @@ const mostBesides = 16;
  * not documented, so nothing relies on it.
  */
 export async function scanTriggers(scan: TriggerScan): Promise<ScannedTriggers> {
-  if (!isUnfiltered(scan)) return scanPages(scan);
+  if (!isUnfiltered(scan)) return scanCounted(scan);
   const first = await scan.read({ order: scan.order, limit: pageSize(scan, 0, 0), offset: 0 });
   const known = unfilteredScans(first);
   const cached = known.get(scan.wanted);
   if (cached) return cached;
   let pages = 0;
   const read: TriggerScan['read'] = (query) => (pages++ === 0 ? Promise.resolve(first) : scan.read(query));
-  const scanned = await scanPages({ ...scan, read });
+  const scanned = await scanCounted({ ...scan, read });
   if (pages === 1) known.set(scan.wanted, scanned);
   return scanned;
+}
+
+/** As `scanPages`, and counts the records that could not be read, each once. */
+async function scanCounted(scan: TriggerScan): Promise<ScannedTriggers> {
+  const unreadable = new Set<string>();
+  const scanned = await scanPages({
+    ...scan,
+    async read(query) {
+      const page = await scan.read(query);
+      for (const name of page.value.unreadable ?? []) unreadable.add(name);
+      return page;
+    },
+  });
+  return { ...scanned, unreadable: unreadable.size };
 }
 
 /**
@@ -81,7 +99,7 @@ function isUnfiltered({ from, to, deviceId, after, keep }: TriggerScan): boolean
   return !from && !to && deviceId === undefined && !after && !keep;
 }
 
-async function scanPages(scan: TriggerScan): Promise<ScannedTriggers> {
+async function scanPages(scan: TriggerScan): Promise<ScannedPages> {
   const found: PositionedTrigger[] = [];
   const ids = new Set<string>();
   // Triggers of the last moment read so far; the next page may have more of them.

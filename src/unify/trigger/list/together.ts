@@ -70,5 +70,6 @@ function ofSensor(scan: TriggerScan, page: ScannedTriggers): ScannedTriggers | n
     reached: null,
     total: page.more ? null : own.length,
     readAtMs: page.readAtMs,
+    unreadable: page.unreadable,
   };
 }

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+const unavailable = 'unavailableSources { source code message }';
+const trigger = '{ nodes { triggerId } unavailableSources { source code message } }';
+
+/** Makes the first element of each list at the path unreadable. */
+function breakFirst(gw: TestGateway, source: 'project' | 'catalogue', path: string | RegExp, broken: object) {
+  gw.sandbox.faults.add({
+    source,
+    path,
+    times: 100,
+    rewrite: (body) => {
+      const { data, ...rest } = body as { data: object[] };
+      return { ...rest, data: data.map((element, at) => (at === 0 ? { ...element, ...broken } : element)) };
+    },
+  });
+}
+
+const said = (source: string) => [
+  {
+    source,
+    code: 'UPSTREAM_UNAVAILABLE',
+    message: expect.stringMatching(/sent 1 record that cannot be read/),
+  },
+];
+
+describe('a list that lost a record because it cannot be read', () => {
+  it.each([
+    [
+      'triggers',
+      'project',
+      '/v1/triggers',
+      { start_time: 'noon' },
+      `{ list: triggers(first: 5) ${trigger} }`,
+    ],
+    [
+      'triggers with a filter of the gateway',
+      'project',
+      '/v1/triggers',
+      { start_time: 'noon' },
+      `{ list: triggers(first: 5, filter: { status: CLOSED }) ${trigger} }`,
+    ],
+    [
+      'events of the project',
+      'project',
+      '/v1/events',
+      { issued_at: {}, origin: { origin_time: 'noon' } },
+      `{ list: events(first: 5) { nodes { id } ${unavailable} } }`,
+    ],
+    [
+      'events of the catalogue',
+      'catalogue',
+      '/v1/events',
+      { origin_time: 'noon' },
+      `{ list: events(first: 5) { nodes { id } ${unavailable} } }`,
+    ],
+    [
+      'sensors of the project',
+      'project',
+      '/v1/sensors',
+      { device_id: null },
+      `{ list: sensors { nodes { id } totalCount ${unavailable} } }`,
+    ],
+    [
+      'sensors of the catalogue',
+      'catalogue',
+      '/v1/sensors',
+      { id: null },
+      `{ list: sensors { nodes { id } totalCount ${unavailable} } }`,
+    ],
+  ] as const)('says so: %s', async (_, source, path, broken, document) => {
+    await using gw = await startGateway({ sandbox: { rateLimits: false } });
+    breakFirst(gw, source, path, broken);
+    const { list } = await gw.query(document);
+    expect(list.nodes.length).toBeGreaterThan(0);
+    expect(list.unavailableSources).toEqual(said(source.toUpperCase()));
+    if ('totalCount' in list) expect(list.totalCount).toBeNull();
+  });
+
+  it('says so: health reports, and triggers of one sensor', async () => {
+    await using gw = await startGateway({ sandbox: { rateLimits: false } });
+    breakFirst(gw, 'project', /soh$/, { timestamp: 'noon' });
+    breakFirst(gw, 'project', '/v1/triggers', { start_time: 'noon' });
+    const { sensors } = await gw.query(`{
+      sensors(first: 1, filter: { source: PROJECT }) {
+        nodes { healthReports { nodes { timestamp } ${unavailable} } triggers(first: 1) ${trigger} }
+      }
+    }`);
+    const [sensor] = sensors.nodes;
+    expect(sensor.healthReports.nodes.length).toBeGreaterThan(0);
+    expect(sensor.healthReports.unavailableSources).toEqual(said('PROJECT'));
+    expect(sensor.triggers.unavailableSources).toEqual(said('PROJECT'));
+  });
+
+  it('and names no interface where all could be read', async () => {
+    await using gw = await startGateway({ sandbox: { rateLimits: false } });
+    const { triggers, events, sensors } = await gw.query(
+      `{ triggers(first: 5) ${trigger} events(first: 5) { ${unavailable} } sensors { ${unavailable} } }`,
+    );
+    for (const list of [triggers, events, sensors]) expect(list.unavailableSources).toEqual([]);
+  });
+});
