@@ -70,6 +70,22 @@ describe('the pages', () => {
     expect(missing).toEqual([]);
   });
 
+  it('list every code of an error that a client can see, and no other', async () => {
+    await using gateway = await startGateway();
+    const post = (body: object) =>
+      fetch(`${gateway.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    // The executor has this one.
+    const response = await post({ query: 'query A { __typename } query B { __typename }' });
+    const { errors } = (await response.json()) as { errors: { extensions: { code: string } }[] };
+    const codes = new Set([...codesInSource(), ...errors.map(({ extensions }) => extensions.code)]);
+    expect([...codesIn('docs/frontends.md')].sort()).toEqual([...codes].sort());
+    expect(codesIn('docs/behaviour.md').filter((code) => !codes.has(code))).toEqual([]);
+  });
+
   it('show requests that are answered on the sandbox', async () => {
     expect(bodies.length).toBeGreaterThanOrEqual(3);
     const sandbox = { world: livingWorld({ seed: 1, startMs: Date.now() }) };
@@ -81,6 +97,24 @@ describe('the pages', () => {
     }
   });
 });
+
+/** In the tables that begin with the column `code`. */
+function codesIn(page: string): string[] {
+  const tables = read(page).match(/^\| code \|.*\n(?:\|.*\n)+/gm) ?? [];
+  const cells = tables.flatMap((table) => table.split('\n').map((row) => row.split('|')[1] ?? ''));
+  return cells.flatMap((cell) => [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, code = '']) => code));
+}
+
+function codesInSource(): string[] {
+  const files = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' });
+  const lines = files
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('sandbox/') && !file.startsWith('config/'))
+    .flatMap((file) => read(`src/${file}`).split('\n'))
+    .flatMap((line) => /(?:\bcode\b|refusal\(|^ {2}\d{3}: ).*/.exec(line) ?? []);
+  const codes = lines.flatMap((line) => [...line.matchAll(/'([A-Z][A-Z_]+)'/g)].map(([, code = '']) => code));
+  // Node's own begin with ERR_. The abort reason of an operation whose client has gone reaches nobody.
+  return codes.filter((code) => !code.startsWith('ERR_') && code !== 'CLIENT_GONE');
+}
 
 function isThere(link: string, page: string): boolean {
   const [path, anchor] = link.split('#');
