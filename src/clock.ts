@@ -1,7 +1,15 @@
 /** The only source of time for the gateway and the sandbox, so that tests can drive it. */
 export interface Clock {
-  /** Milliseconds since 1970, possibly with a fraction. */
+  /**
+   * Milliseconds of a clock that only runs forward, possibly with a fraction: for ages, pauses, limits and expiries. It
+   * is no date; the processes of one machine share it.
+   */
   now(): number;
+  /**
+   * The date at `atMs` of the forward clock, by default now, in milliseconds since 1970. It follows the wall clock, which
+   * can be set: use it to name dates and to compare with those of upstream, never to measure.
+   */
+  wallMs(atMs?: number): number;
   /** Runs `run` once after `delayMs`; cancelling twice, or after it ran, does nothing. */
   timer(delayMs: number, run: () => void): Timer;
   /** Resolves after `delayMs`; rejects with the signal's reason as soon as it is aborted. */
@@ -15,9 +23,20 @@ export interface Timer {
 // setTimeout takes at most 2^31 − 1 ms and fires at once above that.
 const longestTimeoutMs = 2 ** 31 - 1;
 
+// A thread that is interrupted between reading the two clocks sees them apart by some milliseconds; a smaller difference
+// is not a wall clock that was set. The same moment then keeps the same date, to the millisecond.
+const smallestStepMs = 100;
+let forwardToWallMs = Number.NEGATIVE_INFINITY;
+
 /** The machine's clock. Its timers are unreferenced: only sockets and servers keep the process alive. */
 export const realClock: Clock = {
-  now: () => Date.now(),
+  // Unlike `performance.now`, it has the same origin in all processes of the machine.
+  now: () => Number(process.hrtime.bigint() / 1_000_000n),
+  wallMs(atMs = realClock.now()) {
+    const apartMs = Date.now() - realClock.now();
+    if (!(Math.abs(apartMs - forwardToWallMs) < smallestStepMs)) forwardToWallMs = apartMs;
+    return atMs + forwardToWallMs;
+  },
   timer(delayMs, run) {
     const handle = setTimeout(run, Math.min(delayMs, longestTimeoutMs));
     handle.unref();
@@ -34,18 +53,31 @@ interface Pending {
   readonly run: () => void;
 }
 
+// Far from any date, so that a test fails where the two clocks are taken for each other.
+const manualStartMs = 1_000_000_000;
+
 /** A clock that stands still until `advance` moves it. Timers fire in the order of their due times. */
 export class ManualClock implements Clock {
-  #nowMs: number;
+  #nowMs = manualStartMs;
+  #forwardToWallMs: number;
   #order = 0;
   readonly #pending = new Set<Pending>();
 
   constructor(startMs = Date.UTC(2026, 0, 1)) {
-    this.#nowMs = startMs;
+    this.#forwardToWallMs = startMs - manualStartMs;
   }
 
   now(): number {
     return this.#nowMs;
+  }
+
+  wallMs(atMs = this.#nowMs): number {
+    return atMs + this.#forwardToWallMs;
+  }
+
+  /** Sets the wall clock forward, or back where `byMs` is negative. No time passes. */
+  stepWall(byMs: number): void {
+    this.#forwardToWallMs += byMs;
   }
 
   /** Number of timers that have not fired; tests read it to see that polling has stopped. */

@@ -14,7 +14,10 @@ import type { World } from './world.js';
 /** Starts both interfaces on free loopback ports. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = realClock, seed = 1, live = true } = options;
-  const world = options.world ?? livingWorld({ seed, startMs: clock.now() });
+  const forwardToWorldMs = clock.wallMs(0);
+  // Time in the world goes on evenly, also where the wall clock is set.
+  const worldMs = () => clock.now() + forwardToWorldMs;
+  const world = options.world ?? livingWorld({ seed, startMs: worldMs() });
   const revoked = new Set<string>();
   const faults = new Faults();
   const log = new RequestLog();
@@ -40,7 +43,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const search = new URLSearchParams(rest.join('?'));
     const prefix = prefixes[source];
     const path = target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : '/';
-    const nowMs = clock.now();
+    const nowMs = worldMs();
     if (live) world.advance(nowMs);
     const { authorization } = message.headers;
     const request = { method: message.method ?? 'GET', path, search, authorization, nowMs };
@@ -66,7 +69,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     maskedProjectKey: firstKeyOf(world.projectKeys, world.maskedProject),
     catalogueKey: firstKeyOf(world.catalogueKeys, world.catalogue),
     get world() {
-      if (live) world.advance(clock.now());
+      if (live) world.advance(worldMs());
       return world;
     },
     faults,

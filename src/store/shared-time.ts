@@ -1,4 +1,4 @@
-/** When a command was sent and its answer received, on this instance's clock, in milliseconds since 1970. */
+/** When a command was sent and its answer received, on this instance's forward clock. */
 export interface Exchanged {
   readonly sentMs: number;
   readonly receivedMs: number;

@@ -176,7 +176,7 @@ describe('status', () => {
   it('turns OFFLINE at 150 seconds although the record is from a cache that upstream no longer refreshes', async () => {
     const clock = new ManualClock();
     const world = emptyWorld();
-    addSensor(world, 1, { project: { last_seen: secondsAgo(0, clock.now()) } });
+    addSensor(world, 1, { project: { last_seen: secondsAgo(0, clock.wallMs()) } });
     await using gw = await startGateway({ clock, sandbox: { world } });
     const status = async () => {
       const { sensors } = await gw.query('{ sensors { nodes { status } } }');
@@ -194,7 +194,7 @@ describe('status', () => {
   it('shows a change upstream to the second query after 10 seconds', async () => {
     const clock = new ManualClock();
     const world = emptyWorld();
-    addSensor(world, 1, { project: { last_seen: secondsAgo(0, clock.now()) } });
+    addSensor(world, 1, { project: { last_seen: secondsAgo(0, clock.wallMs()) } });
     await using gw = await startGateway({ clock, sandbox: { world } });
     const firmware = async () => {
       const { sensors } = await gw.query('{ sensors { nodes { firmwareVersion } } }');

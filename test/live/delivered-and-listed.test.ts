@@ -80,9 +80,9 @@ const questions: readonly Question[] = [
   triggerList('', {
     // Of the past up to a minute ago, which whoever asks within the minute asks again.
     text: (_, { clock }) =>
-      `{ triggers(first: 50, filter: { to: "${timeOf(Math.floor(clock.now() / 60_000) * 60_000)}" }) { ${triggerFields} } }`,
+      `{ triggers(first: 50, filter: { to: "${timeOf(Math.floor(clock.wallMs() / 60_000) * 60_000)}" }) { ${triggerFields} } }`,
     covers: (record, answer, model) =>
-      startOf(model, record.id) < Math.floor(model.clock.now() / 60_000 - 1) * 60_000 &&
+      startOf(model, record.id) < Math.floor(model.clock.wallMs() / 60_000 - 1) * 60_000 &&
       isOnPage(record, answer, model),
   }),
   {
@@ -275,7 +275,7 @@ let checks = 0;
 async function play(steps: readonly Step[], delays: ModelHttp['delays']): Promise<void> {
   const model = new ModelHttp();
   const { clock } = model;
-  const newest = () => clock.now();
+  const newest = () => clock.wallMs();
   for (let id = 1; id <= 4; id++)
     model.triggers.push({ id: `${id}`, startMs: newest() - id * 90_000, isOpen: false, state: 1 });
   for (const id of ['001A2B3C4D5E', '001A2B3C4D5F'])

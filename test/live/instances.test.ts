@@ -224,7 +224,7 @@ async function playAndCheck(events: readonly (readonly [Event['do'], number, num
         upstream.add({ id: nextId++ });
         break;
       case 'appear closed':
-        upstream.add({ id: nextId++, status: 'closed', startMs: clock.now() - (pick % 60) * 1_000 });
+        upstream.add({ id: nextId++, status: 'closed', startMs: clock.wallMs() - (pick % 60) * 1_000 });
         break;
       case 'burst':
         for (let i = 0; i < 40; i++) upstream.add({ id: nextId++, status: i % 2 ? 'open' : 'closed' });

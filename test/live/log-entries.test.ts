@@ -39,9 +39,9 @@ describe('what instances write to each other', () => {
         });
         const { record: heard, observedAtMs } = new LogEntries(triggerSubject, there).changeOf(text) ?? {};
         expect(observedAtMs).toBe(readAtMs + 5_000 + 3_600_000);
-        expect(heard?.asOf.ms).toBe(readAtMs + 5_000 + 3_600_000);
+        expect(heard?.readAtMs).toBe(readAtMs + 5_000 + 3_600_000);
         if (!heard) return;
-        expect(shown({ ...heard, asOf: null })).toEqual(shown({ ...trigger, asOf: null }));
+        expect(shown({ ...heard, readAtMs: null })).toEqual(shown({ ...trigger, readAtMs: null }));
         expect(heard.startTime.compare(trigger.startTime)).toBe(0);
         expect(triggerSubject.fingerprintOf(heard)).toBe(triggerSubject.fingerprintOf(trigger));
       }),

@@ -6,7 +6,8 @@ import { Poller } from '../../src/live/polling/poller.js';
 const second = 1_000;
 
 function begin({ random = 0.5, intervalMs = 5 * second } = {}) {
-  const clock = new ManualClock(0);
+  const clock = new ManualClock();
+  const startMs = clock.now();
   const polledAtMs: number[] = [];
   const state = { failure: null as Error | null, idleSteps: 0, tookMs: 0 };
   const failures: number[] = [];
@@ -14,7 +15,7 @@ function begin({ random = 0.5, intervalMs = 5 * second } = {}) {
     clock,
     random: () => random,
     async poll(signal) {
-      polledAtMs.push(clock.now());
+      polledAtMs.push(clock.now() - startMs);
       if (state.tookMs > 0) await clock.sleep(state.tookMs, signal);
       if (state.failure) throw state.failure;
     },

@@ -66,7 +66,7 @@ describe('a subscriber who resumes', () => {
     const { upstream, clock, follow, restart } = begin();
     // More than the first read gives.
     for (let id = 1; id <= 700; id++) {
-      upstream.add({ id, startMs: clock.now() - id * minute, status: 'closed' });
+      upstream.add({ id, startMs: clock.wallMs() - id * minute, status: 'closed' });
     }
     const first = follow();
     await clock.advance(second);
@@ -87,7 +87,8 @@ describe('a subscriber who resumes', () => {
     upstream.add({ id: 1, status: 'closed' });
     await clock.advance(5 * second);
     const next = restart();
-    for (let id = 2; id <= 9; id++) upstream.add({ id, startMs: clock.now() + (id % 3), status: 'closed' });
+    for (let id = 2; id <= 9; id++)
+      upstream.add({ id, startMs: clock.wallMs() + (id % 3), status: 'closed' });
     const whole = follow(first.cursor, next);
     await clock.advance(5 * second);
     for (const [index, { cursor }] of whole.got.entries()) {
@@ -109,7 +110,7 @@ describe('a subscriber who resumes', () => {
     const next = restart();
     const expected: string[] = ['CLOSED 2'];
     for (let id = 1_000; id < 2_500; id++) {
-      upstream.add({ id, startMs: clock.now() + (id - 999) * 6 * minute, status: 'closed' });
+      upstream.add({ id, startMs: clock.wallMs() + (id - 999) * 6 * minute, status: 'closed' });
       expected.push(`CLOSED ${id}`);
     }
     await clock.advance(6.5 * day);
@@ -155,7 +156,7 @@ describe('a subscriber who resumes', () => {
   it('costs one reading however many come back at once', async () => {
     const { upstream, clock, follow, restart } = begin();
     for (let id = 1; id <= 3_000; id++) {
-      upstream.add({ id, startMs: clock.now() - id * 20 * second, status: 'closed' });
+      upstream.add({ id, startMs: clock.wallMs() - id * 20 * second, status: 'closed' });
     }
     const first = follow();
     await clock.advance(minute);
@@ -181,13 +182,13 @@ describe('a subscriber who resumes', () => {
 describe('a subscriber who comes from a list', () => {
   it('is told what the list does not show, and nothing that it does', async () => {
     const { upstream, clock, run, follow } = begin();
-    upstream.add({ id: 1, startMs: clock.now() - 2 * minute, status: 'closed' });
-    const open = upstream.add({ id: 2, startMs: clock.now() - minute });
+    upstream.add({ id: 1, startMs: clock.wallMs() - 2 * minute, status: 'closed' });
+    const open = upstream.add({ id: 2, startMs: clock.wallMs() - minute });
     const { triggers, cursor } = await run.list();
     expect(triggers.map(({ triggerId }) => triggerId)).toEqual(['2', '1']);
     // Between the two: one that is new, one that is late, one that closes.
     upstream.add({ id: 3, status: 'closed' });
-    upstream.add({ id: 4, status: 'closed', startMs: clock.now() - 90 * second });
+    upstream.add({ id: 4, status: 'closed', startMs: clock.wallMs() - 90 * second });
     open.status = 'closed';
     await clock.advance(hour);
     const follower = follow(cursor);
@@ -209,7 +210,7 @@ describe('a subscriber who comes from a list', () => {
   it('goes on from a filtered list', async () => {
     const { upstream, clock, run, follow } = begin();
     for (let id = 1; id <= 5; id++) {
-      upstream.add({ id, startMs: clock.now() - id * minute, status: 'closed', pga: id });
+      upstream.add({ id, startMs: clock.wallMs() - id * minute, status: 'closed', pga: id });
     }
     const { triggers, cursor } = await run.list({ filter: { minPgaMg: 4 } });
     expect(triggers).toHaveLength(2);

@@ -94,7 +94,7 @@ async function play(events: readonly (readonly [Event, number])[]) {
   const upstream = new UpstreamModel();
   const { clock } = upstream;
   for (let id = 1; id <= 30; id++) {
-    upstream.add({ id, startMs: clock.now() - id * 50_000, status: id % 10 === 0 ? 'open' : 'closed' });
+    upstream.add({ id, startMs: clock.wallMs() - id * 50_000, status: id % 10 === 0 ? 'open' : 'closed' });
   }
   let nextId = 1_000;
   let run = runOver(upstream);
@@ -104,7 +104,7 @@ async function play(events: readonly (readonly [Event, number])[]) {
   await screens[1]?.begin(run, 3);
   upstream.add({ id: 900 });
   screens[0]?.connect(run);
-  upstream.add({ id: 901, status: 'closed', startMs: clock.now() - 90_000 });
+  upstream.add({ id: 901, status: 'closed', startMs: clock.wallMs() - 90_000 });
   await clock.advance(1_000);
   upstream.add({ id: 902 });
   await screens[2]?.begin(run, 50);
@@ -117,19 +117,19 @@ async function play(events: readonly (readonly [Event, number])[]) {
         upstream.add({ id: nextId++ });
         break;
       case 'appear closed':
-        upstream.add({ id: nextId++, status: 'closed', startMs: clock.now() - (event.pick % 60) * 1_000 });
+        upstream.add({ id: nextId++, status: 'closed', startMs: clock.wallMs() - (event.pick % 60) * 1_000 });
         break;
       case 'late':
         upstream.add({
           id: nextId++,
           status: event.isOpen ? 'open' : 'closed',
-          startMs: clock.now() - event.byS * 1_000,
+          startMs: clock.wallMs() - event.byS * 1_000,
         });
         break;
       case 'burst': {
         // Many of one moment: equal times on both sides of a page's end.
         // What a cursor has no room for, and then comes late, is not asked about: one large burst is enough.
-        const startMs = clock.now();
+        const startMs = clock.wallMs();
         const count = nextId > 1_600 ? Math.min(event.count, 40) : event.count;
         for (let i = 0; i < count; i++) {
           upstream.add({ id: nextId++, startMs: startMs - (i % 3), status: i % 2 ? 'open' : 'closed' });

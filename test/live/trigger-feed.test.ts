@@ -35,8 +35,8 @@ describe('the trigger feed', () => {
 
   it('says nothing of what was there before, and follows what was open then', async () => {
     const { upstream, clock, follow } = begin();
-    upstream.add({ id: 1, startMs: clock.now() - minute, status: 'closed' });
-    const open = upstream.add({ id: 2, startMs: clock.now() - minute });
+    upstream.add({ id: 1, startMs: clock.wallMs() - minute, status: 'closed' });
+    const open = upstream.add({ id: 2, startMs: clock.wallMs() - minute });
     const follower = follow();
     await clock.advance(minute);
     expect(follower.lines).toEqual([]);
@@ -63,19 +63,19 @@ describe('the trigger feed', () => {
     const { upstream, clock, follow } = begin();
     const follower = follow();
     await clock.advance(second);
-    upstream.add({ id: 502, startMs: clock.now() - 10 * second, status: 'closed' });
+    upstream.add({ id: 502, startMs: clock.wallMs() - 10 * second, status: 'closed' });
     await clock.advance(5 * second);
-    upstream.add({ id: 501, startMs: clock.now() - 599 * second, status: 'closed' });
+    upstream.add({ id: 501, startMs: clock.wallMs() - 599 * second, status: 'closed' });
     await clock.advance(10 * second);
     expect(follower.lines).toEqual(['CLOSED 502', 'CLOSED 501']);
   });
 
   it('finds a trigger that is hours late by a sweep', async () => {
     const { upstream, clock, follow } = begin();
-    upstream.add({ id: 1, startMs: clock.now() - minute, status: 'closed' });
+    upstream.add({ id: 1, startMs: clock.wallMs() - minute, status: 'closed' });
     const follower = follow();
     await clock.advance(second);
-    upstream.add({ id: 2, startMs: clock.now() - 5 * hour, status: 'closed' });
+    upstream.add({ id: 2, startMs: clock.wallMs() - 5 * hour, status: 'closed' });
     await clock.advance(6 * minute);
     expect(follower.lines).toEqual(['CLOSED 2']);
   });
@@ -107,9 +107,9 @@ describe('the trigger feed', () => {
     const { upstream, clock, follow } = begin({ triggerPollIntervalMs: 2 * minute, triggerLookbackS: 1_800 });
     const follower = follow({ deviceIds: ['LONG'] });
     await clock.advance(second);
-    const long = upstream.add({ id: 1, deviceId: 'LONG', startMs: clock.now() - 20 * minute });
+    const long = upstream.add({ id: 1, deviceId: 'LONG', startMs: clock.wallMs() - 20 * minute });
     await clock.advance(2 * minute);
-    for (let id = 2; id < 1_600; id++) upstream.add({ id, startMs: clock.now() + id, status: 'closed' });
+    for (let id = 2; id < 1_600; id++) upstream.add({ id, startMs: clock.wallMs() + id, status: 'closed' });
     await clock.advance(2 * hour);
     upstream.add({ id: 5_000, status: 'closed' });
     await clock.advance(4 * minute);
@@ -161,7 +161,7 @@ describe('the trigger feed', () => {
     'does not mind a clock upstream that is %i ms off',
     async (offMs) => {
       const { upstream, clock, follow } = begin();
-      const upstreamNow = () => clock.now() + offMs;
+      const upstreamNow = () => clock.wallMs() + offMs;
       upstream.add({ id: 1, startMs: upstreamNow() - minute, status: 'closed' });
       const follower = follow();
       await clock.advance(second);
@@ -178,10 +178,10 @@ describe('the trigger feed', () => {
 
   it('looks far enough back though one sensor is years ahead', async () => {
     const { upstream, clock, follow } = begin();
-    upstream.add({ id: 1, startMs: clock.now() + 3 * 365 * 24 * hour, status: 'closed' });
+    upstream.add({ id: 1, startMs: clock.wallMs() + 3 * 365 * 24 * hour, status: 'closed' });
     const follower = follow();
     await clock.advance(second);
-    upstream.add({ id: 2, startMs: clock.now() - 9 * minute, status: 'closed' });
+    upstream.add({ id: 2, startMs: clock.wallMs() - 9 * minute, status: 'closed' });
     await clock.advance(10 * second);
     expect(follower.lines).toEqual(['CLOSED 2']);
   });

@@ -47,7 +47,7 @@ export class UpstreamModel {
   }
 
   get nowMs(): number {
-    return this.clock.now();
+    return this.clock.wallMs();
   }
 
   add(trigger: Partial<ModelTrigger> & { readonly id: number }): ModelTrigger {

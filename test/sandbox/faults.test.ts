@@ -169,7 +169,7 @@ describe('the list of requests', () => {
         query: {},
         status: 404,
         aborted: false,
-        atMs: clock.now(),
+        atMs: clock.wallMs(),
       },
     ]);
     expect(sandbox.seen('project', '/v1/sensors')).toHaveLength(1);

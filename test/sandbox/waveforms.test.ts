@@ -23,7 +23,7 @@ describe('waveforms', () => {
   it('have a sample for each hundredth of a second from the start to before the end', async () => {
     const clock = new ManualClock();
     await using sandbox = await start(clock);
-    const [from, to] = [clock.now() - 60_000, clock.now() - 50_000];
+    const [from, to] = [clock.wallMs() - 60_000, clock.wallMs() - 50_000];
     const data = await readSamples(sandbox, idOf(sandbox), 'HNE', from, to);
     expect(data).toMatchObject({ sensor_id: idOf(sandbox), channel: 'HNE', sample_rate: 100 });
     expect(data.samples).toHaveLength(1000);
@@ -34,7 +34,7 @@ describe('waveforms', () => {
   it('are the same whatever window they are read through', async () => {
     const clock = new ManualClock();
     await using sandbox = await start(clock);
-    const from = clock.now() - 600_000;
+    const from = clock.wallMs() - 600_000;
     const whole = await readSamples(sandbox, idOf(sandbox), 'HNZ', from, from + 60_000);
     await fc.assert(
       fc.asyncProperty(
@@ -55,9 +55,21 @@ describe('waveforms', () => {
   it('have none of the future', async () => {
     const clock = new ManualClock();
     await using sandbox = await start(clock);
-    const ends = await readSamples(sandbox, idOf(sandbox), 'HNZ', clock.now() - 1000, clock.now() + 60_000);
+    const ends = await readSamples(
+      sandbox,
+      idOf(sandbox),
+      'HNZ',
+      clock.wallMs() - 1000,
+      clock.wallMs() + 60_000,
+    );
     expect(ends.samples).toHaveLength(100);
-    const future = await readSamples(sandbox, idOf(sandbox), 'HNZ', clock.now() + 1000, clock.now() + 2000);
+    const future = await readSamples(
+      sandbox,
+      idOf(sandbox),
+      'HNZ',
+      clock.wallMs() + 1000,
+      clock.wallMs() + 2000,
+    );
     expect(future.samples).toEqual([]);
   });
 
@@ -105,7 +117,7 @@ describe('miniSEED', () => {
     const clock = new ManualClock();
     await using sandbox = await start(clock);
     const sensor = sandbox.world.catalogue.sensors[0];
-    const [from, to] = [clock.now() - 60_000, clock.now() - 55_000];
+    const [from, to] = [clock.wallMs() - 60_000, clock.wallMs() - 55_000];
     const path = `/v1/sensors/${sensor?.id}/data?channel=HNZ&start=${textOf(from)}&end=${textOf(to)}&format=miniseed`;
     const response = await fetch(sandbox.catalogueUrl + path, {
       headers: { authorization: `Bearer ${sandbox.catalogueKey}` },
@@ -152,7 +164,7 @@ describe('miniSEED', () => {
     const clock = new ManualClock();
     await using sandbox = await start(clock);
     const path = `/v1/sensors/${idOf(sandbox)}/data?channel=HNZ&format=miniseed`;
-    const range = `&start=${textOf(clock.now() - 86_400_000)}&end=${textOf(clock.now())}`;
+    const range = `&start=${textOf(clock.wallMs() - 86_400_000)}&end=${textOf(clock.wallMs())}`;
     const client = new AbortController();
     const response = await fetch(sandbox.catalogueUrl + path + range, {
       headers: { authorization: `Bearer ${sandbox.catalogueKey}` },

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { listen } from '../../src/server/http/listen.js';
 import { lastEventsOf, openEventStream } from '../support/event-stream.js';
@@ -43,7 +43,6 @@ beforeAll(async () => {
   first = await issuer.newKeys('first');
 });
 afterAll(() => issuer.close());
-afterEach(() => void vi.useRealTimers());
 
 const env = () => ({
   AUTH_MODE: 'jwt',
@@ -130,7 +129,8 @@ describe('AUTH_MODE=jwt', () => {
 
   it('asks for the keys once, and again when a token names a new one', async () => {
     // Each process has keys of its own.
-    await using gw = await startGateway({ env: env(), isAlone: true });
+    const clock = new ManualClock(Date.now());
+    await using gw = await startGateway({ clock, env: env(), isAlone: true });
     const readsBefore = issuer.reads;
     for (let n = 0; n < 5; n++) expect(await statusWith(gw, await sign(first.privateKey))).toBe(200);
     expect(issuer.reads - readsBefore).toBe(1);
@@ -139,7 +139,8 @@ describe('AUTH_MODE=jwt', () => {
     // Unknown keys are asked for no more than twice a minute, whatever tokens are thrown at the gateway.
     for (let n = 0; n < 5; n++) expect(await statusWith(gw, token)).toBe(401);
     expect(issuer.reads - readsBefore).toBe(1);
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+    clock.stepWall(-3_600_000);
+    await clock.advance(31_000);
     expect(await statusWith(gw, await sign(rotated.privateKey, { kid: 'second', alg: 'ES256' }))).toBe(200);
     expect(issuer.reads - readsBefore).toBe(2);
   });
@@ -157,7 +158,7 @@ describe('AUTH_MODE=jwt', () => {
   it('ends a live socket with 4403 and an event stream with UNAUTHENTICATED when the token expires', async () => {
     const clock = new ManualClock(Date.now());
     await using gw = await startGateway({ clock, env: env() });
-    const exp = Math.floor(clock.now() / 1000) + 60;
+    const exp = Math.floor(clock.wallMs() / 1000) + 60;
     const token = await sign(first.privateKey, { exp });
     await using socket = await openSocket(gw, { init: { authorization: `Bearer ${token}` } });
     const stream = await openEventStream(gw, 'subscription { triggerChanges { kind } }', {

@@ -107,7 +107,7 @@ describe('a demand on age', () => {
   it('is met by immutable triggers without asking', async () => {
     const clock = new ManualClock();
     await using gw = await start({ clock });
-    const until = new Date(clock.now() - 3 * 86_400_000).toISOString();
+    const until = new Date(clock.wallMs() - 3 * 86_400_000).toISOString();
     const past = `{ triggers(first: 5, filter: { to: "${until}" }, orderBy: START_TIME_ASC) { nodes { triggerId } } }`;
     const before = await gw.query(past);
     await clock.advance(60_000);

@@ -132,7 +132,7 @@ describe('/ready', () => {
     expect(await ready(gw)).toMatchObject({ PROJECT: 'ok' });
     const sent = gw.sandbox.seen('project').length;
     for (let read = sent; read < 20; read++) {
-      const from = new Date(clock.now() - read * 60_000);
+      const from = new Date(clock.wallMs() - read * 60_000);
       await gw.query(
         'query ($from: DateTime!) { triggers(first: 1, filter: { from: $from }) { totalCount } }',
         { from },

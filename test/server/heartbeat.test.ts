@@ -94,6 +94,7 @@ it('hears what had come while the gateway stood still before it judges', { timeo
   let due = () => {};
   const clock: Clock = {
     now: () => 0,
+    wallMs: () => 0,
     timer(_delayMs, run) {
       due = run;
       return { cancel() {} };

@@ -1,9 +1,10 @@
+import { realClock } from '../../src/clock.js';
 import type { SharedBodies, SharedBody } from '../../src/store/store.js';
 
 const usualId = '/v1/sensors?limit=500';
 const query = 0;
 
-export const bodyOf = (text: string, readAtMs = Date.now()): SharedBody => ({
+export const bodyOf = (text: string, readAtMs = realClock.now()): SharedBody => ({
   body: Buffer.from(text),
   readAtMs,
   askedAtMs: readAtMs,

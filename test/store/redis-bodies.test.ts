@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { realClock } from '../../src/clock.js';
 import { redisBodies } from '../../src/store/redis/bodies.js';
 import type { RedisLink } from '../../src/store/redis/link.js';
 import type { SharedBodies } from '../../src/store/store.js';
@@ -39,7 +40,7 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
     const hourMs = 3_600_000;
     const behind = redisBodies(await linkTo(redis, -hourMs), 'clocks');
     const ahead = redisBodies(await linkTo(redis, hourMs), 'clocks');
-    const readAtMs = Date.now() - 10_000;
+    const readAtMs = realClock.now() - 10_000;
     await keep(behind, bodyOf('{}', readAtMs - hourMs));
     await expect.poll(() => seen(ahead)).not.toBeNull();
     const seenAtMs = ((await seen(ahead))?.readAtMs ?? 0) - hourMs;

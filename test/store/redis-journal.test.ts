@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { realClock } from '../../src/clock.js';
 import { redisJournal } from '../../src/store/redis/journal.js';
 import type { RedisLink } from '../../src/store/redis/link.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
@@ -28,10 +29,10 @@ describe.skipIf(noRedis)(`the journal in Redis alone${noRedis ? ` (${noRedis})` 
     const hourMs = 3_600_000;
     const behind = journalOn(await linkTo(redis, -hourMs), name);
     const ahead = journalOn(await linkTo(redis, hourMs), name);
-    const beforeMs = Date.now();
+    const beforeMs = realClock.now();
     await behind.enter('a');
     await ahead.enter('b');
-    const afterMs = Date.now();
+    const afterMs = realClock.now();
     const atMs = ahead.entries[0]?.atMs ?? 0;
     // Redis has whole milliseconds.
     expect(atMs - hourMs).toBeGreaterThanOrEqual(beforeMs - 1);

@@ -85,7 +85,7 @@ describe('a walk through events while the world goes on', () => {
 type Happening = { kind: string; which: number; byS: number; agoS: number; atRequest: number };
 
 function happen(world: EventWorld, { kind, which, byS, agoS }: Happening, touched: Set<string>): void {
-  const nowMs = world.clock.now();
+  const nowMs = world.clock.wallMs();
   const place = { latitude: 5, longitude: 5, depthKm: 1, magnitude: 2 };
   const id = `n${world.project.length + world.catalogue.length}`;
   if (kind === 'new' || kind === 'late') {

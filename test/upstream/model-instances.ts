@@ -33,6 +33,7 @@ class ModelLink {
     this.instances = instances;
     this.clock = {
       now: () => real.now() + aheadMs,
+      wallMs: (atMs = real.now() + aheadMs) => real.wallMs(atMs - aheadMs),
       timer: (delayMs, run) => real.timer(delayMs, run),
       sleep: (delayMs, signal) => real.sleep(delayMs, signal),
     };

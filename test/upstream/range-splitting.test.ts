@@ -9,7 +9,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const clock = new ManualClock(Date.UTC(2026, 5, 1));
-const at = (agoMs: number) => new Date(clock.now() - agoMs).toISOString();
+const at = (agoMs: number) => new Date(clock.wallMs() - agoMs).toISOString();
 
 interface Record {
   readonly id: string;
@@ -33,7 +33,7 @@ async function startSlow(
     const query = url.searchParams;
     asked.push(request.url ?? '');
     const health = url.pathname.endsWith('/soh');
-    const toMs = Date.parse(query.get('to') ?? new Date(clock.now()).toISOString());
+    const toMs = Date.parse(query.get('to') ?? new Date(clock.wallMs()).toISOString());
     const fromMs = Date.parse(query.get('from') ?? (health ? new Date(toMs - dayMs).toISOString() : '1970'));
     const limit = Number(query.get('limit') ?? 100);
     response.setHeader('content-type', 'application/json');
@@ -73,7 +73,7 @@ async function startSlow(
 }
 
 const everyHour = (count: number): Record[] =>
-  Array.from({ length: count }, (_, index) => ({ id: `${index}`, atMs: clock.now() - index * hourMs }));
+  Array.from({ length: count }, (_, index) => ({ id: `${index}`, atMs: clock.wallMs() - index * hourMs }));
 
 describe('a list that upstream takes too long over', () => {
   it('is read in shorter ranges, and no request is sent twice', async () => {
@@ -187,7 +187,7 @@ describe('a list that upstream takes too long over', () => {
     });
     await fc.assert(
       fc.asyncProperty(records, query, fc.integer({ min: 2, max: 20 }), async (drawn, ask, widestDays) => {
-        const all = drawn.map(({ id, atMs }) => ({ id, atMs: clock.now() + atMs }));
+        const all = drawn.map(({ id, atMs }) => ({ id, atMs: clock.wallMs() + atMs }));
         await using slow = await startSlow(all, ({ widthMs }) => widthMs > widestDays * dayMs);
         await using quick = await startSlow(all, () => false);
         const asked: TriggerQuery = {
@@ -227,7 +227,7 @@ describe('health reports that upstream takes too long over', () => {
       seen.push(...(page?.value.reports ?? []).map(({ timestamp }) => timestamp));
       from = page?.value.nextFrom ?? undefined;
     }
-    const expected = records.filter(({ atMs }) => atMs > clock.now() - 6 * dayMs).map(({ atMs }) => atMs);
+    const expected = records.filter(({ atMs }) => atMs > clock.wallMs() - 6 * dayMs).map(({ atMs }) => atMs);
     expect(seen).toEqual(expected.sort((a, b) => a - b).map((ms) => new Date(ms).toISOString()));
     expect(new Set(slow.asked).size).toBe(slow.asked.length);
   });
@@ -235,7 +235,7 @@ describe('health reports that upstream takes too long over', () => {
   it('of the day before are asked for from an explicit beginning', async () => {
     await using slow = await startSlow(everyHour(48), ({ widthMs }) => widthMs > 12 * hourMs);
     const page = await slow.client.healthReports(asId('A'), {}, scopeOf());
-    expect(page?.value.reports[0]?.timestamp).toBe(new Date(clock.now() - 23 * hourMs).toISOString());
+    expect(page?.value.reports[0]?.timestamp).toBe(new Date(clock.wallMs() - 23 * hourMs).toISOString());
     expect(page?.value.nextFrom).not.toBeNull();
   });
 });

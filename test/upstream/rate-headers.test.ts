@@ -1,7 +1,14 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
 import { observedIn, refusedForMs } from '../../src/upstream/rate-limit/response-headers.js';
 
-const now = Date.UTC(2026, 0, 1, 12);
+const clock = new ManualClock(Date.UTC(2026, 0, 1, 12));
+const now = clock.wallMs();
+const observed = (headers: IncomingHttpHeaders) => {
+  const { resetAtMs, ...rest } = observedIn(headers, clock);
+  return { ...rest, ...(resetAtMs !== undefined && { resetInMs: resetAtMs - clock.now() }) };
+};
 const date = new Date(now).toUTCString();
 
 describe('Retry-After', () => {
@@ -45,7 +52,7 @@ describe('X-RateLimit', () => {
       'x-ratelimit-reset': reset,
       date: 'Thu, 01 Jan 1970 00:00:00 GMT',
     };
-    expect(observedIn(wrong, now).resetAtMs).toBe(now + 41_000);
+    expect(observed(wrong).resetInMs).toBe(41_000);
   });
 
   const headers = (limit: unknown, remaining: unknown, reset: unknown) => ({
@@ -61,31 +68,31 @@ describe('X-RateLimit', () => {
     ['Unix seconds', now / 1000 + 40],
     ['Unix milliseconds', now + 40_000],
   ])('says when the minute is over in %s', (_, reset) => {
-    expect(observedIn(headers(60, 3, reset), now)).toEqual({
+    expect(observed(headers(60, 3, reset))).toEqual({
       perMinute: 60,
       remaining: 3,
-      resetAtMs: now + 41_000,
+      resetInMs: 41_000,
     });
   });
 
   it('of a day does not change the pace, and is looked at again within the hour', () => {
-    const daily = observedIn(headers(10_000, 0, 40_000), now);
-    expect(daily).toEqual({ perMinute: undefined, remaining: 0, resetAtMs: now + 3_600_000 });
-    const small = observedIn(headers(500, 2, now / 1000 + 7_200), now);
-    expect(small).toEqual({ perMinute: undefined, remaining: 2, resetAtMs: now + 3_600_000 });
+    const daily = observed(headers(10_000, 0, 40_000));
+    expect(daily).toEqual({ perMinute: undefined, remaining: 0, resetInMs: 3_600_000 });
+    const small = observed(headers(500, 2, now / 1000 + 7_200));
+    expect(small).toEqual({ perMinute: undefined, remaining: 2, resetInMs: 3_600_000 });
   });
 
   it('without a reset, or one that cannot be, is taken to be of this minute', () => {
     for (const reset of ['', 'soon', 1e15, 5e8]) {
-      expect(observedIn(headers(60, 0, reset), now).resetAtMs).toBe(now + 60_000);
+      expect(observed(headers(60, 0, reset)).resetInMs).toBe(60_000);
     }
   });
 
   it('never raises the pace above the highest tier, nor believes more left than there is', () => {
-    expect(observedIn(headers(1_000_000, 999_999, 30), now).perMinute).toBeUndefined();
-    expect(observedIn(headers(60, 61, 30), now)).toEqual({ perMinute: 60 });
-    expect(observedIn(headers(0, 0, 30), now).perMinute).toBeUndefined();
-    expect(observedIn(headers('many', 'some', 'later'), now)).toEqual({ perMinute: undefined });
-    expect(observedIn({}, now)).toEqual({ perMinute: undefined });
+    expect(observed(headers(1_000_000, 999_999, 30)).perMinute).toBeUndefined();
+    expect(observed(headers(60, 61, 30))).toEqual({ perMinute: 60 });
+    expect(observed(headers(0, 0, 30)).perMinute).toBeUndefined();
+    expect(observed(headers('many', 'some', 'later'))).toEqual({ perMinute: undefined });
+    expect(observed({})).toEqual({ perMinute: undefined });
   });
 });

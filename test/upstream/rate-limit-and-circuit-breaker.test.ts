@@ -118,8 +118,8 @@ describe('after a refusal by upstream', () => {
     sandbox.faults.add({ source: 'project', status: 429, headers: { 'retry-after': '999999999' } });
     expect((await failureOf(project.project(scopeOf()))).retryAfterS).toBe(3_600);
     const other = upstream.projectWith({ key: sandbox.maskedProjectKey });
-    const date = new Date(clock.now() + 40_000).toUTCString();
-    const now = new Date(clock.now()).toUTCString();
+    const date = new Date(clock.wallMs() + 40_000).toUTCString();
+    const now = new Date(clock.wallMs()).toUTCString();
     sandbox.faults.add({ source: 'project', status: 429, headers: { 'retry-after': date, date: now } });
     expect((await failureOf(other.project(scopeOf()))).retryAfterS).toBe(40);
   });

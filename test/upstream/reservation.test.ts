@@ -20,7 +20,8 @@ interface Scene {
 
 /** The times at which each priority was served. */
 async function play({ perMinute, burst, answerMs, pollEveryMs, queriesFromMs, minutes }: Scene) {
-  const clock = new ManualClock(0);
+  const clock = new ManualClock();
+  const startMs = clock.now();
   const line = new RequestQueue(
     clock,
     new Limiter(clock, { perMinute, burst, perDay: null }),
@@ -31,7 +32,7 @@ async function play({ perMinute, burst, answerMs, pollEveryMs, queriesFromMs, mi
   const ask = (priority: Priority, maxWaitMs: number, answered: () => void) =>
     line.join({ priority, operationKey: {}, maxWaitMs, signal }).granted.then(
       (spent) => {
-        served[priority].push(clock.now());
+        served[priority].push(clock.now() - startMs);
         clock.timer(answerMs, () => {
           spent.answered();
           line.serve();

@@ -216,7 +216,7 @@ describe('what is final', () => {
       }),
     });
     const point = { ...newest, deviceId: 'A', from: '2026-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' };
-    const recent = { ...newest, to: new Date(clock.now() - 23 * hourMs).toISOString() };
+    const recent = { ...newest, to: new Date(clock.wallMs() - 23 * hourMs).toISOString() };
     for (const query of [point, recent]) {
       await project.triggers(query, scopeOf());
       sandbox.forget();
@@ -229,7 +229,7 @@ describe('what is final', () => {
   it('is not asked for again: health reports and waveforms of the past', async () => {
     await using upstream = await startUpstream();
     const { project, catalogue, sandbox, clock } = upstream;
-    const at = (agoMs: number) => new Date(clock.now() - agoMs).toISOString();
+    const at = (agoMs: number) => new Date(clock.wallMs() - agoMs).toISOString();
     const { items } = (await catalogue.sensors({ page: 1, limit: 1 }, scopeOf())).value;
     const health = { from: at(5 * hourMs), to: at(2 * hourMs) };
     const waveform = { channel: 'HNZ', start: at(2 * hourMs), end: at(2 * hourMs - minuteMs) };
@@ -393,7 +393,7 @@ describe('all that is kept', () => {
     await using upstream = await startUpstream({ projectAllowance: unlimited, maxBytes });
     const { project, cache, clock } = upstream;
     for (let i = 0; i < 200; i++) {
-      const to = new Date(clock.now() - i * minuteMs).toISOString();
+      const to = new Date(clock.wallMs() - i * minuteMs).toISOString();
       await project.healthReports(asId('F4B395BF7E35'), { to, limit: 100 }, scopeOf());
       expect(cache.bytes).toBeLessThanOrEqual(maxBytes);
     }

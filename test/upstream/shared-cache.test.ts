@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { realClock } from '../../src/clock.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.js';
 import { asId } from '../../src/upstream/decode/fields.js';
 import type { Priority } from '../../src/upstream/read/read.js';
 import { linkTo } from '../store/links.js';
-import { clockRunningFrom } from '../support/clock.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
 import { eventually, failureOf, scopeOf } from './harness.js';
 import { type InstanceOptions, isUp, startInstance } from './redis-instances.js';
@@ -35,7 +35,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
   const two = () => Promise.all([start(), start()]);
   const seen = (path = '/v1/sensors') => sandbox.seen('project', path);
   /** One that says that it has read everything so long ago. */
-  const startAgo = (ms: number) => start({ clock: clockRunningFrom(Date.now() - ms) });
+  const startAgo = (ms: number) => start({ clock: { ...realClock, now: () => realClock.now() - ms } });
   /** Another instance asks upstream itself, although what was kept would have done for an hour. */
   const isGone = () =>
     eventually(async () => {

@@ -143,7 +143,7 @@ export function estimateCost({
   });
   if (variables.errors) return unknown;
   // Without a clock a range that ends now is taken to be of the greatest length.
-  const nowMs = contextValue?.unify.tenant.clock.now() ?? Number.POSITIVE_INFINITY;
+  const nowMs = contextValue?.unify.tenant.clock.wallMs() ?? Number.POSITIVE_INFINITY;
   const known = knownOf({ contextValue });
   return new Walk(schema, document, variables.coerced, nowMs, known).selection(
     operation.selectionSet,

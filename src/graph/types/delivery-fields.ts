@@ -1,6 +1,5 @@
 import type { FieldMap } from '@pothos/core';
 import type { Change, Delivery } from '../../live/tracking/change.js';
-import { Instant } from '../../unify/time/instant.js';
 import type { builder } from '../builder.js';
 
 /** Delivery fields of every change of a resumable feed (docs/behaviour.md 9.4). */
@@ -18,7 +17,7 @@ export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C
       type: 'DateTime',
       nullable: false,
       description: 'Time at which the gateway observed the change, by its own clock.',
-      resolve: ({ change }) => Instant.fromMs(change.observedAtMs),
+      resolve: ({ change }, _, { unify }) => unify.dateOf(change.observedAtMs),
     }),
     replayed: t.boolean({
       nullable: false,

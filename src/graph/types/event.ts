@@ -206,7 +206,7 @@ builder.node(EventRef, {
       description:
         'Time at which the gateway read this from the service; of two records that make up the ' +
         'earthquake, the earlier time.',
-      resolve: (event) => event.asOf,
+      resolve: ({ readAtMs }, _, { unify }) => unify.dateOf(readAtMs),
     }),
   }),
 });

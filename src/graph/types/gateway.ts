@@ -1,7 +1,7 @@
 import type { Source } from '../../errors.js';
 import type { FeedStatus } from '../../live/feeds/feed.js';
 import { mergeFeeds } from '../../live/feeds/merged-feeds.js';
-import { Instant } from '../../unify/time/instant.js';
+import type { Instant } from '../../unify/time/instant.js';
 import type { InterfaceStatus, RateLimitStatus } from '../../upstream/read/read.js';
 import { statusOfAll } from '../../upstream/resilience/merged-status.js';
 import { builder } from '../builder.js';
@@ -38,7 +38,7 @@ const RateLimitRef = builder.objectRef<RateLimitStatus>('RateLimit').implement({
       nullable: true,
       description:
         'Time at which the full budget of `burst` is available again; null when it is available now.',
-      resolve: ({ resetAtMs }) => momentOf(resetAtMs),
+      resolve: ({ resetAtMs }, _, ctx) => dateOf(ctx, resetAtMs),
     }),
   }),
 });
@@ -79,7 +79,7 @@ const InterfaceStatusRef = builder.objectRef<InterfaceRow>('InterfaceStatus').im
       type: 'DateTime',
       nullable: true,
       description: 'Time of the last failed request; null when none has failed.',
-      resolve: ({ status }) => momentOf(status?.lastErrorAtMs ?? null),
+      resolve: ({ status }, _, ctx) => dateOf(ctx, status?.lastErrorAtMs ?? null),
     }),
     rateLimit: t.field({
       type: RateLimitRef,
@@ -126,7 +126,7 @@ const FeedStatusRef = builder.objectRef<FeedStatus>('FeedStatus').implement({
       type: 'DateTime',
       nullable: true,
       description: 'Time at which the last poll ended, with success or without; null before the first poll.',
-      resolve: ({ lastPollAtMs }) => momentOf(lastPollAtMs),
+      resolve: ({ lastPollAtMs }, _, ctx) => dateOf(ctx, lastPollAtMs),
     }),
     lagS: t.float({
       nullable: true,
@@ -205,6 +205,6 @@ function rowOf(
   return { source, status: status ? statusOfAll([status, ...others]) : null };
 }
 
-function momentOf(ms: number | null): Instant | null {
-  return ms === null ? null : Instant.fromMs(ms);
+function dateOf({ unify }: GraphContext, atMs: number | null): Instant | null {
+  return atMs === null ? null : unify.dateOf(atMs);
 }

@@ -2,7 +2,6 @@ import type { SensorStatusChange } from '../../live/feeds/sensor-status.js';
 import type { Delivery } from '../../live/tracking/change.js';
 import { promised } from '../../maybe.js';
 import { sensorByDeviceId, sensorOf } from '../../unify/sensor/sensor.js';
-import { Instant } from '../../unify/time/instant.js';
 import { builder } from '../builder.js';
 import { SensorRef } from '../refs.js';
 import { deviceIdsArg } from './device-id.js';
@@ -46,7 +45,7 @@ const SensorStatusChangeRef = builder
         description:
           'Time at which the gateway observed the change, or at which the 150 seconds without a report ' +
           "were over, by the gateway's own clock.",
-        resolve: ({ change }) => Instant.fromMs(change.observedAtMs),
+        resolve: ({ change }, _, { unify }) => unify.dateOf(change.observedAtMs),
       }),
     }),
   });

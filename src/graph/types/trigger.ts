@@ -151,10 +151,11 @@ builder.node(TriggerRef, {
       extensions: cost({ requests: () => 4 }),
       resolve: (trigger, _, { unify }) => eventOfTrigger(unify, trigger),
     }),
-    asOf: t.expose('asOf', {
+    asOf: t.field({
       type: 'DateTime',
       nullable: false,
       description: 'Time at which the gateway read this from the service.',
+      resolve: ({ readAtMs }, _, { unify }) => unify.dateOf(readAtMs),
     }),
   }),
 });

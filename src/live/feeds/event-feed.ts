@@ -53,7 +53,7 @@ export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient)
   return {
     pageSize: 100,
     async newest(scope) {
-      const coversFromMs = tenant.clock.now() - dayMs;
+      const coversFromMs = tenant.clock.wallMs() - dayMs;
       return { records: await read({ from: instantAt(coversFromMs), to: null }, scope), coversFromMs };
     },
     async *pages(range, scope) {

@@ -164,7 +164,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       : await reader.newest({ ...scope, maxAgeMs: freshForMs });
     const { idOf } = subject;
     const shared = {
-      nowMs: clock.now(),
+      nowMs: clock.wallMs(),
       idOf,
       stateOf: (record: Rec) => this.#detector.snapshot.stateOf(record, null),
     };
@@ -184,8 +184,9 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       if (!snapshot.get(idOf(record))) snapshot.learn(snapshot.stateOf(record, null), clock.now());
     }
     const newestMs = snapshot.ordered.at(-1)?.state.timeMs ?? Number.NEGATIVE_INFINITY;
-    const clocksAgree = newestMs <= clock.now();
-    const isLater = ({ state }: Known<Rec, Kind>) => clocksAgree && state.timeMs >= list.readAtMs;
+    const clocksAgree = newestMs <= clock.wallMs();
+    const isLater = ({ state }: Known<Rec, Kind>) =>
+      clocksAgree && state.timeMs >= clock.wallMs(list.readAtMs);
     const { coversFromMs: coveredFromMs } = newest;
     return encodePosition(this.#scope, positionBeside(list, { ...shared, snapshot, coveredFromMs, isLater }));
   }
@@ -279,7 +280,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     if (scope.signal.aborted) return;
     detector.countMissing(plan.fromMs, seen);
     detector.cover(plan.fromMs);
-    detector.watermark.confirm(startedAtMs, 2 * this.#intervalMs());
+    detector.watermark.confirm(startedAtMs, clock.wallMs(startedAtMs));
   }
 
   /** The way of everything that was read: detect changes, append them. Resolves when the log has them. */

@@ -37,7 +37,7 @@ const graceMs = 2_000;
 export class SensorStatusFeed implements Feed<SensorStatusChange> {
   readonly log: ChangeLog<SensorStatusChange>;
   readonly #options: SensorStatusFeedOptions;
-  readonly #statuses = new SensorStatuses();
+  readonly #statuses: SensorStatuses;
   readonly #subscribers: Subscribers<SensorStatusChange>;
   readonly #poller: Poller;
   #requests = 1;
@@ -49,6 +49,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     const { clock, random, log, intervalMs } = options;
     this.#options = options;
     this.log = new ChangeLog(clock);
+    this.#statuses = new SensorStatuses(clock);
     this.#poller = new Poller({
       clock,
       random,
@@ -128,8 +129,8 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   }
 
   #detect(): void {
-    const { clock, onDelivering } = this.#options;
-    const changes = this.#statuses.look(clock.now());
+    const { onDelivering } = this.#options;
+    const changes = this.#statuses.look();
     if (changes.length > 0) onDelivering();
     for (const change of changes) this.log.append(change, { last: null });
     this.#setAlarm();
@@ -138,9 +139,9 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   #setAlarm(): void {
     const { clock } = this.#options;
     this.#alarm?.cancel();
-    const { nextOfflineMs } = this.#statuses;
-    if (!Number.isFinite(nextOfflineMs)) return;
-    this.#alarm = clock.timer(Math.max(0, nextOfflineMs - clock.now()) + 1, () => this.#checkOffline());
+    const { nextOfflineInMs } = this.#statuses;
+    if (!Number.isFinite(nextOfflineInMs)) return;
+    this.#alarm = clock.timer(Math.max(0, nextOfflineInMs) + 1, () => this.#checkOffline());
   }
 
   /** A sensor's 150 seconds are over. It may have reported since the last poll, so an old read is repeated first. */

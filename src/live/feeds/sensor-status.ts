@@ -1,5 +1,7 @@
+import type { Clock } from '../../clock.js';
 import { type Pair, serialKey } from '../../unify/sensor/identity.js';
-import { offlineFromMs, type SensorStatus, statusOf } from '../../unify/sensor/status.js';
+import { offlineFromMs, type SensorStatus, type StatusTime, statusOf } from '../../unify/sensor/status.js';
+import { Instant } from '../../unify/time/instant.js';
 import { known } from '../../upstream/decode/fields.js';
 
 /** A change of a sensor's status, by the 150-second rule as of the moment of the change (docs/behaviour.md 5.6). */
@@ -33,21 +35,27 @@ export function sensorStatusFilter(
 
 /** The last known status of every sensor. */
 export class SensorStatuses {
+  readonly #clock: Clock;
   readonly #sensors = new Map<string, { pair: Pair; status: SensorStatus }>();
 
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
   /** Replaces the records, by a key for each sensor; sensors that are missing from `pairs` are removed. */
-  learn(pairs: ReadonlyMap<string, Pair>, nowMs: number): void {
+  learn(pairs: ReadonlyMap<string, Pair>, readAtMs: number): void {
     for (const key of this.#sensors.keys()) if (!pairs.has(key)) this.#sensors.delete(key);
     for (const [key, pair] of pairs) {
       const sensor = this.#sensors.get(key);
       if (sensor) sensor.pair = pair;
-      else this.#sensors.set(key, { pair, status: statusOf(timeAt(nowMs), pair) });
+      else this.#sensors.set(key, { pair, status: statusOf(this.#timeAt(readAtMs), pair) });
     }
   }
 
   /** The changes since the last call. */
-  look(nowMs: number): SensorStatusChange[] {
-    const time = timeAt(nowMs);
+  look(): SensorStatusChange[] {
+    const nowMs = this.#clock.now();
+    const time = this.#timeAt(nowMs);
     const changes: SensorStatusChange[] = [];
     for (const sensor of this.#sensors.values()) {
       const status = statusOf(time, sensor.pair);
@@ -58,18 +66,26 @@ export class SensorStatuses {
     return changes;
   }
 
-  /** When the next sensor goes offline unless it reports; Infinity when none can. */
-  get nextOfflineMs(): number {
+  /** Milliseconds until the next sensor goes offline unless it reports; Infinity when none can. */
+  get nextOfflineInMs(): number {
+    const nowMs = this.#clock.now();
+    const time = this.#timeAt(nowMs);
     let nextMs = Number.POSITIVE_INFINITY;
     for (const { pair, status } of this.#sensors.values()) {
-      if (status !== 'OFFLINE') nextMs = Math.min(nextMs, offlineFromMs(pair) ?? nextMs);
+      if (status !== 'OFFLINE') nextMs = Math.min(nextMs, offlineFromMs(time, pair) ?? nextMs);
     }
-    return nextMs;
+    return nextMs - this.#clock.wallMs(nowMs);
   }
 
   clear(): void {
     this.#sensors.clear();
   }
-}
 
-const timeAt = (nowMs: number) => ({ hasPassed: (ms: number) => nowMs > ms });
+  #timeAt(atMs: number): StatusTime {
+    const wallMs = this.#clock.wallMs(atMs);
+    return {
+      hasPassed: (dateMs) => wallMs > dateMs,
+      dateOf: (ms) => Instant.fromMs(this.#clock.wallMs(ms)),
+    };
+  }
+}

@@ -23,7 +23,7 @@ export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
   source: 'PROJECT',
   idOf: (trigger) => trigger.triggerId,
   timeOf: (trigger) => trigger.startTime,
-  readAtMs: (trigger) => trigger.asOf.ms,
+  readAtMs: (trigger) => trigger.readAtMs,
   fingerprintOf,
   isFinal: (trigger) => trigger.status === 'CLOSED',
   isOpen: (trigger) => trigger.status === 'OPEN',
@@ -33,11 +33,11 @@ export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
   },
   isFolded: (kind) => kind === 'UPDATED',
   traitsOf: (trigger, before) => traitsOf(trigger, before as TriggerTraits | null),
-  pack: ({ asOf, ...values }, time) => ({ ...values, readAtMs: time.toShared(asOf.ms) }),
+  pack: (trigger, time) => ({ ...trigger, readAtMs: time.toShared(trigger.readAtMs) }),
   unpack(packed, time) {
-    const { readAtMs, ...values } = packed as Omit<Trigger, 'asOf'> & { readAtMs: number };
-    if (!(values.startTime instanceof Instant)) return null;
-    return { ...values, asOf: Instant.fromMs(time.toLocal(readAtMs)) };
+    const trigger = packed as Trigger;
+    if (!(trigger.startTime instanceof Instant)) return null;
+    return { ...trigger, readAtMs: time.toLocal(trigger.readAtMs) };
   },
 };
 

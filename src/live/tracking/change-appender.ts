@@ -123,7 +123,7 @@ export class ChangeAppender<Rec, Kind extends string> {
     const { detector, clock, subject } = this.#options;
     const { snapshot, watermark } = detector;
     const before = snapshot.get(subject.idOf(state.record));
-    watermark.saw(state.timeMs, clock.now());
+    watermark.saw(state.timeMs, clock.wallMs());
     const known = before ?? snapshot.learn(state, clock.now());
     if (before) snapshot.update(before, state);
     const seq = this.log.next;

@@ -40,13 +40,14 @@ export class ChangeDetector<Rec, Kind extends string> {
    */
   begin(records: readonly Rec[], startedAtMs: number, coversFromMs: number): readonly State<Rec>[] {
     const nowMs = this.#clock.now();
+    const wallMs = this.#clock.wallMs(nowMs);
     // Records that started after the first subscriber joined, and before this answer, are new to it. That compares
     // upstream's times with the gateway's clock, which agree well enough only when no record lies in the future.
-    const clocksAgree = records.every((record) => this.#subject.timeOf(record).ms <= nowMs);
-    this.#coveredFromMs = clocksAgree ? startedAtMs : Number.POSITIVE_INFINITY;
+    const clocksAgree = records.every((record) => this.#subject.timeOf(record).ms <= wallMs);
+    this.#coveredFromMs = clocksAgree ? this.#clock.wallMs(startedAtMs) : Number.POSITIVE_INFINITY;
     const changed = this.detect(records);
     this.#coveredFromMs = coversFromMs;
-    this.watermark.confirm(nowMs, 0);
+    this.watermark.confirm(nowMs, wallMs);
     this.#hasBaseline = true;
     return changed;
   }
@@ -65,6 +66,7 @@ export class ChangeDetector<Rec, Kind extends string> {
   /** Compares records, in any order, with the snapshot, and returns the changes, oldest first. */
   detect(records: readonly Rec[]): readonly State<Rec>[] {
     const nowMs = this.#clock.now();
+    const wallMs = this.#clock.wallMs(nowMs);
     const states: State<Rec>[] = [];
     for (const record of records) {
       const known = this.snapshot.get(this.#subject.idOf(record));
@@ -74,7 +76,7 @@ export class ChangeDetector<Rec, Kind extends string> {
     }
     states.sort((a, b) => a.timeMs - b.timeMs || a.number - b.number);
     return states.filter((state) => {
-      this.watermark.saw(state.timeMs, nowMs);
+      this.watermark.saw(state.timeMs, wallMs);
       if (this.isChange(state) && this.isCovered(state)) return true;
       const known = this.#knownOf(state);
       if (known) this.snapshot.update(known, state);

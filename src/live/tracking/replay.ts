@@ -48,7 +48,7 @@ export class Replay<Rec, Kind extends string> {
         },
         coveredFromMs,
         unknownFromMs: nothingUnknown,
-        nowMs: clock.now(),
+        nowMs: clock.wallMs(),
       });
       return encodePosition(scope, { ...position, logged: offsets.placeOf(seq) });
     });
@@ -134,7 +134,7 @@ export class Replay<Rec, Kind extends string> {
       },
       coveredFromMs: Math.max(coveredFromMs, position.horizonMs),
       unknownFromMs: reached.state.timeMs,
-      nowMs: clock.now(),
+      nowMs: clock.wallMs(),
     });
     return encodePosition(scope, { ...behind, logged: null });
   }

@@ -21,7 +21,7 @@ export interface State<Rec> {
 export interface Known<Rec, Kind extends string> {
   readonly id: string;
   readonly number: number;
-  /** When the gateway first read it, on the gateway's clock. */
+  /** When the gateway first read it, on its forward clock. */
   readonly seenAtMs: number;
   state: State<Rec>;
   /** Number of the change that first reported it; 0 when it existed before the feed. */

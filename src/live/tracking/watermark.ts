@@ -15,18 +15,18 @@ export class Watermark {
    * Advances to a record's time. A time in the future means that the clock of the sensor or of the gateway is wrong:
    * the earlier of the two is taken, since a window too long costs a few rows and one too short loses records.
    */
-  saw(timeMs: number, nowMs: number): void {
-    this.#ms = Math.max(this.#ms, Math.min(timeMs, nowMs));
+  saw(timeMs: number, wallMs: number): void {
+    this.#ms = Math.max(this.#ms, Math.min(timeMs, wallMs));
   }
 
   /**
-   * Everything up to `nowMs`, on the gateway's clock, has been read. At most `atMostMs` can have passed since the last
-   * call: a greater difference comes from a clock that was set forward, and is capped.
+   * Everything up to `atMs`, on the gateway's forward clock, has been read. `wallMs` is its date there: upstream's clock
+   * is taken to be no later.
    */
-  confirm(nowMs: number, atMostMs: number): void {
-    const passedMs = this.#confirmedAtMs === null ? 0 : Math.max(0, nowMs - this.#confirmedAtMs);
-    this.#confirmedAtMs = nowMs;
-    this.#ms = Math.max(this.#ms, Math.min(this.#ms + Math.min(passedMs, atMostMs), nowMs));
+  confirm(atMs: number, wallMs: number): void {
+    const passedMs = this.#confirmedAtMs === null ? 0 : Math.max(0, atMs - this.#confirmedAtMs);
+    this.#confirmedAtMs = atMs;
+    this.#ms = Math.max(this.#ms, Math.min(this.#ms + passedMs, wallMs));
   }
 
   /** Advances to the watermark of another instance. */

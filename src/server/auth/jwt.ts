@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
-import type { Clock, Timer } from '../../clock.js';
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { type Clock, minuteMs, type Timer } from '../../clock.js';
 import { Unauthenticated } from '../../errors.js';
 import type { Log } from '../../log.js';
 import { type Access, bearerToken, type Own } from './auth.js';
@@ -18,10 +18,13 @@ export interface JwtAccessOptions {
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 // Tolerated difference between the issuer's clock and ours.
 const clockToleranceS = 5;
+const freshForMs = 10 * minuteMs;
+// Whatever tokens are thrown at the gateway, unknown keys are asked for no more often.
+const readAgainAfterMs = minuteMs / 2;
 
 /** AUTH_MODE=jwt. The issuer's keys are cached, and fetched again when a token names an unknown one. */
 export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAccessOptions): Access {
-  const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 5_000 });
+  const keys = issuerKeys(new URL(jwksUrl), clock);
 
   async function verified(token: string): Promise<JWTPayload> {
     try {
@@ -30,7 +33,7 @@ export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAcc
         audience,
         algorithms,
         clockTolerance: clockToleranceS,
-        currentDate: new Date(clock.now()),
+        currentDate: new Date(clock.wallMs()),
         requiredClaims: ['exp'],
       });
       return payload;
@@ -57,6 +60,32 @@ export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAcc
   };
 }
 
+/** The keys of the issuer. jose would measure their age by the wall clock, and miss new keys after it was set back. */
+function issuerKeys(url: URL, clock: Clock): JWTVerifyGetKey {
+  const never = Number.POSITIVE_INFINITY;
+  const keys = createRemoteJWKSet(url, {
+    timeoutDuration: 5_000,
+    cacheMaxAge: never,
+    cooldownDuration: never,
+  });
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  const read = async () => {
+    await keys.reload();
+    readAtMs = clock.now();
+  };
+  return async (header, token) => {
+    if (clock.now() - readAtMs >= freshForMs) await read();
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      const isUnknown = error instanceof errors.JWKSNoMatchingKey;
+      if (!isUnknown || clock.now() - readAtMs < readAgainAfterMs) throw error;
+      await read();
+      return keys(header, token);
+    }
+  };
+}
+
 function isFaultOfToken(error: unknown): boolean {
   return (
     error instanceof errors.JWTClaimValidationFailed ||
@@ -78,11 +107,12 @@ function messageFor(error: unknown): string {
   return 'The token cannot be verified at the moment';
 }
 
-// A timer of more than 2^31 − 1 ms (25 days) fires early and is set again.
+// Looked at every minute, since the wall clock can be set meanwhile.
 function runAt(atMs: number, run: () => void, clock: Clock): () => void {
   let timer: Timer;
   const arm = () => {
-    timer = clock.timer(Math.max(0, atMs - clock.now()), () => (clock.now() < atMs ? arm() : run()));
+    const leftMs = Math.max(0, atMs - clock.wallMs());
+    timer = clock.timer(Math.min(leftMs, minuteMs), () => (clock.wallMs() < atMs ? arm() : run()));
   };
   arm();
   return () => timer.cancel();

@@ -47,7 +47,12 @@ export function createSpanExporter({ endpoint, version, clock, log }: SpanExport
     waiting = [];
     if (spans.length === 0) return;
     const body = {
-      resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'seisgraph' }, spans: spans.map(wireOf) }] }],
+      resourceSpans: [
+        {
+          resource,
+          scopeSpans: [{ scope: { name: 'seisgraph' }, spans: spans.map((span) => wireOf(span, clock)) }],
+        },
+      ],
     };
     try {
       const response = await fetch(url, {
@@ -82,15 +87,18 @@ export function createSpanExporter({ endpoint, version, clock, log }: SpanExport
 
 const kinds = { internal: 1, server: 2, client: 3 };
 
-function wireOf({ traceId, spanId, parentSpanId, name, kind, startMs, endMs, attributes, failed }: Span) {
+function wireOf(
+  { traceId, spanId, parentSpanId, name, kind, startMs, endMs, attributes, failed }: Span,
+  clock: Clock,
+) {
   return {
     traceId,
     spanId,
     ...(parentSpanId !== null && { parentSpanId }),
     name,
     kind: kinds[kind],
-    startTimeUnixNano: nanoseconds(startMs),
-    endTimeUnixNano: nanoseconds(endMs),
+    startTimeUnixNano: nanoseconds(clock.wallMs(startMs)),
+    endTimeUnixNano: nanoseconds(clock.wallMs(endMs)),
     attributes: attributesOf(attributes),
     status: { code: failed ? 2 : 0 },
   };

@@ -11,7 +11,6 @@ import {
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
 import { RecentlyUsed } from '../derived.js';
-import { Instant } from '../time/instant.js';
 import type { MaybeInstant } from '../time/wire-time.js';
 import { catalogueSolution, issueTime, knownInstant, projectSolution, type Solution } from './solution.js';
 
@@ -140,9 +139,8 @@ export class Event {
   }
 
   /** Read time of the oldest record of the event. */
-  get asOf(): Instant {
-    const readAtMs = [this.project, this.catalogue].flatMap((read) => (read ? [read.readAtMs] : []));
-    return Instant.fromMs(Math.min(...readAtMs));
+  get readAtMs(): number {
+    return Math.min(...[this.project, this.catalogue].flatMap((read) => (read ? [read.readAtMs] : [])));
   }
 
   #preferred(ofCatalogue: Num | undefined, ofProject: Num | undefined): Num {

@@ -182,7 +182,7 @@ function shownBy(setting: MaskSetting, verdict: Verdict): PublicPosition | null 
 function checkSettingFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectRecord): Maybe<unknown> {
   setting.note(ctx);
   const saidMasked = known(record.value.location?.masked);
-  const isOld = ctx.hasPassed(record.readAtMs + lookEveryMs);
+  const isOld = ctx.hasExpired(record.readAtMs + lookEveryMs);
   const disagrees =
     saidMasked === true ? setting.mask !== 'masked' : saidMasked === false && setting.mask === 'masked';
   if (disagrees) setting.doubt(record.readAtMs);

@@ -41,7 +41,7 @@ export function verdictOf(ctx: UnifyContext, record: ProjectRecord, setting: Mas
       return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
     case 'unknown':
       // Upstream displaces positions itself: one that it marked as not masked at most 30 s ago may be shown.
-      return saidMasked === false && !ctx.hasPassed(record.readAtMs + lookEveryMs) ? open : 'withheld';
+      return saidMasked === false && !ctx.hasExpired(record.readAtMs + lookEveryMs) ? open : 'withheld';
   }
 }
 

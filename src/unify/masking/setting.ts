@@ -41,7 +41,7 @@ export class MaskSetting {
     this.note(ctx);
     if (!ctx.project) return this.mask;
     // With a freshness demand of the client, the read itself decides whether the cached response is recent enough.
-    const isDue = ctx.scope.demand || this.#isDoubted || ctx.hasPassed(this.saidAtMs + lookEveryMs);
+    const isDue = ctx.scope.demand || this.#isDoubted || ctx.hasExpired(this.saidAtMs + lookEveryMs);
     if (!isDue) return this.mask;
     return this.#ask(ctx, ctx.project);
   }

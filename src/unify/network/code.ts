@@ -40,7 +40,7 @@ export class NetworkCodes {
     this.note(ctx);
     const { demand } = ctx.scope;
     if (learnt && demand && !isRecent(demand, learnt.atMs)) return undefined;
-    return learnt && !ctx.hasPassed(learnt.untilMs - 1) ? learnt.code : undefined;
+    return learnt && !ctx.hasExpired(learnt.untilMs - 1) ? learnt.code : undefined;
   }
 
   /** Incremented whenever a code becomes known or changes. */

@@ -8,7 +8,7 @@ import { codeKeyOf, createNetworkCodes } from '../network/code.js';
 import { networkCodeOf } from '../network/code-lookup.js';
 import type { Pair } from './identity.js';
 import { stationOf } from './order.js';
-import { type SensorStatus, statusOf } from './status.js';
+import { type SensorStatus, type StatusTime, statusOf } from './status.js';
 
 /** All given conditions must hold for the merged values (docs/behaviour.md 6.3). An empty list matches nothing. */
 export interface SensorFilter {
@@ -44,7 +44,7 @@ export function matchesNothing({ stationCodes }: SensorFilter): boolean {
 
 /** Matches the whole filter except the network code, which may have to be learnt first. */
 export function sensorMatcher(
-  time: Pick<UnifyContext, 'hasPassed'>,
+  time: StatusTime,
   filter: SensorFilter,
   view: Pick<PositionView, 'positionOf'> | null,
 ): (pair: Pair) => boolean {

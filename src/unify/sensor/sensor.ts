@@ -8,7 +8,7 @@ import {
 } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { derived } from '../derived.js';
-import { Instant } from '../time/instant.js';
+import type { Instant } from '../time/instant.js';
 import { instantOf, type MaybeInstant } from '../time/wire-time.js';
 import { type DetailRecord, sensorDetail } from './detail.js';
 import { type CatalogueRecord, deviceIdOf, type Pair, type ProjectRecord, sensorKey } from './identity.js';
@@ -206,7 +206,7 @@ export class Sensor {
       const record = side && !(side instanceof Promise) ? heldBy<{ readonly readAtMs: number }>(side) : null;
       if (record) oldestMs = Math.min(oldestMs, record.readAtMs);
     }
-    return Instant.fromMs(Number.isFinite(oldestMs) ? oldestMs : this.#ctx.clock.now());
+    return this.#ctx.dateOf(Number.isFinite(oldestMs) ? oldestMs : this.#ctx.clock.now());
   }
 
   /** The primary record, which decides the sensor's state: the project's where it has one. */

@@ -13,26 +13,27 @@ const onlineForMs = 150_000;
  * Status at this moment, however old the record is: a project sensor last seen more than 150 seconds ago is offline
  * (docs/interfaces.md P3, docs/behaviour.md 5.6). The catalogue has no such rule, so its text is used as it is.
  */
-export function statusOf(time: Pick<UnifyContext, 'hasPassed'>, pair: Pair): SensorStatus {
-  const offlineMs = offlineFromMs(pair);
+export function statusOf(time: StatusTime, pair: Pair): SensorStatus {
+  const offlineMs = offlineFromMs(time, pair);
   if (offlineMs !== null && time.hasPassed(offlineMs)) return 'OFFLINE';
   const word = statusWord(pair);
   if (word === 'online') return 'ONLINE';
   return word === 'offline' ? 'OFFLINE' : 'UNKNOWN';
 }
 
-/** The moment after which the 150-second rule overrides the record's text, in Unix milliseconds; null for never. */
-export function offlineFromMs({ project }: Pair): number | null {
-  return project && offlineFromMsOf(project);
+export type StatusTime = Pick<UnifyContext, 'hasPassed' | 'dateOf'>;
+
+/** The date after which the 150-second rule overrides the record's text, in Unix milliseconds; null for never. */
+export function offlineFromMs(time: StatusTime, { project }: Pair): number | null {
+  if (!project) return null;
+  const lastSeen = lastSeenOf(project);
+  if (lastSeen) return lastSeen.ms + onlineForMs;
+  // Without `last_seen`, `online` means that the sensor was seen within the 150 seconds before the record was read.
+  const isOnline = statusWord({ project, catalogue: null }) === 'online';
+  return isOnline ? time.dateOf(project.readAtMs).ms + onlineForMs : null;
 }
 
-const offlineFromMsOf = derived((project: ProjectRecord) => {
-  const lastSeen = Instant.parse(known(project.value.last_seen) ?? '');
-  // Without `last_seen`, `online` means that the sensor was seen within the 150 seconds before the record was read.
-  const lastSeenMs =
-    lastSeen?.ms ?? (statusWord({ project, catalogue: null }) === 'online' ? project.readAtMs : null);
-  return lastSeenMs === null ? null : lastSeenMs + onlineForMs;
-});
+const lastSeenOf = derived((project: ProjectRecord) => Instant.parse(known(project.value.last_seen) ?? ''));
 
 function statusWord({ project, catalogue }: Pair): string {
   return (known((project ?? catalogue)?.value.status) ?? '').trim().toLowerCase();

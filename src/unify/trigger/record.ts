@@ -34,7 +34,7 @@ export interface Trigger {
   readonly pgvEhzMmPerS: Num;
   readonly peakEhzCounts: Num;
   readonly peakFrequencyHz: Num;
-  readonly asOf: Instant;
+  readonly readAtMs: number;
 }
 
 /** @throws UpstreamUnavailable when the start time cannot be read: without it the trigger cannot be listed. */
@@ -58,13 +58,12 @@ export function triggerOf(record: WireTrigger, readAtMs: number): Trigger {
     pgvEhzMmPerS: record.pgv_ehz_mm_s,
     peakEhzCounts: record.peak_ehz_counts,
     peakFrequencyHz: record.peak_hz,
-    asOf: Instant.fromMs(readAtMs),
+    readAtMs,
   };
 }
 
 /** The wire record of a trigger, limited to the fields that the trigger holds. */
 export function wireOf(trigger: Trigger): Read<WireTrigger> {
-  const { asOf } = trigger;
   const value = {
     id: trigger.triggerId,
     device_id: trigger.deviceId,
@@ -82,7 +81,7 @@ export function wireOf(trigger: Trigger): Read<WireTrigger> {
     peak_hz: trigger.peakFrequencyHz,
     status: trigger.status.toLowerCase(),
   };
-  return { value, readAtMs: asOf.ms };
+  return { value, readAtMs: trigger.readAtMs };
 }
 
 const textOf = (time: MaybeInstant): Text => (time instanceof Instant ? time.toString() : time);

@@ -13,8 +13,8 @@ export function sensorOfTrigger(ctx: UnifyContext, trigger: Trigger): Maybe<Sens
 }
 
 /** The location name of the trigger; null when masked. */
-export function locationNameOf(ctx: UnifyContext, { locationName, asOf }: Trigger): Maybe<Text> {
-  return unlessMasked(ctx, locationName, asOf.ms);
+export function locationNameOf(ctx: UnifyContext, { locationName, readAtMs }: Trigger): Maybe<Text> {
+  return unlessMasked(ctx, locationName, readAtMs);
 }
 
 /** Position and start time of a trigger; null when the position is not known or withheld by masking. */

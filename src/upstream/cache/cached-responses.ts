@@ -105,7 +105,7 @@ export class CachedResponses {
     return this.freshnessOf({ ...response, version, bytes: 0 }, request, limits);
   }
 
-  /** The time until which `freshnessOf` returns 'fresh', unless something changes; in milliseconds since 1970. */
+  /** The time until which `freshnessOf` returns 'fresh', unless something changes; on the forward clock. */
   freshUntilMs<T>(cached: CachedResponse, request: ReadRequest<T>, limits: AgeLimits): number {
     const { maxAgeMs, notBeforeMs } = limits;
     return freshUntilMs(cached, request.kind, { maxAgeMs, notBeforeMs, seen: this.#listedVersion(request) });

@@ -38,7 +38,7 @@ export class DeliveryLog {
   }
 
   /**
-   * Now, in milliseconds since 1970, and later than any time returned before: order counts within a millisecond too.
+   * Now on the forward clock, and later than any time returned before: order counts within a millisecond too.
    */
   nextMs(): number {
     this.#nowMs = Math.max(this.#clock.now(), this.#nowMs + tickMs);

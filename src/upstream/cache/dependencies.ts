@@ -13,7 +13,7 @@ export interface ReadCounts {
 export interface Dependency {
   /** The state in which a read would find this very value now. The read itself decides by the same rule. */
   state(): CacheState;
-  /** When it stops being fresh unless something changes, in milliseconds since 1970. */
+  /** When it stops being fresh unless something changes, on the forward clock. */
   freshUntilMs(): number;
   /** Has the side effects of `times` reads: counts them, and revalidates the value where it is stale. */
   read(meter: ReadCounts, times: number): void;
@@ -52,7 +52,7 @@ export class Dependencies {
     return this.#reads.size;
   }
 
-  /** When the answer changes by the clock alone, in milliseconds since 1970. */
+  /** When the answer changes by the clock alone, on the forward clock. */
   get endMs(): number {
     return this.#endMs;
   }
@@ -87,7 +87,7 @@ export class Dependencies {
     return whole;
   }
 
-  /** When the answer stops being fresh unless something changes, in milliseconds since 1970. */
+  /** When the answer stops being fresh unless something changes, on the forward clock. */
   freshUntilMs(): number {
     let untilMs = this.#endMs;
     for (const { dependency } of this.#reads.values()) untilMs = Math.min(untilMs, dependency.freshUntilMs());

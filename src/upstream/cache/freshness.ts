@@ -67,7 +67,7 @@ export function freshnessOf(
   return ageMs <= staleIfErrorMs ? 'stale-if-error' : 'none';
 }
 
-/** When `freshnessOf` stops returning 'fresh', unless something changes; in milliseconds since 1970. */
+/** When `freshnessOf` stops returning 'fresh', unless something changes; on the forward clock. */
 export function freshUntilMs(
   cached: CachedResponse,
   kind: RecordKind,

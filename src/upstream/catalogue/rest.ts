@@ -53,7 +53,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
         {
           ...waveformRequest(name, query, 'json'),
           decode: decodeWaveform,
-          isFinal: (_, readAtMs) => Date.parse(query.end) < readAtMs - recordedMs,
+          isFinal: (_, readOnMs) => Date.parse(query.end) < readOnMs - recordedMs,
         },
         scope,
       );

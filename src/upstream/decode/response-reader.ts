@@ -13,7 +13,7 @@ import { badBody, isWhole, notFound, readResponse } from './response.js';
 // itself.
 const bytesPerSlice = 128 * 1024;
 
-type Context = Pick<UpstreamOptions, 'key' | 'keyOwner' | 'otherSecrets' | 'log'>;
+type Context = Pick<UpstreamOptions, 'key' | 'keyOwner' | 'otherSecrets' | 'log' | 'clock'>;
 
 /** Turns a response, sent to this instance or to another, into a cached response. */
 export class ResponseReader {
@@ -64,7 +64,7 @@ export class ResponseReader {
   read<T>(request: ReadRequest<T>, body: unknown, times: Times): CachedResponse {
     if (body === notFound) return absentAt(times);
     const value = this.#decode(request, body);
-    const cached = cachedResponseOf(request, value, times);
+    const cached = this.#cachedResponseOf(request, value, times);
     if (request.lists) this.#versions.saw(request.lists(value), times.readAtMs);
     return cached;
   }
@@ -82,7 +82,7 @@ export class ResponseReader {
     try {
       const value = this.#decode(request, this.bodyOf({ status: 200, headers: {}, body }, request));
       if (request.lists) this.#versions.saw(request.lists(value), readAtMs);
-      return cachedResponseOf(request, value, {
+      return this.#cachedResponseOf(request, value, {
         ...times,
         version: version ?? this.#versionAt(readAtMs, request.listedAs),
       });
@@ -104,6 +104,12 @@ export class ResponseReader {
     });
   }
 
+  #cachedResponseOf<T>(request: ReadRequest<T>, value: T, times: Times): CachedResponse {
+    const bytes = freezeAndMeasure(value);
+    const final = request.isFinal?.(value, this.#context.clock.wallMs(times.readAtMs)) ?? false;
+    return { value, absent: false, ...times, final, bytes };
+  }
+
   /** The version that was known here when another instance read the resource. */
   #versionAt(readAtMs: number, listedAs: string | undefined): string | null {
     const seen = listedAs === undefined ? undefined : this.#versions.seen(listedAs);
@@ -116,10 +122,4 @@ type Times = Pick<CachedResponse, 'readAtMs' | 'askedAtMs' | 'version'>;
 
 function absentAt({ readAtMs, askedAtMs }: Times): CachedResponse {
   return { value: null, absent: true, readAtMs, askedAtMs, final: false, version: null, bytes: 0 };
-}
-
-function cachedResponseOf<T>(request: ReadRequest<T>, value: T, times: Times): CachedResponse {
-  const bytes = freezeAndMeasure(value);
-  const final = request.isFinal?.(value, times.readAtMs) ?? false;
-  return { value, absent: false, ...times, final, bytes };
 }

@@ -22,7 +22,7 @@ export class HealthRangeSplitting {
     { id, operationKey }: { readonly id: string; readonly operationKey: object },
     read: (query: HealthQuery) => Promise<Read<WireHealthPage> | null>,
   ): Promise<Read<WireHealthPage> | null> {
-    const toMs = query.to === undefined ? this.#clock.now() : Date.parse(query.to);
+    const toMs = query.to === undefined ? this.#clock.wallMs() : Date.parse(query.to);
     const fromMs = query.from === undefined ? toMs - dayMs : Date.parse(query.from);
     const limit = query.limit ?? 1_000;
     let rangeStep = this.#steps.of(operationKey, id);

@@ -55,7 +55,7 @@ export class RangeSplitting {
   }
 
   #stretchOf({ from, to, order }: RangedQuery): Stretch {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.wallMs();
     const givenMs = to === undefined ? nowMs : Date.parse(to);
     // Assumed: nothing is dated more than a day ahead.
     const endMs = order === 'desc' ? Math.min(givenMs, nowMs + dayMs) : givenMs;

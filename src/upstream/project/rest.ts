@@ -84,7 +84,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
               ...single('/v1/sensors/{id}/soh', `/v1/sensors/${name}/soh`, 'health'),
               parameters: { from, to, limit },
               decode: decodeHealthPage,
-              isFinal: (_, readAtMs) => to !== undefined && Date.parse(to) < readAtMs - recordedMs,
+              isFinal: (_, readOnMs) => to !== undefined && Date.parse(to) < readOnMs - recordedMs,
             },
             scope,
           ),
@@ -161,7 +161,7 @@ function triggerList(query: TriggerQuery): ReadRequest<Page<WireTrigger>> {
   return {
     ...list('/v1/triggers', 'trigger', { from, to, order, limit, offset, device_id: deviceId }),
     decode: (body, decoding) => decodePage(body, triggerShape, decoding),
-    isFinal: (page, readAtMs) => isImmutable(page, query, readAtMs),
+    isFinal: (page, readOnMs) => isImmutable(page, query, readOnMs),
     takeIn: (page, delivered) => withDelivered(page, query, delivered as readonly Read<WireTrigger>[]),
     madeOf: (delivered) => momentOfDelivered(query, delivered as readonly Read<WireTrigger>[]),
   };
@@ -172,10 +172,10 @@ function triggerList(query: TriggerQuery): ReadRequest<Page<WireTrigger>> {
  * more: after the day in which triggers may still become visible, or at once for one sensor at one moment, which is one
  * trigger.
  */
-function isImmutable(page: Page<WireTrigger>, query: TriggerQuery, readAtMs: number): boolean {
+function isImmutable(page: Page<WireTrigger>, query: TriggerQuery, readOnMs: number): boolean {
   const { to } = query;
   if (to === undefined || page.received !== page.items.length) return false;
   if (!page.items.every(({ status }) => status === 'closed')) return false;
-  if (Date.parse(to) < readAtMs - triggersListedMs) return true;
+  if (Date.parse(to) < readOnMs - triggersListedMs) return true;
   return isOneMoment(query) && page.items.length > 0;
 }

@@ -146,20 +146,19 @@ export class RateLimit {
   }
 
   #learn({ status, headers }: ResponseHead, permit: Permit, sentAtMs: number): number | undefined {
-    const now = this.#clock.now();
     // docs/interfaces.md C8 documents these headers; their meaning on the project interface is not known.
     if (this.#source === 'CATALOGUE') {
-      const observed = observedIn(headers, now);
+      const observed = observedIn(headers, this.#clock);
       if (this.#limiter.observe(permit, observed)) this.#shared.observed(sentAtMs, observed);
     }
-    return this.#applyRetryAfter(status, headers, now);
+    return this.#applyRetryAfter(status, headers);
   }
 
   /** docs/behaviour.md 5.1: 429, or a `Retry-After` on any failure, pauses all requests of this key. */
-  #applyRetryAfter(status: number, headers: IncomingHttpHeaders, now: number): number | undefined {
+  #applyRetryAfter(status: number, headers: IncomingHttpHeaders): number | undefined {
     if (status < 400) return undefined;
     const overLimit = status === 429;
-    const namedMs = refusedForMs(headers, now, overLimit);
+    const namedMs = refusedForMs(headers, this.#clock.wallMs(), overLimit);
     if (!overLimit && namedMs === null) return undefined;
     this.#isUnavailable = !overLimit;
     const pauseMs = this.#limiter.refuse(namedMs);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { dayMs, hourMs, minuteMs } from '../../clock.js';
+import { type Clock, dayMs, hourMs, minuteMs } from '../../clock.js';
 import type { ObservedLimit } from './limiter.js';
 
 // docs/interfaces.md C8: the highest tier.
@@ -9,29 +9,36 @@ const highestPerMinute = 1_000;
  * The pause that upstream asks for, in milliseconds, between a second and an hour: `Retry-After` as seconds
  * (docs/interfaces.md P7) or HTTP date, else, for a request over the limit, `X-RateLimit-Reset`. Null without either.
  */
-export function refusedForMs(headers: IncomingHttpHeaders, nowMs: number, overLimit: boolean): number | null {
-  const waitMs = retryAfterMs(headers, nowMs) ?? (overLimit ? resetInMs(headers, nowMs, hourMs) : null);
+export function refusedForMs(
+  headers: IncomingHttpHeaders,
+  wallMs: number,
+  overLimit: boolean,
+): number | null {
+  const waitMs = retryAfterMs(headers, wallMs) ?? (overLimit ? resetInMs(headers, wallMs, hourMs) : null);
   return waitMs === null ? null : Math.min(Math.max(waitMs, 1000), hourMs);
 }
 
-function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | null {
+function retryAfterMs(headers: IncomingHttpHeaders, wallMs: number): number | null {
   const text = headers['retry-after']?.trim();
   if (!text) return null;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
   // Date.parse finds a year in almost any number.
   const dateMs = /^[a-z]{3},? /i.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(dateMs)) return null;
-  const readings = clocks(headers, nowMs).map((clockMs) => dateMs - clockMs);
+  const readings = clocks(headers, wallMs).map((clockMs) => dateMs - clockMs);
   return readings.find((ms) => ms >= 0 && ms <= hourMs) ?? readings[0] ?? null;
 }
 
 /** The `X-RateLimit-*` headers of a response, as far as they are credible. */
-export function observedIn(headers: IncomingHttpHeaders, nowMs: number): ObservedLimit {
+export function observedIn(
+  headers: IncomingHttpHeaders,
+  clock: Pick<Clock, 'now' | 'wallMs'>,
+): ObservedLimit {
   const limit = count(headers['x-ratelimit-limit']);
   const remaining = count(headers['x-ratelimit-remaining']);
   const resetMs = resetInMs(
     headers,
-    nowMs,
+    clock.wallMs(),
     limit !== undefined && limit > highestPerMinute ? dayMs : minuteMs,
   );
   // A limit that resets later than in a minute, or exceeds the highest tier's, is not a per-minute limit.
@@ -39,19 +46,19 @@ export function observedIn(headers: IncomingHttpHeaders, nowMs: number): Observe
     limit !== undefined && limit >= 1 && limit <= highestPerMinute && (resetMs ?? 0) <= longest(minuteMs);
   const perMinute = ofMinute ? Math.floor(limit) : undefined;
   if (remaining === undefined || (limit !== undefined && remaining > limit)) return { perMinute };
-  return { perMinute, remaining, resetAtMs: nowMs + Math.min(resetMs ?? minuteMs, hourMs) };
+  return { perMinute, remaining, resetAtMs: clock.now() + Math.min(resetMs ?? minuteMs, hourMs) };
 }
 
 // Assumed: X-RateLimit-Reset is seconds from now when small, a Unix time in seconds when large, one in milliseconds
 // when larger; docs/interfaces.md C8 gives no unit. Of several readings the one that suits the window is taken, and
 // none that is more than a day off.
-function resetInMs(headers: IncomingHttpHeaders, nowMs: number, windowMs: number): number | null {
+function resetInMs(headers: IncomingHttpHeaders, wallMs: number, windowMs: number): number | null {
   const value = count(headers['x-ratelimit-reset']);
   if (value === undefined) return null;
   const readings = [
     value * 1000,
     value,
-    ...clocks(headers, nowMs).flatMap((clockMs) => [value * 1000 - clockMs, value - clockMs]),
+    ...clocks(headers, wallMs).flatMap((clockMs) => [value * 1000 - clockMs, value - clockMs]),
   ].filter((ms) => ms >= -1000);
   const inMs = readings.find((ms) => ms <= longest(windowMs)) ?? readings.find((ms) => ms <= longest(dayMs));
   // The Date header has whole seconds: a second is added, so that nothing is sent too early.
@@ -64,9 +71,9 @@ function longest(windowMs: number): number {
 }
 
 /** Upstream's clock, which may differ from ours, as its `Date` header shows it; then our own. */
-function clocks(headers: IncomingHttpHeaders, nowMs: number): readonly number[] {
+function clocks(headers: IncomingHttpHeaders, wallMs: number): readonly number[] {
   const dateMs = Date.parse(headers.date ?? '');
-  return Number.isNaN(dateMs) ? [nowMs] : [dateMs, nowMs];
+  return Number.isNaN(dateMs) ? [wallMs] : [dateMs, wallMs];
 }
 
 function count(header: string | string[] | undefined): number | undefined {

@@ -20,7 +20,7 @@ export interface ReadScope {
    * Without it the ages of docs/behaviour.md 5.5–5.6 hold, stale responses included.
    */
   readonly maxAgeMs?: number | undefined;
-  /** The earliest read time that is accepted of a response, in milliseconds since 1970. */
+  /** The earliest read time that is accepted of a response, on the forward clock. */
   readonly notBeforeMs?: number | undefined;
   /** The client's own demand on cached responses, beside these two limits. Immutable responses always meet it. */
   readonly demand?: Demand | undefined;

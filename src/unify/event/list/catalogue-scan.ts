@@ -42,7 +42,7 @@ export class CatalogueScan implements Scan {
     this.#sign = options.sign;
     this.frontier = options.start;
     // The tenant's clock, not that of the operation: an answer from known windows must not depend on the time.
-    this.#openingMs = options.sign < 0 ? -context.tenant.clock.now() : Number.POSITIVE_INFINITY;
+    this.#openingMs = options.sign < 0 ? -context.tenant.clock.wallMs() : Number.POSITIVE_INFINITY;
     this.#context = context;
     this.#windowCache = context.tracked(createWindowCache);
     this.#gapMs = this.#windowCache.gapMs(options.name);

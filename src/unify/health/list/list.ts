@@ -41,7 +41,7 @@ export async function listHealthReports(
       read,
       from,
       to,
-      nowMs: ctx.clock.now(),
+      nowMs: ctx.clock.wallMs(),
       after: position,
       wanted: first,
       mostRequests: mostHealthRequests,
@@ -84,7 +84,7 @@ export async function latestHealthReport(
   const read = readerOf(ctx, deviceId);
   if (!read) return null;
   // Uses the tenant's clock: the queries below stay the same until one of the limits in `hasPassed` has passed.
-  const nowMs = ctx.tenant.clock.now();
+  const nowMs = ctx.tenant.clock.wallMs();
   const lastOf = async (from: Instant | null, to: Instant | null) => {
     const scanned = await scanHealthReports({
       read,

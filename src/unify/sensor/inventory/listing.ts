@@ -336,7 +336,14 @@ function revalidateEveryMs(pages: number, { perMinute, remainingToday }: RateLim
   return Math.min(longestIntervalMs, Math.max(freshMs, byMinute, byDay));
 }
 
-const nothing = { records: new Map(), complete: false, dropped: 0, pagesLeft: null, pages: 0, readAtMs: 0 };
+const nothing = {
+  records: new Map(),
+  complete: false,
+  dropped: 0,
+  pagesLeft: null,
+  pages: 0,
+  readAtMs: Number.NEGATIVE_INFINITY,
+};
 
 const never = () => false;
 const always = () => true;
