@@ -231,8 +231,12 @@ function upstreamUrl(value: string): string {
 // The messages do not repeat the value, which may hold a password.
 function redisUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
-  if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '') return value;
-  throw new Error('must be an address such as redis://host:6379, or rediss:// for TLS');
+  if (url === null || !/^rediss?:$/.test(url.protocol) || url.hostname === '')
+    throw new Error('must be an address such as redis://host:6379, or rediss:// for TLS');
+  if (!/^\/?\d{0,6}$/.test(url.pathname))
+    throw new Error('must have the number of a database as its path, such as redis://host:6379/1, or none');
+  if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment');
+  return value;
 }
 
 function originList(value: string): readonly string[] | '*' {

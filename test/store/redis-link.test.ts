@@ -67,4 +67,44 @@ describe.skipIf(noRedis)(`the connection to Redis${noRedis ? ` (${noRedis})` : '
     await expect(link.run('this is no script', [], [])).rejects.toBeInstanceOf(StoreAway);
     await isUp(link);
   });
+
+  it('is none where the database cannot be selected, and never one to another database', async () => {
+    await using redis = await startRedis();
+    const admin = new Redis(redis.url);
+    await admin.call('ACL', 'SETUSER', 'narrow', 'on', '>secret-of-narrow', '~*', '&*', '+@all', '-select');
+    const narrow = redis.url.replace('redis://', 'redis://narrow:secret-of-narrow@');
+    for (const [url, reason] of [
+      [`${redis.url}/16`, /database 16 cannot be selected: .*out of range/],
+      [`${narrow}/1`, /database 1 cannot be selected: .*NOPERM/],
+    ] as const) {
+      const lines: string[] = [];
+      const log = createLog({ level: 'info', secrets: [], write: (line) => lines.push(line) });
+      const link = new RedisLink({ url, clock: realClock, log });
+      await link.settled;
+      expect(link.isUp).toBe(false);
+      expect(lines.join('')).toMatch(reason);
+      await expect(
+        link.run(`redis.call('SET', 'x', '1') return {redis.call('TIME')}`, [], []),
+      ).rejects.toThrow();
+      link.close();
+    }
+    expect(await admin.dbsize()).toBe(0);
+    await admin.quit();
+  });
+
+  it('is to the database that its address names, also after the connection was lost', async () => {
+    await using redis = await startRedis();
+    const log = createLog({ level: 'silent', secrets: [] });
+    const link = new RedisLink({ url: `${redis.url}/3`, clock: realClock, log });
+    await isUp(link);
+    await redis.restart();
+    await isUp(link);
+    await link.run(`redis.call('SET', 'x', '1') return {redis.call('TIME')}`, [], []);
+    const admin = new Redis(`${redis.url}/3`);
+    expect(await admin.dbsize()).toBe(1);
+    await admin.select(0);
+    expect(await admin.dbsize()).toBe(0);
+    await admin.quit();
+    link.close();
+  });
 });

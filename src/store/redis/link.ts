@@ -34,6 +34,9 @@ export class RedisLink implements Connection {
   readonly #log: Log;
   readonly #commands: Redis;
   readonly #pubSub: Redis;
+  readonly #database: number;
+  /** Connections of which the database has been selected. */
+  readonly #usable = new Set<Redis>();
   readonly #bellListeners = new Map<string, () => void>();
   readonly #listeners = new Set<() => void>();
   readonly #names = new Map<string, string>();
@@ -61,13 +64,19 @@ export class RedisLink implements Connection {
       retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times + this.#troubles, 20), longestRetryMs),
       connectionName: 'seisgraph',
     };
-    this.#commands = new Redis(url, options);
-    this.#pubSub = new Redis(url, options);
+    const address = new URL(url);
+    this.#database = Number(address.pathname.slice(1));
+    address.pathname = '';
+    this.#commands = new Redis(address.href, options);
+    this.#pubSub = new Redis(address.href, options);
     this.#pubSub.on('message', (channel: string) => this.#bellListeners.get(channel)?.());
     for (const client of [this.#commands, this.#pubSub]) {
       client.on('connect', () => this.#limitSilence(client));
-      client.on('ready', () => this.#isReady() && this.#setUp(true));
-      client.on('close', () => this.#setUp(false));
+      client.on('ready', () => void this.#select(client));
+      client.on('close', () => {
+        this.#usable.delete(client);
+        this.#setUp(false);
+      });
       // An error event without a listener would end the process.
       client.on('error', ({ message }: Error) => {
         if (!this.#isUp) this.#reason = message;
@@ -156,8 +165,23 @@ export class RedisLink implements Connection {
     client.once('close', () => timer.cancel());
   }
 
-  #isReady(): boolean {
-    return this.#commands.status === 'ready' && this.#pubSub.status === 'ready';
+  /**
+   * Selects the database by hand: where that fails, the client library goes on in database 0, whose data belong to
+   * another deployment.
+   */
+  async #select(client: Redis): Promise<void> {
+    try {
+      if (this.#database > 0) await inTime(client.select(this.#database));
+    } catch (error) {
+      this.#reason = `database ${this.#database} cannot be selected: ${error instanceof Error ? error.message : 'unknown'}`;
+      this.#troubles += 1;
+      if (this.#isUp === null) this.#setUp(false);
+      client.disconnect(true);
+      return;
+    }
+    if (client.status !== 'ready') return;
+    this.#usable.add(client);
+    if (this.#usable.size === 2) this.#setUp(true);
   }
 
   #setUp(isUp: boolean): void {
