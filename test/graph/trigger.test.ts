@@ -25,6 +25,25 @@ function worldOf(...triggers: Parameters<typeof aTrigger>[0][]): World {
 const idsQuery = '{ triggers { nodes { id triggerId } } }';
 
 describe('a trigger', () => {
+  it('shows computed values with the digits that mean something, and given ones as they are', async () => {
+    await using gw = await gatewayOf(worldOf({ pga_horizontal_mg: 12.3456789, pgv_ehz_mm_s: 1.23456789 }));
+    const { triggers } = await gw.query(`{ triggers { nodes {
+      mg: pgaHorizontal percentG: pgaHorizontal(unit: PERCENT_G) ms2: pgaHorizontal(unit: M_PER_S2)
+      gal: pgaHorizontal(unit: GAL) cmS: pgvEhz(unit: CM_PER_S) estimatedIntensity { mmi }
+      sensor { distanceKm(from: { latitude: 34.1, longitude: -118.4 }) }
+    } } }`);
+    const [{ estimatedIntensity, sensor, ...peaks }] = triggers.nodes;
+    expect(peaks).toEqual({
+      mg: 12.3456789,
+      percentG: 1.23456789,
+      ms2: 0.12107,
+      gal: 12.107,
+      cmS: 0.123456789,
+    });
+    expect(String(estimatedIntensity.mmi)).toMatch(/^\d\.\d{1,2}$/);
+    expect(String(sensor.distanceKm)).toMatch(/^\d+\.\d{1,3}$/);
+  });
+
   it('has every field of the list, in the unit asked for', async () => {
     await using gw = await gatewayOf(worldOf({ pga_horizontal_mg: 1000, pgv_ehz_mm_s: 30 }));
     const { triggers } = await gw.query(`{ triggers { nodes {

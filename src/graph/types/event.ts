@@ -8,6 +8,7 @@ import { Network } from '../../unify/network/network.js';
 import { instantOf } from '../../unify/time/wire-time.js';
 import { asId } from '../../upstream/decode/fields.js';
 import { builder } from '../builder.js';
+import { kmShown } from '../digits.js';
 import { shown, shownCount } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
 import { loadEach } from '../load-nodes.js';
@@ -180,8 +181,8 @@ builder.node(EventRef, {
       },
       description:
         'Distance from the epicentre to a place in kilometres, along the geodesic on the WGS 84 ' +
-        'ellipsoid; depth is not part of it.',
-      resolve: (event, { from }) => distanceKm(located(event), from),
+        'ellipsoid; depth is not part of it. Rounded to metres.',
+      resolve: (event, { from }) => kmShown(distanceKm(located(event), from)),
     }),
     projectOrigin: t.field({
       type: OriginRef,

@@ -1,16 +1,18 @@
 import type { Intensity } from '../../unify/trigger/intensity.js';
 import { builder } from '../builder.js';
+import { intensityShown } from '../digits.js';
 
 export const IntensityRef = builder.objectRef<Intensity>('Intensity').implement({
   description:
     'Modified Mercalli intensity of the shaking at a sensor, with the wording and colours of the USGS ' +
     'ShakeMap legend.',
   fields: (t) => ({
-    mmi: t.exposeFloat('mmi', {
+    mmi: t.float({
       nullable: false,
       description:
-        'Modified Mercalli intensity from 1 to 10, with decimals. The estimate ends at 10, although ' +
+        'Modified Mercalli intensity from 1 to 10, with two decimals. The estimate ends at 10, although ' +
         'the scale itself reaches 12.',
+      resolve: ({ mmi }) => intensityShown(mmi),
     }),
     roman: t.exposeString('roman', {
       nullable: false,

@@ -1,6 +1,7 @@
 import { arrivalAt, type Recording, recordedAtKm, recordingsOf } from '../../unify/event/recording.js';
 import { sensorOfTrigger } from '../../unify/trigger/sensor.js';
 import { builder } from '../builder.js';
+import { kmShown } from '../digits.js';
 import { shown } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
 import { EventRef, SensorRef, TriggerRef } from '../refs.js';
@@ -24,9 +25,12 @@ const RecordingRef = builder.objectRef<Recording>('Recording').implement({
     distanceKm: t.float({
       description:
         'Distance from the epicentre to the sensor in kilometres, along the geodesic on the WGS 84 ' +
-        'ellipsoid. Null for a sensor under location masking, and for one that has moved to another ' +
+        'ellipsoid and rounded to metres. Null for a sensor under location masking, and for one that has moved to another ' +
         'project.',
-      resolve: (recording, _, { unify }) => recordedAtKm(unify, recording),
+      resolve: async (recording, _, { unify }) => {
+        const km = await recordedAtKm(unify, recording);
+        return km === null ? null : kmShown(km);
+      },
     }),
     pArrival: t.field({
       type: 'DateTime',

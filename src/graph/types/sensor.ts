@@ -10,6 +10,7 @@ import type { Instant } from '../../unify/time/instant.js';
 import { asId, known } from '../../upstream/decode/fields.js';
 import type { WireSensor } from '../../upstream/project/wire.js';
 import { builder } from '../builder.js';
+import { kmShown } from '../digits.js';
 import { shown } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
 import { loadEach } from '../load-nodes.js';
@@ -236,7 +237,7 @@ builder.node(SensorRef, {
     distanceKm: t.float({
       description:
         'Distance in kilometres along the geodesic on the WGS 84 ellipsoid, between a place and the ' +
-        'position of the sensor that may be shown; null without such a position.',
+        'position of the sensor that may be shown, rounded to metres; null without such a position.',
       args: {
         from: t.arg({
           type: PointInput,
@@ -245,7 +246,10 @@ builder.node(SensorRef, {
         }),
       },
       resolve: (sensor, { from }, { unify }) =>
-        whenKnown(publicPosition(unify, sensor), (position) => position && distanceKm(from, position)),
+        whenKnown(
+          publicPosition(unify, sensor),
+          (position) => position && kmShown(distanceKm(from, position)),
+        ),
     }),
     sources: t.field({
       type: [SourceEnum],

@@ -4,9 +4,10 @@ import { estimateIntensity } from '../../unify/trigger/intensity.js';
 import { durationS } from '../../unify/trigger/record.js';
 import { locationNameOf, sensorOfTrigger } from '../../unify/trigger/sensor.js';
 import { readTrigger } from '../../unify/trigger/trigger.js';
-import { accelerationIn, velocityIn } from '../../unify/trigger/units.js';
-import { known } from '../../upstream/decode/fields.js';
+import { type AccelerationUnit, accelerationIn, velocityIn } from '../../unify/trigger/units.js';
+import { known, type Num } from '../../upstream/decode/fields.js';
 import { builder } from '../builder.js';
+import { convertedShown, shiftedShown } from '../digits.js';
 import { shown } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
 import { loadEach } from '../load-nodes.js';
@@ -85,28 +86,28 @@ builder.node(TriggerRef, {
         'Horizontal peak ground acceleration (PGA), in the unit of the argument `unit`; null when the ' +
         'service gives none.',
       args: accelerationArgs(),
-      resolve: (trigger, { unit }) => shown(accelerationIn(unit, trigger.pgaHorizontalMg)),
+      resolve: (trigger, { unit }) => shown(accelerationShown(unit, trigger.pgaHorizontalMg)),
     }),
     pgaHne: t.float({
       description:
         'Peak ground acceleration (PGA) on channel HNE, the east component of the accelerometer, in ' +
         'the unit of the argument `unit`; null when the service gives none.',
       args: accelerationArgs(),
-      resolve: (trigger, { unit }) => shown(accelerationIn(unit, trigger.pgaHneMg)),
+      resolve: (trigger, { unit }) => shown(accelerationShown(unit, trigger.pgaHneMg)),
     }),
     pgaHnn: t.float({
       description:
         'Peak ground acceleration (PGA) on channel HNN, the north component of the accelerometer, in ' +
         'the unit of the argument `unit`; null when the service gives none.',
       args: accelerationArgs(),
-      resolve: (trigger, { unit }) => shown(accelerationIn(unit, trigger.pgaHnnMg)),
+      resolve: (trigger, { unit }) => shown(accelerationShown(unit, trigger.pgaHnnMg)),
     }),
     pgaHnz: t.float({
       description:
         'Peak ground acceleration (PGA) on channel HNZ, the vertical component of the accelerometer, ' +
         'in the unit of the argument `unit`; null when the service gives none.',
       args: accelerationArgs(),
-      resolve: (trigger, { unit }) => shown(accelerationIn(unit, trigger.pgaHnzMg)),
+      resolve: (trigger, { unit }) => shown(accelerationShown(unit, trigger.pgaHnzMg)),
     }),
     pgvEhz: t.float({
       description:
@@ -120,7 +121,7 @@ builder.node(TriggerRef, {
           description: 'Unit of the velocity; the default is mm/s.',
         }),
       },
-      resolve: (trigger, { unit }) => shown(velocityIn(unit, trigger.pgvEhzMmPerS)),
+      resolve: (trigger, { unit }) => shown(shiftedShown(velocityIn(unit, trigger.pgvEhzMmPerS))),
     }),
     peakEhzCounts: t.float({
       description:
@@ -172,6 +173,11 @@ builder.queryField('trigger', (t) =>
     resolve: (_, { id }, { unify }) => readTrigger(unify, idOf('Trigger', String(id), 'id')),
   }),
 );
+
+function accelerationShown(unit: AccelerationUnit, mg: Num): Num {
+  const value = accelerationIn(unit, mg);
+  return unit === 'GAL' || unit === 'M_PER_S2' ? convertedShown(value) : shiftedShown(value);
+}
 
 function accelerationArgs() {
   return builder.args((t) => ({
