@@ -2,20 +2,37 @@ import type { Timer } from '../../clock.js';
 import { goneAfterMs, heartbeatMs } from '../store.js';
 import type { RedisLink } from './link.js';
 
+// Until Redis has been reached once, an instance takes itself for one of two: an outage at the start of all of them must
+// not give each the whole of a rate limit.
+const unknownCount = 2;
+// A bell can be missed while the subscription to it is on its way.
+const secondHeartbeatMs = 250;
+
 /** Counts the live instances. The last count is retained while Redis is unreachable. */
 export class RedisMembers {
+  /** Resolves when this instance has been counted once, and the others told; or when that has failed. */
+  readonly counted: Promise<void>;
   readonly #link: RedisLink;
   readonly #key: string;
-  #count = 1;
+  #count = unknownCount;
   #timer: Timer | null = null;
-  readonly #stopListening: () => void;
+  readonly #stops: (() => void)[];
 
   constructor(link: RedisLink) {
     this.#link = link;
     this.#key = link.key('instances', 'seen');
-    this.#stopListening = link.onChange(() => {
-      if (link.isUp) void this.#heartbeat();
+    let resolveCounted = () => {};
+    this.counted = new Promise((resolve) => {
+      resolveCounted = resolve;
     });
+    this.#stops = [
+      link.onChange(() => {
+        if (link.isUp) void this.#heartbeat(secondHeartbeatMs).then(resolveCounted);
+        else resolveCounted();
+      }),
+      // Another instance has joined: from now on each keeps to a smaller share while Redis is away.
+      link.onBell(this.#key, () => void this.#heartbeat(heartbeatMs)),
+    ];
   }
 
   get count(): number {
@@ -23,18 +40,19 @@ export class RedisMembers {
   }
 
   async close(): Promise<void> {
-    this.#stopListening();
+    for (const stop of this.#stops) stop();
     this.#timer?.cancel();
     await this.#link.run(leaving, [this.#key], [this.#link.instance]).catch(() => {});
   }
 
-  async #heartbeat(): Promise<void> {
+  async #heartbeat(nextMs: number): Promise<void> {
     const link = this.#link;
     this.#timer?.cancel();
     try {
       const [count] = await link.run(registering, [this.#key], [link.instance, goneAfterMs]);
       this.#count = Math.max(1, Number(count));
-      this.#timer = link.clock.timer(heartbeatMs, () => void this.#heartbeat());
+      this.#timer?.cancel();
+      this.#timer = link.clock.timer(nextMs, () => void this.#heartbeat(heartbeatMs));
     } catch {
       // Heartbeats resume when the link is up again.
     }
@@ -44,8 +62,9 @@ export class RedisMembers {
 const registering = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZADD', KEYS[1], now, ARGV[1])
+local joins = redis.call('ZADD', KEYS[1], now, ARGV[1]) == 1
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+if joins then redis.call('PUBLISH', KEYS[1], '') end
 return {time, redis.call('ZCARD', KEYS[1])}`;
 
 const leaving = `

@@ -11,7 +11,7 @@ export function openRedisStore(options: RedisLinkOptions): Store {
   const members = new RedisMembers(link);
   return {
     connection: link,
-    settled: link.settled,
+    settled: link.settled.then(() => members.counted),
     get instances() {
       return members.count;
     },
