@@ -9,7 +9,8 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build
-RUN npm prune --omit=dev
+# The .npmrc includes them, which would win over --omit.
+RUN npm prune --omit=dev --include=prod
 
 FROM node:24-slim
 WORKDIR /app
