@@ -6,7 +6,7 @@ import type { FeedStatus } from './live/feeds/feed.js';
 import { createFeeds } from './live/feeds/feeds.js';
 import type { Log } from './log.js';
 import type { Sandbox } from './sandbox/server.js';
-import type { HeldKey } from './server/auth/account.js';
+import type { ClientKey } from './server/auth/account.js';
 import { type Access, type Own, openAccess } from './server/auth/auth.js';
 import { jwtAccess } from './server/auth/jwt.js';
 import { passthroughAccess } from './server/auth/passthrough.js';
@@ -174,7 +174,7 @@ function interfacesOf(
 }
 
 /** The interface with a client's key. The key is read for each request, because it may have been removed meanwhile. */
-function withClientKey(key: HeldKey, upstream: Interface): UpstreamOptions {
+function withClientKey(key: ClientKey, upstream: Interface): UpstreamOptions {
   return {
     ...upstream,
     get key() {

@@ -10,11 +10,11 @@ export interface JournalBackend {
    * Adds the forced entries, and the others too when the writer has read all entries before them.
    * @throws StoreAway
    */
-  append(writer: string, heard: Heard, entries: readonly NewEntry[]): Promise<Appended>;
+  append(writer: string, heard: ReadUpTo, entries: readonly NewEntry[]): Promise<Appended>;
 }
 
 /** The position up to which a writer has read. */
-export interface Heard {
+export interface ReadUpTo {
   /** The last entry; empty for none. */
   readonly offset: string;
   /** The shared time at which no later entry existed. */
@@ -33,7 +33,7 @@ export interface NewEntry {
 export interface Appended {
   /** All earlier entries had been read, so every new entry was added. */
   readonly isUpToDate: boolean;
-  readonly heard: Heard;
+  readonly heard: ReadUpTo;
   /** The unread entries of other writers. */
   readonly entries: readonly SharedEntry[];
   /** Only for a writer whose last read is older than single entries are retained. */
@@ -69,7 +69,7 @@ export class BatchedJournal implements Journal {
   readonly #writer = randomUUID();
   readonly #onEntry: ((entry: JournalEntry) => void)[] = [];
   readonly #onCount: ((counts: readonly JournalCount[]) => void)[] = [];
-  #heard: Heard = { offset: '', upToDateAtMs: '0' };
+  #heard: ReadUpTo = { offset: '', upToDateAtMs: '0' };
   #readCount = 0;
   #waiting: Waiting[] = [];
   #isWriting = false;
@@ -94,7 +94,7 @@ export class BatchedJournal implements Journal {
     });
   }
 
-  async tell(
+  async append(
     text: string,
     { counts = 0, standsMs = 0 }: { counts?: number; standsMs?: number } = {},
   ): Promise<boolean> {

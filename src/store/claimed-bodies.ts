@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, dayMs, type Timer } from '../clock.js';
 import { mostBodyBytes, packBody, unpackBody } from './packed-body.js';
 import type { SharedTime } from './shared-time.js';
-import type { BodyPlace, SharedBodies, SharedBody, WaitUntil } from './store.js';
+import type { BodySlot, SharedBodies, SharedBody, WaitUntil } from './store.js';
 
 // docs/behaviour.md 5.6: stale-if-error serves a response for up to a day.
-export const keptForMs = dayMs;
+export const storedForMs = dayMs;
 // A killed instance blocks the others no longer than this.
 export const claimMs = 3_000;
 const claimAgainEveryMs = 1_000;
@@ -58,12 +58,12 @@ export class ClaimedBodies implements SharedBodies {
     this.#backend = backend;
   }
 
-  async open(id: string, rank: number): Promise<BodyPlace> {
+  async open(id: string, rank: number): Promise<BodySlot> {
     const claim = { rank, name: randomUUID() };
     try {
       const { generation, isOurs, packed } = await this.#backend.open(id, claim);
       const place = new ClaimedPlace(this.#backend, id, { generation, claim: isOurs ? claim : null });
-      place.kept = packed && (await unpackBody(packed, this.#backend.time).catch(() => null));
+      place.cached = packed && (await unpackBody(packed, this.#backend.time).catch(() => null));
       return place;
     } catch {
       return nowhere;
@@ -99,8 +99,8 @@ export class ClaimedBodies implements SharedBodies {
   }
 }
 
-class ClaimedPlace implements BodyPlace {
-  kept: SharedBody | null = null;
+class ClaimedPlace implements BodySlot {
+  cached: SharedBody | null = null;
   readonly #backend: BodiesBackend;
   readonly #id: string;
   readonly #generation: string;
@@ -120,22 +120,22 @@ class ClaimedPlace implements BodyPlace {
     this.#claimAgain();
   }
 
-  get isOurs(): boolean {
+  get hasClaim(): boolean {
     return this.#claim !== null;
   }
 
-  keep(body: SharedBody): void {
+  write(body: SharedBody): void {
     if ((body.body?.length ?? 0) > mostBodyBytes) return;
     this.#after(async () =>
       this.#backend.put(this.#id, this.#generation, await packBody(body, this.#backend.time)),
     );
   }
 
-  forget(): void {
+  delete(): void {
     this.#after(() => this.#backend.put(this.#id, this.#generation, null));
   }
 
-  leave(): void {
+  release(): void {
     this.#again?.cancel();
     const claim = this.#claim;
     if (claim) this.#after(() => this.#backend.release(this.#id, claim.name));
@@ -168,4 +168,11 @@ class ClaimedPlace implements BodyPlace {
 const mostUrgent = 0;
 
 /** Used while the store is unreachable. */
-const nowhere: BodyPlace = { kept: null, isOurs: true, sending() {}, keep() {}, forget() {}, leave() {} };
+const nowhere: BodySlot = {
+  cached: null,
+  hasClaim: true,
+  sending() {},
+  write() {},
+  delete() {},
+  release() {},
+};

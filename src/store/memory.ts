@@ -6,7 +6,7 @@ export const aloneStore: Store = {
   settled: Promise.resolve(),
   instances: 1,
   bodies: () => null,
-  journal: () => ({ onEntry() {}, onCount() {}, enter: () => 'alone', tell: async () => false }),
+  journal: () => ({ onEntry() {}, onCount() {}, enter: () => 'alone', append: async () => false }),
   changes: () => null,
   close: async () => {},
 };

@@ -24,7 +24,7 @@ export interface Store {
 }
 
 /** The shared store cannot be reached or refuses a command: the caller continues alone. */
-export class StoreAway extends Error {
+export class StoreUnavailable extends Error {
   constructor(cause?: unknown) {
     super('What instances share is away', { cause });
     this.name = 'StoreAway';
@@ -44,7 +44,7 @@ export interface SharedBodies {
    * Reads the cached body of one request and claims the request; a lower `rank` is more urgent. Never fails: while the
    * store is unreachable nothing is cached.
    */
-  open(id: string, rank: number): Promise<BodyPlace>;
+  open(id: string, rank: number): Promise<BodySlot>;
   /** True while another instance is requesting it from upstream, at least as urgently. */
   isAsked(id: string, rank: number): Promise<boolean>;
   /**
@@ -66,17 +66,17 @@ export interface WaitUntil {
   readonly signal: AbortSignal;
 }
 
-export interface BodyPlace {
-  readonly kept: SharedBody | null;
+export interface BodySlot {
+  readonly cached: SharedBody | null;
   /** True when this instance has the claim to ask upstream (docs/behaviour.md 5.3); false when another has it. */
-  readonly isOurs: boolean;
+  readonly hasClaim: boolean;
   /** The request is being sent: from now on no other instance takes over the claim, however urgent its own request. */
   sending(): void;
-  keep(body: SharedBody): void;
+  write(body: SharedBody): void;
   /** Deletes the cached body: the resource is absent or no longer valid. */
-  forget(): void;
+  delete(): void;
   /** Releases the claim. Call after every outcome. */
-  leave(): void;
+  release(): void;
 }
 
 export interface SharedBody {
@@ -109,7 +109,7 @@ export interface Journal {
    * that start later must still receive it. Of several standing entries the one that lasts longest is retained. False
    * while the store is unreachable.
    */
-  tell(text: string, options?: { readonly counts?: number; readonly standsMs?: number }): Promise<boolean>;
+  append(text: string, options?: { readonly counts?: number; readonly standsMs?: number }): Promise<boolean>;
 }
 
 /**
@@ -140,51 +140,51 @@ export interface SharedChanges {
   readonly connection: Connection;
   readonly time: Pick<SharedTime, 'toShared' | 'toLocal'>;
   /** Takes part from now on. `own`: the last offset applied by this instance. Null when there is no epoch to follow. */
-  attach(own: Place | null): Promise<Attached | null>;
+  attach(own: LogOffset | null): Promise<Attached | null>;
   /** Begins an epoch with the snapshot `base`; false when there is one already. */
   begin(run: number, base: string): Promise<boolean>;
   /** Appends changes and returns the number of the last; null when the epoch has ended. */
-  publish(run: number, changes: readonly string[]): Promise<number | null>;
+  append(run: number, changes: readonly string[]): Promise<number | null>;
   /** The changes after `place`; null when its epoch has ended, or no longer reaches back to it. */
-  readAfter(place: Place): Promise<readonly SharedChange[] | null>;
+  readAfter(place: LogOffset): Promise<readonly SharedChange[] | null>;
   /** Replaces the snapshot for instances that attach from now on by `base`, the state at `place`. */
-  rebase(place: Place, base: string): Promise<void>;
+  replaceSnapshot(place: LogOffset, base: string): Promise<void>;
   /**
    * Call every `heartbeatMs`: keeps this instance among the listeners, and gives it the lease to poll when no other
    * holds it. `pulse`: the poll progress of the leader.
    */
-  beat(pulse: string | null): Promise<Heartbeat>;
+  heartbeat(pulse: string | null): Promise<Heartbeat>;
   /** Ends taking part and releases the lease, so that another instance can poll at once. Never fails. */
   leave(): Promise<void>;
   /** Calls `ring` when changes were appended, until the returned function is called. */
-  onBell(ring: () => void): () => void;
+  onAppend(ring: () => void): () => void;
 }
 
 /** Offset of a change in an epoch; 0 is before the first. */
-export interface Place {
-  readonly run: number;
-  readonly seq: number;
+export interface LogOffset {
+  readonly epoch: number;
+  readonly offset: number;
 }
 
 export interface SharedChange {
-  readonly seq: number;
+  readonly offset: number;
   readonly text: string;
 }
 
 /** The current epoch. When there is none, the first instance to poll begins one. */
 export interface Attached {
-  readonly run: number;
+  readonly epoch: number;
   /** The snapshot before `changes`; null when they continue from the offset that this instance has applied. */
-  readonly base: { readonly seq: number; readonly text: string } | null;
+  readonly snapshot: { readonly offset: number; readonly text: string } | null;
   readonly changes: readonly SharedChange[];
 }
 
 export interface Heartbeat {
-  readonly isPolling: boolean;
+  readonly isLeader: boolean;
   /** Offset of the last change; null without an epoch. */
-  readonly last: Place | null;
+  readonly last: LogOffset | null;
   /** The last progress reported by the leader. */
-  readonly pulse: string | null;
+  readonly progress: string | null;
 }
 
 // When the leader is killed, another instance takes over within 10 s (docs/behaviour.md 8): the lease expires after

@@ -40,7 +40,7 @@ export class Tenant {
   }
 
   /** State that all operations of this tenant share, made by `make` on first use: `tenant.kept(createInventory)`. */
-  kept<T>(make: (tenant: Tenant) => T): T {
+  perTenant<T>(make: (tenant: Tenant) => T): T {
     return memo(this.#shared, make, this);
   }
 
@@ -108,14 +108,14 @@ export class UnifyContext {
   }
 
   /** As `tenant.kept`. Such state can change at any time, so an answer that uses it is not cached. */
-  kept<T>(make: (tenant: Tenant) => T): T {
+  perTenant<T>(make: (tenant: Tenant) => T): T {
     this.scope.dependencies?.refuse(`${make.name} was used`);
-    return this.tenant.kept(make);
+    return this.tenant.perTenant(make);
   }
 
   /** As `kept`, for state that records by itself which parts of it an answer depends on; the answer can be cached. */
   tracked<T>(make: (tenant: Tenant) => T): T {
-    return this.tenant.kept(make);
+    return this.tenant.perTenant(make);
   }
 }
 

@@ -10,7 +10,7 @@ import {
   socketsPerClient,
 } from '../server/websocket/connection-limit.js';
 import type { Channel } from '../store/hub/channel.js';
-import { Hub, type HubNews } from '../store/hub/hub.js';
+import { Hub, type HubNotices } from '../store/hub/hub.js';
 import { primaryReport } from './primary-report.js';
 import { withinMs } from './within.js';
 
@@ -27,7 +27,7 @@ export interface CommonCalls {
 }
 
 /** Calls of the primary to a worker. */
-export interface WorkerCalls extends HubNews {
+export interface WorkerCalls extends HubNotices {
   ownHealth(): HealthReport;
   ownMetrics(): Promise<MetricsReport>;
 }

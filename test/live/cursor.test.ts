@@ -6,7 +6,7 @@ import { positionOf } from '../../src/live/tracking/known-set.js';
 
 const timeMs = fc.integer({ min: 0, max: 4e12 });
 const position: fc.Arbitrary<Position> = fc.record({
-  logged: fc.option(fc.record({ run: fc.integer({ min: 1, max: 2 ** 32 - 1 }), seq: fc.nat(1e9) }), {
+  logged: fc.option(fc.record({ epoch: fc.integer({ min: 1, max: 2 ** 32 - 1 }), offset: fc.nat(1e9) }), {
     nil: null,
   }),
   timeMs,
@@ -43,7 +43,7 @@ describe('a cursor of a feed', () => {
     );
     const now = 1_767_225_600_000;
     const given = {
-      logged: { run: 7, seq: 700 },
+      logged: { epoch: 7, offset: 700 },
       timeMs: now,
       horizonMs: now - 86_400_000,
       oldestOpenMs: now,

@@ -32,11 +32,11 @@ class TestFeed implements Feed<TestChange> {
   }
   close(): void {}
 
-  listen(after: string | null, listener: FeedListener<TestChange>) {
+  subscribe(after: string | null, listener: FeedListener<TestChange>) {
     this.listeners.add(listener);
     const from = after === null ? this.log.next : Number(after);
     listener.begin({ replay: [], from, liveFrom: this.log.next });
-    return { leave: () => void this.listeners.delete(listener) };
+    return { unsubscribe: () => void this.listeners.delete(listener) };
   }
 
   group(render = (text: string): string | Promise<string> => text, filter = (_: TestChange) => true) {

@@ -160,7 +160,7 @@ describe('several instances', () => {
       await clock.advance(10 * second);
     }
     expect(follower.got).toHaveLength(2_050);
-    expect(shared.base?.seq).toBeGreaterThanOrEqual(2_000);
+    expect(shared.snapshot?.offset).toBeGreaterThanOrEqual(2_000);
     const joined = start();
     const [late, again] = [follow(joined), follow(joined, follower.got[2_040]?.cursor)];
     const [longAgo] = [follow(joined, follower.got[1_000]?.cursor)];

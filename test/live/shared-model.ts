@@ -4,23 +4,23 @@ import {
   type Connection,
   goneAfterMs,
   type Heartbeat,
+  type LogOffset,
   leaseMs,
-  type Place,
   type SharedChange,
   type SharedChanges,
-  StoreAway,
+  StoreUnavailable,
 } from '../../src/store/store.js';
 
 /** What instances share of one feed, in memory and on a clock that tests drive: for more schedules than Redis could play. */
 export class SharedModel {
   readonly clock: Clock;
   readonly links: ModelLink[] = [];
-  run: number | null = null;
-  base: { seq: number; text: string } | null = null;
+  epoch: number | null = null;
+  snapshot: { offset: number; text: string } | null = null;
   changes: SharedChange[] = [];
   readonly listeners = new Map<ModelLink, number>();
   lease: { holder: ModelLink; untilMs: number } | null = null;
-  pulse: string | null = null;
+  progress: string | null = null;
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -34,17 +34,17 @@ export class SharedModel {
   }
 
   get last(): number {
-    return this.changes.at(-1)?.seq ?? this.base?.seq ?? 0;
+    return this.changes.at(-1)?.offset ?? this.snapshot?.offset ?? 0;
   }
 
   /** Everything is lost, as when Redis restarts without its data. */
   flush(): void {
-    this.run = null;
-    this.base = null;
+    this.epoch = null;
+    this.snapshot = null;
     this.changes = [];
     this.listeners.clear();
     this.lease = null;
-    this.pulse = null;
+    this.progress = null;
   }
 
   listen(link: ModelLink): void {
@@ -57,7 +57,7 @@ export class SharedModel {
   }
 
   after(seq: number): SharedChange[] {
-    return this.changes.filter((change) => change.seq > seq);
+    return this.changes.filter((change) => change.offset > seq);
   }
 }
 
@@ -104,61 +104,62 @@ export class ModelLink implements SharedChanges {
     this.#bells.clear();
   }
 
-  attach(own: Place | null): Promise<Attached | null> {
+  attach(own: LogOffset | null): Promise<Attached | null> {
     return this.#ask((model) => {
       model.listen(this);
-      const { run, base } = model;
-      if (run !== null && run === own?.run) return { run, base: null, changes: model.after(own.seq) };
-      if (run !== null && base && model.listeners.size > 1)
-        return { run, base, changes: model.after(base.seq) };
-      model.run = null;
-      model.base = null;
+      const { epoch, snapshot } = model;
+      if (epoch !== null && epoch === own?.epoch)
+        return { epoch, snapshot: null, changes: model.after(own.offset) };
+      if (epoch !== null && snapshot && model.listeners.size > 1)
+        return { epoch, snapshot, changes: model.after(snapshot.offset) };
+      model.epoch = null;
+      model.snapshot = null;
       model.changes = [];
-      model.pulse = null;
+      model.progress = null;
       return null;
     });
   }
 
-  begin(run: number, text: string): Promise<boolean> {
+  begin(epoch: number, text: string): Promise<boolean> {
     return this.#ask((model) => {
-      if (model.run !== null) return false;
-      model.run = run;
-      model.base = { seq: 0, text };
+      if (model.epoch !== null) return false;
+      model.epoch = epoch;
+      model.snapshot = { offset: 0, text };
       model.changes = [];
       return true;
     });
   }
 
-  publish(run: number, texts: readonly string[]): Promise<number | null> {
+  append(epoch: number, texts: readonly string[]): Promise<number | null> {
     return this.#ask((model) => {
-      if (run !== model.run) return null;
-      for (const text of texts) model.changes.push({ seq: model.last + 1, text });
+      if (epoch !== model.epoch) return null;
+      for (const text of texts) model.changes.push({ offset: model.last + 1, text });
       for (const link of model.links) if (link.#isUp) for (const ring of link.#bells) ring();
       return model.last;
     });
   }
 
-  readAfter({ run, seq }: Place): Promise<readonly SharedChange[] | null> {
+  readAfter({ epoch, offset }: LogOffset): Promise<readonly SharedChange[] | null> {
     return this.#ask((model) => {
-      return run === model.run ? model.after(seq) : null;
+      return epoch === model.epoch ? model.after(offset) : null;
     });
   }
 
-  rebase({ run, seq }: Place, text: string): Promise<void> {
+  replaceSnapshot({ epoch, offset }: LogOffset, text: string): Promise<void> {
     return this.#ask((model) => {
-      if (run === model.run) model.base = { seq, text };
+      if (epoch === model.epoch) model.snapshot = { offset, text };
     });
   }
 
-  beat(pulse: string | null): Promise<Heartbeat> {
+  heartbeat(progress: string | null): Promise<Heartbeat> {
     return this.#ask((model) => {
       model.listen(this);
       const nowMs = model.clock.now();
       const isPolling = model.lease === null || model.lease.holder === this;
       if (isPolling) model.lease = { holder: this, untilMs: nowMs + leaseMs };
-      if (isPolling && pulse !== null) model.pulse = pulse;
-      const last = model.run === null ? null : { run: model.run, seq: model.last };
-      return { isPolling, last, pulse: model.pulse };
+      if (isPolling && progress !== null) model.progress = progress;
+      const last = model.epoch === null ? null : { epoch: model.epoch, offset: model.last };
+      return { isLeader: isPolling, last, progress: model.progress };
     });
   }
 
@@ -169,7 +170,7 @@ export class ModelLink implements SharedChanges {
     }).catch(() => {});
   }
 
-  onBell(ring: () => void): () => void {
+  onAppend(ring: () => void): () => void {
     this.#bells.add(ring);
     return () => this.#bells.delete(ring);
   }
@@ -181,12 +182,12 @@ export class ModelLink implements SharedChanges {
     if (this.losing === 0) return answered;
     this.losing--;
     this.turn(false);
-    throw new StoreAway();
+    throw new StoreUnavailable();
   }
 
   async #travel(): Promise<void> {
     if (this.latencyMs > 0) await this.#model.clock.sleep(this.latencyMs);
     else await Promise.resolve();
-    if (!this.#isUp) throw new StoreAway();
+    if (!this.#isUp) throw new StoreUnavailable();
   }
 }

@@ -14,12 +14,12 @@ export const bodyOf = (text: string, readAtMs = realClock.now()): SharedBody => 
 /** As another instance sees it; asks for nothing. */
 export async function seen(bodies: SharedBodies, id = usualId): Promise<SharedBody | null> {
   const place = await bodies.open(id, query);
-  place.leave();
-  return place.kept;
+  place.release();
+  return place.cached;
 }
 
 export async function keep(bodies: SharedBodies, body: SharedBody, id = usualId): Promise<void> {
   const place = await bodies.open(id, query);
-  place.keep(body);
-  place.leave();
+  place.write(body);
+  place.release();
 }

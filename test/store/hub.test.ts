@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { Channel } from '../../src/store/hub/channel.js';
-import { type SharedBodies, type SharedChanges, type Store, StoreAway } from '../../src/store/store.js';
+import {
+  type SharedBodies,
+  type SharedChanges,
+  type Store,
+  StoreUnavailable,
+} from '../../src/store/store.js';
 import { instantPorts, messagePorts } from '../support/ports.js';
 import { startHubStore } from '../support/shared-store.js';
 import { bodyOf, keep, seen } from './bodies.js';
@@ -30,7 +35,7 @@ describe('bodies at the hub', () => {
       expect(await bodiesOf(b).isAsked(id, query)).toBe(true);
     }
     shared.kill(a);
-    expect((await bodiesOf(b).open(id, query)).isOurs).toBe(true);
+    expect((await bodiesOf(b).open(id, query)).hasClaim).toBe(true);
   });
 
   it('are kept for a day', async () => {
@@ -93,8 +98,8 @@ describe('a journal at the hub', () => {
     const { clock, shared } = begin();
     const [a, b, c] = [await shared.open(), await shared.open(), await shared.open()];
     const one = journalOf(a);
-    await one.journal.tell('long', { standsMs: 120_000 });
-    await one.journal.tell('short', { standsMs: 90_000 });
+    await one.journal.append('long', { standsMs: 120_000 });
+    await one.journal.append('short', { standsMs: 90_000 });
     await clock.advance(70 * second);
     const late = journalOf(b);
     expect(await late.enter('x')).toBe('unheard');
@@ -113,14 +118,14 @@ describe('changes at the hub', () => {
     const [a, b, c] = [await shared.open(), await shared.open(), await shared.open()];
     await changesOf(a).attach(null);
     await changesOf(a).begin(7, 'base');
-    await changesOf(a).publish(7, ['one']);
-    expect((await changesOf(a).beat(null)).isPolling).toBe(true);
+    await changesOf(a).append(7, ['one']);
+    expect((await changesOf(a).heartbeat(null)).isLeader).toBe(true);
     shared.kill(a);
     // Its subscribers come back to another, which finds the run that they were told of.
     const attached = await changesOf(b).attach(null);
     expect(attached).toMatchObject({ run: 7, changes: [{ seq: 1, text: 'one' }] });
-    expect((await changesOf(b).beat(null)).isPolling).toBe(true);
-    expect((await changesOf(c).beat(null)).isPolling).toBe(false);
+    expect((await changesOf(b).heartbeat(null)).isLeader).toBe(true);
+    expect((await changesOf(c).heartbeat(null)).isLeader).toBe(false);
   });
 
   it('begin anew when nobody has listened for ten seconds', async () => {
@@ -140,10 +145,10 @@ describe('changes at the hub', () => {
     await changes.attach(null);
     await changes.begin(7, 'base');
     const batch = Array.from({ length: 10_000 }, () => 'change');
-    for (let count = 0; count < 6; count++) await changes.publish(7, batch);
-    expect(await changes.readAfter({ run: 7, seq: 0 })).toBeNull();
-    expect(await changes.readAfter({ run: 7, seq: 59_999 })).toHaveLength(1);
-    await changes.rebase({ run: 7, seq: 59_990 }, 'later');
+    for (let count = 0; count < 6; count++) await changes.append(7, batch);
+    expect(await changes.readAfter({ epoch: 7, offset: 0 })).toBeNull();
+    expect(await changes.readAfter({ epoch: 7, offset: 59_999 })).toHaveLength(1);
+    await changes.replaceSnapshot({ epoch: 7, offset: 59_990 }, 'later');
     const attached = await changesOf(b).attach(null);
     expect(attached).toMatchObject({ base: { seq: 59_990, text: 'later' } });
     expect(attached?.changes).toHaveLength(10);
@@ -188,8 +193,8 @@ describe('a channel', () => {
       await expect(client.call('fail')).rejects.toThrow('no');
       const never = client.call('later');
       close();
-      await expect(never).rejects.toBeInstanceOf(StoreAway);
-      await expect(client.call('add', 1, 2)).rejects.toBeInstanceOf(StoreAway);
+      await expect(never).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(client.call('add', 1, 2)).rejects.toBeInstanceOf(StoreUnavailable);
       expect(client.isOpen).toBe(false);
     });
 

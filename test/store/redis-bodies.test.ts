@@ -74,7 +74,7 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
     await expect.poll(() => remaining(links[1]), { timeout: 15_000 }).toBeGreaterThan(firstMs - 100);
     links[0].close();
     await expect.poll(() => other.isAsked(id, query), { timeout: 15_000 }).toBe(false);
-    slow.leave();
+    slow.release();
   });
 
   it("are nobody else's while Redis is away", async () => {
@@ -83,8 +83,8 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
     await own.kill();
     const place = await bodies.open(id, query);
     expect(place).toMatchObject({ kept: null, isOurs: true });
-    place.keep(bodyOf('{}'));
-    place.leave();
+    place.write(bodyOf('{}'));
+    place.release();
     bodies.clear();
     expect(await bodies.isAsked(id, query)).toBe(false);
   });

@@ -23,26 +23,26 @@ describe.skipIf(noRedis)(`the changes of a feed in Redis alone${noRedis ? ` (${n
     const [a, b] = (await instances(2)) as [RedisChanges, RedisChanges];
     await a.attach(null);
     await a.begin(7, 'base');
-    await a.publish(7, ['one']);
+    await a.append(7, ['one']);
     const raw = new Redis(redis.url);
     await raw.flushall();
     await raw.quit();
-    expect(await a.publish(7, ['two'])).toBeNull();
+    expect(await a.append(7, ['two'])).toBeNull();
     expect(await a.begin(9, 'again')).toBe(true);
-    expect(await a.publish(9, ['one'])).toBe(1);
-    expect(await b.readAfter({ run: 7, seq: 0 })).toBeNull();
+    expect(await a.append(9, ['one'])).toBe(1);
+    expect(await b.readAfter({ epoch: 7, offset: 0 })).toBeNull();
   });
 
   it('ask for what comes before them where the stream does not reach back so far', async () => {
     const [a, b] = (await instances(2)) as [RedisChanges, RedisChanges];
     await a.attach(null);
     await a.begin(7, 'base');
-    await a.publish(7, ['one', 'two', 'three']);
+    await a.append(7, ['one', 'two', 'three']);
     const raw = new Redis(redis.url);
     for (const key of await raw.keys(`*{feed ${names - 1}}:changes`)) await raw.xtrim(key, 'MAXLEN', 1);
     await raw.quit();
-    expect(await a.readAfter({ run: 7, seq: 1 })).toBeNull();
-    expect(await a.readAfter({ run: 7, seq: 2 })).toEqual([{ seq: 3, text: 'three' }]);
+    expect(await a.readAfter({ epoch: 7, offset: 1 })).toBeNull();
+    expect(await a.readAfter({ epoch: 7, offset: 2 })).toEqual([{ seq: 3, text: 'three' }]);
     // Not even the base helps: the run has to begin anew.
     expect(await b.attach(null)).toBeNull();
   });

@@ -41,8 +41,8 @@ describe.skipIf(noRedis)(`the journal in Redis alone${noRedis ? ` (${noRedis})` 
 
   it('tells one that comes later what stands, and of several that which stands for longest', async () => {
     const { name, one, links } = await two();
-    one.journal.tell('long', { standsMs: 60_000 });
-    one.journal.tell('short', { standsMs: 1_000 });
+    one.journal.append('long', { standsMs: 60_000 });
+    one.journal.append('short', { standsMs: 1_000 });
     await one.enter('a');
     await links[0].run(
       `redis.call('DEL', KEYS[1]) return {redis.call('TIME')}`,
@@ -75,10 +75,10 @@ describe.skipIf(noRedis)(`the journal in Redis alone${noRedis ? ` (${noRedis})` 
   it('says whether the others can be told', async () => {
     await using gone = await startRedis();
     const { journal } = journalOn(await linkTo(gone), newName());
-    expect(await journal.tell('one')).toBe(true);
+    expect(await journal.append('one')).toBe(true);
     gone.pause();
-    expect(await journal.tell('two')).toBe(false);
-    expect(await journal.tell('three')).toBe(false);
+    expect(await journal.append('two')).toBe(false);
+    expect(await journal.append('three')).toBe(false);
     gone.resume();
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { realClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { RedisLink } from '../../src/store/redis/link.js';
-import { StoreAway } from '../../src/store/store.js';
+import { StoreUnavailable } from '../../src/store/store.js';
 import { noRedis, startRedis } from '../support/redis.js';
 import { isUp, linkTo } from './links.js';
 
@@ -36,10 +36,10 @@ describe.skipIf(noRedis)(`the connection to Redis${noRedis ? ` (${noRedis})` : '
     await using redis = await startRedis();
     const link = await linkTo(redis);
     redis.pause();
-    await expect(link.run(asking, [], [])).rejects.toBeInstanceOf(StoreAway);
+    await expect(link.run(asking, [], [])).rejects.toBeInstanceOf(StoreUnavailable);
     expect(link.isUp).toBe(false);
     // At once, from then on.
-    await expect(link.run(asking, [], [])).rejects.toBeInstanceOf(StoreAway);
+    await expect(link.run(asking, [], [])).rejects.toBeInstanceOf(StoreUnavailable);
     redis.resume();
     await isUp(link);
     expect((await link.run(asking, [], [])).map(String)).toEqual(['answer']);
@@ -64,7 +64,7 @@ describe.skipIf(noRedis)(`the connection to Redis${noRedis ? ` (${noRedis})` : '
   it('is given up when Redis refuses what it is asked', async () => {
     await using redis = await startRedis();
     const link = await linkTo(redis);
-    await expect(link.run('this is no script', [], [])).rejects.toBeInstanceOf(StoreAway);
+    await expect(link.run('this is no script', [], [])).rejects.toBeInstanceOf(StoreUnavailable);
     await isUp(link);
   });
 

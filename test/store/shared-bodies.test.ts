@@ -45,8 +45,8 @@ for (const { title, leftOut, start } of sharedStores) {
       const { one, other } = await two();
       await keep(one, bodyOf('first'));
       const place = await one.open(id, query);
-      place.keep(bodyOf('x'.repeat(4 * 1024 * 1024 + 1)));
-      place.leave();
+      place.write(bodyOf('x'.repeat(4 * 1024 * 1024 + 1)));
+      place.release();
       await expect.poll(() => other.isAsked(id, query)).toBe(false);
       expect((await seen(other))?.body?.toString()).toBe('first');
     });
@@ -60,8 +60,8 @@ for (const { title, leftOut, start } of sharedStores) {
       await expect.poll(() => seen(one)).toBeNull();
       await keep(other, bodyOf('new'));
       await expect.poll(async () => (await seen(one))?.body?.toString()).toBe('new');
-      onItsWay.keep(bodyOf('late'));
-      onItsWay.leave();
+      onItsWay.write(bodyOf('late'));
+      onItsWay.release();
       // What is asked for on the same connection after it is answered after it.
       await keep(one, { ...bodyOf('{}'), body: null }, '/v1/after');
       await expect.poll(() => seen(other, '/v1/after')).not.toBeNull();
@@ -73,25 +73,25 @@ for (const { title, leftOut, start } of sharedStores) {
       await keep(one, bodyOf('there'));
       await expect.poll(() => seen(other)).not.toBeNull();
       const place = await other.open(id, query);
-      place.forget();
-      place.leave();
+      place.delete();
+      place.release();
       await expect.poll(() => seen(one)).toBeNull();
     });
 
     it('are asked for by one instance at a time, unless another is more urgent', async () => {
       const { one, other } = await two();
       const polling = await one.open(id, feed);
-      expect(polling.isOurs).toBe(true);
-      expect((await other.open(id, feed)).isOurs).toBe(false);
+      expect(polling.hasClaim).toBe(true);
+      expect((await other.open(id, feed)).hasClaim).toBe(false);
       expect(await other.isAsked(id, feed)).toBe(true);
       expect(await other.isAsked(id, query)).toBe(false);
       const asking = await other.open(id, query);
-      expect(asking.isOurs).toBe(true);
+      expect(asking.hasClaim).toBe(true);
       // It does not end what was begun by the other.
-      polling.leave();
+      polling.release();
       expect(await one.isAsked(id, query)).toBe(true);
-      asking.keep(bodyOf('answer'));
-      asking.leave();
+      asking.write(bodyOf('answer'));
+      asking.release();
       await expect.poll(() => one.isAsked(id, query)).toBe(false);
       expect((await seen(one))?.body?.toString()).toBe('answer');
     });
@@ -101,8 +101,8 @@ for (const { title, leftOut, start } of sharedStores) {
       const polling = await one.open(id, feed);
       polling.sending();
       await expect.poll(() => other.isAsked(id, query)).toBe(true);
-      expect((await other.open(id, query)).isOurs).toBe(false);
-      polling.leave();
+      expect((await other.open(id, query)).hasClaim).toBe(false);
+      polling.release();
       await expect.poll(() => other.isAsked(id, query)).toBe(false);
     });
 
@@ -112,7 +112,7 @@ for (const { title, leftOut, start } of sharedStores) {
       expect(await other.isAsked(id, query)).toBe(true);
       shared.kill(stores[0]);
       await expect.poll(() => other.isAsked(id, query), { timeout: 15_000 }).toBe(false);
-      place.leave();
+      place.release();
     });
   });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type SharedChanges, StoreAway } from '../../src/store/store.js';
+import { type SharedChanges, StoreUnavailable } from '../../src/store/store.js';
 import { isUp, type SharedStore, sharedStores } from '../support/shared-store.js';
 
 for (const { title, leftOut, start } of sharedStores) {
@@ -24,26 +24,26 @@ for (const { title, leftOut, start } of sharedStores) {
       expect(await b.attach(null)).toBeNull();
       expect(await a.begin(7, 'base')).toBe(true);
       expect(await b.begin(8, 'another')).toBe(false);
-      expect(await a.publish(7, ['one', 'two'])).toBe(2);
-      expect(await b.publish(7, ['three'])).toBe(3);
-      expect(await a.readAfter({ run: 7, seq: 1 })).toEqual([
+      expect(await a.append(7, ['one', 'two'])).toBe(2);
+      expect(await b.append(7, ['three'])).toBe(3);
+      expect(await a.readAfter({ epoch: 7, offset: 1 })).toEqual([
         { seq: 2, text: 'two' },
         { seq: 3, text: 'three' },
       ]);
       const all = [1, 2, 3].map((seq) => ({ seq, text: ['one', 'two', 'three'][seq - 1] }));
       expect(await b.attach(null)).toEqual({ run: 7, base: { seq: 0, text: 'base' }, changes: all });
       // Who has some of it gets the rest; who has a run that is over, all.
-      expect(await b.attach({ run: 7, seq: 2 })).toEqual({ run: 7, base: null, changes: all.slice(2) });
-      expect((await b.attach({ run: 6, seq: 9 }))?.changes).toEqual(all);
+      expect(await b.attach({ epoch: 7, offset: 2 })).toEqual({ run: 7, base: null, changes: all.slice(2) });
+      expect((await b.attach({ epoch: 6, offset: 9 }))?.changes).toEqual(all);
     });
 
     it('are told to whoever attaches from a later state on, once there is one', async () => {
       const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
       await a.attach(null);
       await a.begin(7, 'base');
-      await a.publish(7, ['one', 'two', 'three']);
-      await a.rebase({ run: 7, seq: 2 }, 'later');
-      await a.rebase({ run: 6, seq: 3 }, 'of a run that is over');
+      await a.append(7, ['one', 'two', 'three']);
+      await a.replaceSnapshot({ epoch: 7, offset: 2 }, 'later');
+      await a.replaceSnapshot({ epoch: 6, offset: 3 }, 'of a run that is over');
       expect(await b.attach(null)).toEqual({
         run: 7,
         base: { seq: 2, text: 'later' },
@@ -57,42 +57,42 @@ for (const { title, leftOut, start } of sharedStores) {
       await a.begin(7, 'base');
       await a.leave();
       expect(await b.attach(null)).toBeNull();
-      expect(await a.publish(7, ['one'])).toBeNull();
-      expect(await a.readAfter({ run: 7, seq: 0 })).toBeNull();
-      expect((await b.beat(null)).last).toBeNull();
+      expect(await a.append(7, ['one'])).toBeNull();
+      expect(await a.readAfter({ epoch: 7, offset: 0 })).toBeNull();
+      expect((await b.heartbeat(null)).last).toBeNull();
     });
 
     it('do not begin anew for an instance that has been away, and comes back to its own run', async () => {
       const [a] = (await instances(1)) as [SharedChanges];
       await a.attach(null);
       await a.begin(7, 'base');
-      await a.publish(7, ['one']);
-      expect(await a.attach({ run: 7, seq: 1 })).toEqual({ run: 7, base: null, changes: [] });
+      await a.append(7, ['one']);
+      expect(await a.attach({ epoch: 7, offset: 1 })).toEqual({ run: 7, base: null, changes: [] });
     });
 
     it('have one instance that polls: the next when it leaves, and when it is not heard of any more', async () => {
       const [a, b, c] = (await instances(3)) as [SharedChanges, SharedChanges, SharedChanges];
       for (const one of [a, b, c]) await one.attach(null);
-      expect((await a.beat('pulse')).isPolling).toBe(true);
-      expect(await b.beat('not its own')).toEqual({ isPolling: false, last: null, pulse: 'pulse' });
+      expect((await a.heartbeat('pulse')).isLeader).toBe(true);
+      expect(await b.heartbeat('not its own')).toEqual({ isPolling: false, last: null, pulse: 'pulse' });
       await a.leave();
-      expect((await b.beat(null)).isPolling).toBe(true);
+      expect((await b.heartbeat(null)).isLeader).toBe(true);
       // Its process was killed: the lease runs out.
-      const expired = vi.waitFor(async () => expect((await c.beat(null)).isPolling).toBe(true), 20_000);
+      const expired = vi.waitFor(async () => expect((await c.heartbeat(null)).isLeader).toBe(true), 20_000);
       await expired;
-      expect((await b.beat(null)).isPolling).toBe(false);
+      expect((await b.heartbeat(null)).isLeader).toBe(false);
     }, 30_000);
 
     it('ring at the others', async () => {
       const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
       const ring = vi.fn();
       const unheard = vi.fn();
-      b.onBell(unheard)();
-      b.onBell(ring);
+      b.onAppend(unheard)();
+      b.onAppend(ring);
       await a.attach(null);
       await a.begin(7, 'base');
       await vi.waitFor(async () => {
-        await a.publish(7, ['one']);
+        await a.append(7, ['one']);
         expect(ring).toHaveBeenCalled();
       });
       expect(unheard).not.toHaveBeenCalled();
@@ -105,8 +105,8 @@ for (const { title, leftOut, start } of sharedStores) {
       await changes.attach(null);
       await own.close();
       await isUp(store, false);
-      await expect(changes.begin(7, 'base')).rejects.toBeInstanceOf(StoreAway);
-      await expect(changes.beat(null)).rejects.toBeInstanceOf(StoreAway);
+      await expect(changes.begin(7, 'base')).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(changes.heartbeat(null)).rejects.toBeInstanceOf(StoreUnavailable);
       await changes.leave();
     });
   });

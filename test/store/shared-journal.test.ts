@@ -80,7 +80,7 @@ for (const { title, leftOut, start } of sharedStores) {
     it('takes what is told in any case, and tells what was not heard at the same time', async () => {
       const { one, other } = await two();
       await one.enter('a');
-      other.journal.tell('b');
+      other.journal.append('b');
       await expect.poll(() => other.heard()).toEqual(['a']);
       expect(await one.enter('c')).toBe('unheard');
       expect(one.heard()).toEqual(['b']);
@@ -89,8 +89,8 @@ for (const { title, leftOut, start } of sharedStores) {
     it('tells one that comes later how many were sent in all, but only the last minute one by one', async () => {
       const { name, stores, one } = await two();
       await one.enter('a');
-      one.journal.tell('many', { counts: 500 });
-      one.journal.tell('none');
+      one.journal.append('many', { counts: 500 });
+      one.journal.append('none');
       await one.enter('b');
       const late = journalOn(stores[1], name);
       expect(await late.enter('c')).toBe('unheard');

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { type Clock, realClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { Channel } from '../../src/store/hub/channel.js';
-import { Hub, type HubCalls, type HubNews } from '../../src/store/hub/hub.js';
+import { Hub, type HubCalls, type HubNotices } from '../../src/store/hub/hub.js';
 import { openHubStore } from '../../src/store/hub/store.js';
 import { openRedisStore } from '../../src/store/redis/store.js';
 import type { Store } from '../../src/store/store.js';
@@ -65,7 +65,7 @@ export function startHubStore(clock?: Clock, maxBytes = 64 * 1024 * 1024): Share
   return {
     async open() {
       const { ends, close } = clock ? instantPorts() : messagePorts();
-      hub.serve(new Channel<HubNews>(ends[0]));
+      hub.serve(new Channel<HubNotices>(ends[0]));
       const store = openHubStore(new Channel<HubCalls>(ends[1]), clock ?? realClock);
       ways.set(store, close);
       return store;

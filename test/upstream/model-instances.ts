@@ -83,7 +83,7 @@ class ModelJournal implements Journal {
     });
   }
 
-  async tell(text: string, { counts = 0, standsMs = 0 } = {}): Promise<boolean> {
+  async append(text: string, { counts = 0, standsMs = 0 } = {}): Promise<boolean> {
     if (!this.#link.isUp) return false;
     const entered = await this.#next(() => {
       this.#add(text, counts);

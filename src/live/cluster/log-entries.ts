@@ -67,11 +67,11 @@ export class LogEntries<Rec> {
     };
   }
 
-  ofPulse({ readAtMs, upstreamMs }: PollProgress): string {
+  ofProgress({ readAtMs, upstreamMs }: PollProgress): string {
     return textOf([this.#time.toShared(readAtMs), upstreamMs]);
   }
 
-  pulseOf(text: string): PollProgress {
+  progressOf(text: string): PollProgress {
     const [readAtMs, upstreamMs] = parseText(text) as [number, number | null];
     return { readAtMs: this.#time.toLocal(readAtMs), upstreamMs: upstreamMs ?? always };
   }

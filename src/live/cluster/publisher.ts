@@ -1,4 +1,4 @@
-import type { Place } from '../../store/store.js';
+import type { LogOffset } from '../../store/store.js';
 import type { ChangeAppender } from '../tracking/change-appender.js';
 import type { State } from '../tracking/snapshot.js';
 
@@ -12,14 +12,14 @@ export interface PollProgress {
 /** Appends changes to the log of this instance, directly or through the replicated log. */
 export interface ChangePublisher<Rec> {
   /** True when this instance polls. */
-  readonly isPolling: boolean;
+  readonly isLeader: boolean;
   /** Progress of another instance that polls; null when there is none. */
   readonly progress: PollProgress | null;
   /** Takes part in the cluster from the first listener until `stop`. */
   start(): void;
   stop(): void;
   /** Resolves when a listener whose last change was `logged` can begin; null when it can begin at once. */
-  upTo(logged: Place | null): Promise<void> | null;
+  upTo(logged: LogOffset | null): Promise<void> | null;
   append(changed: readonly State<Rec>[]): void | Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function localPublisher<Rec>(
   appender: Pick<ChangeAppender<Rec, string>, 'append'>,
 ): ChangePublisher<Rec> {
   return {
-    isPolling: true,
+    isLeader: true,
     progress: null,
     start() {},
     stop() {},

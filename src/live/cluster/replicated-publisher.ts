@@ -1,10 +1,10 @@
 import type { Timer } from '../../clock.js';
 import type { Log } from '../../log.js';
-import { heartbeatMs, type Place, StoreAway } from '../../store/store.js';
+import { heartbeatMs, type LogOffset, StoreUnavailable } from '../../store/store.js';
 import type { State } from '../tracking/snapshot.js';
 import { LogEntries } from './log-entries.js';
 import type { ChangePublisher, PollProgress } from './publisher.js';
-import { ReplicatedLog, type ReplicatedLogOptions, type Stay } from './replicated-log.js';
+import { type Participation, ReplicatedLog, type ReplicatedLogOptions } from './replicated-log.js';
 
 export interface ReplicatedPublisherOptions<Rec, Kind extends string>
   extends Omit<ReplicatedLogOptions<Rec, Kind>, 'text'> {
@@ -38,12 +38,12 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     this.#log = new ReplicatedLog({ ...options, text: this.#text });
   }
 
-  get isPolling(): boolean {
+  get isLeader(): boolean {
     return !this.#isShared || this.#isLeader;
   }
 
   get progress(): PollProgress | null {
-    return this.isPolling ? null : this.#progress;
+    return this.isLeader ? null : this.#progress;
   }
 
   start(): void {
@@ -53,7 +53,7 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     const session = new Session();
     this.#session = session;
     session.stops.push(
-      changes.onBell(() => this.#inOrder(session, () => this.#read(session))),
+      changes.onAppend(() => this.#inOrder(session, () => this.#read(session))),
       connection.onChange(() => {
         if (connection.isUp) void this.#join(session);
         else this.#detach();
@@ -79,13 +79,13 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     void this.#options.changes.leave();
   }
 
-  upTo(logged: Place | null): Promise<void> | null {
+  upTo(logged: LogOffset | null): Promise<void> | null {
     const session = this.#session;
     if (!session || !this.#isShared) return null;
     if (session.joining) return session.joining;
     // The client resumes from another instance that was ahead of this one.
-    const { place } = this.#log;
-    const isAhead = logged !== null && logged.run === place?.run && logged.seq > place.seq;
+    const { offset: place } = this.#log;
+    const isAhead = logged !== null && logged.epoch === place?.epoch && logged.offset > place.offset;
     return isAhead ? this.#inOrder(session, () => this.#read(session)) : null;
   }
 
@@ -118,14 +118,14 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     await this.#log.attach(session);
     if (session.isOver) return;
     // The connection can have dropped since the answer; its change event has then already passed.
-    if (!this.#options.changes.connection.isUp) throw new StoreAway();
+    if (!this.#options.changes.connection.isUp) throw new StoreUnavailable();
     this.#isShared = true;
   }
 
   async #read(session: Session): Promise<void> {
     if (!this.#isShared) return;
     await this.#log.read(session);
-    if (this.#isLeader && !session.isOver) await this.#log.rebase();
+    if (this.#isLeader && !session.isOver) await this.#log.replaceSnapshot();
   }
 
   async #append(session: Session, changed: readonly State<Rec>[]): Promise<void> {
@@ -133,16 +133,16 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     const records = changed.map(({ record }) => record);
     try {
       for (let attempt = 0; attempt < mostAttempts && this.#isShared; attempt++) {
-        const isAdded = await log.add(session, records);
+        const isAdded = await log.append(session, records);
         if (session.isOver) return;
-        if (isAdded) return await log.rebase();
+        if (isAdded) return await log.replaceSnapshot();
         await this.#attach(session);
       }
     } catch (error) {
       this.#fail(error);
     }
     if (session.isOver) return;
-    for (const record of records) log.appendedAlone(record);
+    for (const record of records) log.appendedWhilePartitioned(record);
     // Other instances' changes may have been applied since these were detected.
     const { appender, detector } = this.#options;
     appender.append(records.map((record) => detector.stateOf(record)));
@@ -153,26 +153,27 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     if (session.isOver || !changes.connection.isUp) return;
     if (!this.#isShared && !session.joining) return this.#join(session);
     try {
-      const wasPolling = this.isPolling;
+      const wasPolling = this.isLeader;
       const {
-        isPolling,
+        isLeader: isPolling,
         last,
-        pulse: progress,
-      } = await changes.beat(this.#isLeader ? this.#ownProgress() : null);
+        progress,
+      } = await changes.heartbeat(this.#isLeader ? this.#ownProgress() : null);
       if (session.isOver || !this.#isShared) return;
       this.#isLeader = isPolling;
       if (progress !== null) {
-        this.#progress = this.#text.pulseOf(progress);
+        this.#progress = this.#text.progressOf(progress);
         detector.watermark.reached(this.#progress.upstreamMs);
       }
-      const { place } = this.#log;
-      if (last?.run !== place?.run) await this.#inOrder(session, () => this.#attach(session));
-      else if (last && place && last.seq > place.seq) await this.#inOrder(session, () => this.#read(session));
+      const { offset: place } = this.#log;
+      if (last?.epoch !== place?.epoch) await this.#inOrder(session, () => this.#attach(session));
+      else if (last && place && last.offset > place.offset)
+        await this.#inOrder(session, () => this.#read(session));
       if (session.isOver) return;
       // Redis has lost the epoch, or was unreachable when it should have begun.
-      if (this.#isLeader && !this.#log.place && detector.hasBaseline)
+      if (this.#isLeader && !this.#log.offset && detector.hasBaseline)
         await this.#inOrder(session, () => this.#log.begin(session));
-      if (!wasPolling && this.isPolling) onLeader();
+      if (!wasPolling && this.isLeader) onLeader();
     } catch (error) {
       if (!session.isOver) this.#fail(error);
     }
@@ -181,7 +182,7 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
   /** The replicated log cannot be reached or read: continues alone, and attaches again with a later heartbeat. */
   #fail(error: unknown): void {
     const { log, subject } = this.#options;
-    if (!(error instanceof StoreAway))
+    if (!(error instanceof StoreUnavailable))
       log.error({ feed: subject.name, error }, 'What instances share cannot be read');
     this.#detach();
   }
@@ -199,12 +200,12 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
   #ownProgress(): string | null {
     const { readAtMs: lastRead, detector } = this.#options;
     const readAtMs = lastRead();
-    return readAtMs === null ? null : this.#text.ofPulse({ readAtMs, upstreamMs: detector.watermark.ms });
+    return readAtMs === null ? null : this.#text.ofProgress({ readAtMs, upstreamMs: detector.watermark.ms });
   }
 }
 
 /** The time from the first listener to the last. */
-class Session implements Stay {
+class Session implements Participation {
   isOver = false;
   /** Settles with the last operation in order. */
   last: Promise<void> = Promise.resolve();

@@ -61,12 +61,12 @@ export class FanOut<C extends LoggedChange, P> {
       this.#next = feed.log.next;
       this.#stopListening = feed.log.onAppend(() => this.#wake());
     }
-    subscriber.listening = feed.listen(after, {
+    subscriber.listening = feed.subscribe(after, {
       begin: (start) => this.#begin(subscriber, start),
       end: (error) => this.#drop(subscriber, error),
     });
     // `listen` may have ended it at once.
-    if (subscriber.isOver) subscriber.listening.leave();
+    if (subscriber.isOver) subscriber.listening.unsubscribe();
     return () => this.#remove(subscriber);
   }
 

@@ -83,7 +83,7 @@ export class Subscriber<C extends LoggedChange, P> {
   over(): void {
     this.#isOver = true;
     this.caughtUp();
-    this.listening?.leave();
+    this.listening?.unsubscribe();
   }
 
   #supervise(): void {

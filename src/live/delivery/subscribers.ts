@@ -38,7 +38,7 @@ export class Subscribers<C> {
     this.#linger = null;
     this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#options.onFirst();
-    return { leave: () => this.#leave(listener) };
+    return { unsubscribe: () => this.#leave(listener) };
   }
 
   /** Ends the subscription of one listener. */

@@ -6,14 +6,14 @@ export interface FeedFacts {
   readonly name: string;
   readonly poller: Poller;
   /** When another instance last read upstream to the end; null when this one polls. */
-  readonly readElsewhereAtMs: number | null;
+  readonly leaderReadAtMs: number | null;
   readonly subscriberCount: number;
   readonly intervalMs: number;
   readonly nowMs: number;
 }
 
 export function feedStatus(facts: FeedFacts): FeedStatus {
-  const { name, poller, readElsewhereAtMs, subscriberCount, intervalMs, nowMs } = facts;
+  const { name, poller, leaderReadAtMs: readElsewhereAtMs, subscriberCount, intervalMs, nowMs } = facts;
   const { startedAtMs, polls, failures, ...here } = poller.history;
   const lastPollAtMs = readElsewhereAtMs ?? here.lastPollAtMs;
   const lastSuccessAtMs = readElsewhereAtMs ?? here.lastSuccessAtMs;

@@ -10,7 +10,7 @@ export interface Feed<C extends LoggedChange> {
   /** @throws CursorInvalid when `after` is no cursor of this feed */
   check(after: string): void;
   /** Adds a listener; polling starts with the first. `after` must have passed `check`. */
-  listen(after: string | null, listener: FeedListener<C>): Listening;
+  subscribe(after: string | null, listener: FeedListener<C>): Listening;
   status(): FeedStatus;
   /** Ends every subscription with the error, or as complete. */
   close(error: GatewayError | null): void;
@@ -40,7 +40,7 @@ export interface Start<C> {
 
 export interface Listening {
   /** The listener has left; polling stops after the last. */
-  leave(): void;
+  unsubscribe(): void;
 }
 
 /** State of a feed for `gateway.feeds`, `/ready` and the metrics. */

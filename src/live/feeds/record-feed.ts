@@ -73,7 +73,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const detector = new ChangeDetector(subject, clock);
     this.#detector = detector;
     this.#appender = new ChangeAppender({ subject, detector, clock, scope: this.#scope, onDelivering });
-    const isLeader = () => this.#publisher.isPolling;
+    const isLeader = () => this.#publisher.isLeader;
     this.#sweepAndBackfill = new SweepAndBackfill({
       subject,
       reader,
@@ -129,7 +129,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     decodePosition(this.#scope, after);
   }
 
-  listen(after: string | null, listener: FeedListener<Change<Rec, Kind>>): Listening {
+  subscribe(after: string | null, listener: FeedListener<Change<Rec, Kind>>): Listening {
     const listening = this.#subscribers.enter(listener);
     const resume = after === null ? null : { cursor: after, position: decodePosition(this.#scope, after) };
     const waiting = this.#publisher.upTo(resume?.position.logged ?? null);
@@ -195,7 +195,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     return feedStatus({
       name: this.#options.subject.name,
       poller: this.#poller,
-      readElsewhereAtMs: this.#publisher.progress?.readAtMs ?? null,
+      leaderReadAtMs: this.#publisher.progress?.readAtMs ?? null,
       subscriberCount: this.#subscribers.size,
       intervalMs: this.#intervalMs(),
       nowMs: this.#options.clock.now(),

@@ -78,7 +78,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
 
   check(): void {}
 
-  listen(_after: string | null, listener: FeedListener<SensorStatusChange>): Listening {
+  subscribe(_after: string | null, listener: FeedListener<SensorStatusChange>): Listening {
     const listening = this.#subscribers.enter(listener);
     listener.begin({ replay: [], from: this.log.next, liveFrom: this.log.next });
     return listening;
@@ -88,7 +88,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     return feedStatus({
       name: feedName,
       poller: this.#poller,
-      readElsewhereAtMs: null,
+      leaderReadAtMs: null,
       subscriberCount: this.#subscribers.size,
       intervalMs: this.#options.intervalMs(this.#requests),
       nowMs: this.#options.clock.now(),

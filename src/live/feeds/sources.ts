@@ -83,7 +83,7 @@ export function eventFeed({
     onDelivering({ event }: EventRecord) {
       if (event.project) project?.delivering(deliveredEvent(event.project));
       if (event.catalogue) catalogue?.delivering(deliveredEvent(event.catalogue));
-      tenant.kept(createDeliveredEvents).add(event);
+      tenant.perTenant(createDeliveredEvents).add(event);
     },
   };
   if (project) {

@@ -13,7 +13,7 @@ type ReadAll = (scope: ReadScope) => Promise<ReadonlyMap<string, Pair>>;
  */
 export function projectSensors(tenant: Tenant): ReadAll {
   return async (scope) => {
-    const records = await whole(tenant.kept(createInventory).project, new UnifyContext(tenant, scope));
+    const records = await whole(tenant.perTenant(createInventory).project, new UnifyContext(tenant, scope));
     return new Map([...records].map(([key, project]) => [key, { project, catalogue: null }]));
   };
 }
@@ -21,7 +21,7 @@ export function projectSensors(tenant: Tenant): ReadAll {
 /** All sensors of the catalogue, likewise. */
 export function catalogueSensors(tenant: Tenant): ReadAll {
   return async (scope) => {
-    const records = await whole(tenant.kept(createInventory).catalogue, new UnifyContext(tenant, scope));
+    const records = await whole(tenant.perTenant(createInventory).catalogue, new UnifyContext(tenant, scope));
     return new Map([...records].map(([key, catalogue]) => [key, { project: null, catalogue }]));
   };
 }

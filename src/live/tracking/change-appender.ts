@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.js';
-import type { Place } from '../../store/store.js';
+import type { LogOffset } from '../../store/store.js';
 import type { Change, Subject } from './change.js';
 import type { ChangeDetector } from './change-detector.js';
 import { ChangeLog } from './change-log.js';
@@ -20,7 +20,7 @@ export interface ChangeAppenderOptions<Rec, Kind extends string> {
 export interface ReplicatedChange {
   readonly observedAtMs: number;
   readonly isLate: boolean;
-  readonly place: Place;
+  readonly offset: LogOffset;
 }
 
 /** The snapshot of a feed as instances exchange it, without the change log. */
@@ -33,7 +33,7 @@ export interface ExchangedSnapshot<Rec> {
 /** Appends every change to the log of this instance once, from its own reads and from other instances. */
 export class ChangeAppender<Rec, Kind extends string> {
   readonly log: ChangeLog<Change<Rec, Kind>>;
-  readonly offsets = new Offsets({ run: newEpoch(), seq: 0 }, 1);
+  readonly offsets = new Offsets({ epoch: newEpoch(), offset: 0 }, 1);
   readonly replay: Replay<Rec, Kind>;
   readonly #options: ChangeAppenderOptions<Rec, Kind>;
 
@@ -55,15 +55,15 @@ export class ChangeAppender<Rec, Kind extends string> {
    * since only an unbroken sequence can be resumed from this log.
    * @param isLate it comes from an instance that was partitioned, and may be older than what is known
    */
-  appendReplicated(record: Rec, { observedAtMs, isLate, place }: ReplicatedChange): void {
-    const { run, seq } = place;
+  appendReplicated(record: Rec, { observedAtMs, isLate, offset: place }: ReplicatedChange): void {
+    const { epoch: run, offset: seq } = place;
     const { detector } = this.#options;
     const state = detector.stateOf(record);
     const isChange = detector.isChange(state) && !(isLate && detector.isOlder(state));
     const { next } = this.log;
-    if (!isChange) this.offsets.restart({ run, seq }, next);
-    else if (this.offsets.following({ run, seq: seq - 1 }) !== next)
-      this.offsets.restart({ run, seq: seq - 1 }, next);
+    if (!isChange) this.offsets.restart({ epoch: run, offset: seq }, next);
+    else if (this.offsets.following({ epoch: run, offset: seq - 1 }) !== next)
+      this.offsets.restart({ epoch: run, offset: seq - 1 }, next);
     if (isChange) this.#append(state, observedAtMs);
   }
 
@@ -78,11 +78,11 @@ export class ChangeAppender<Rec, Kind extends string> {
 
   /** Starts an epoch of this instance alone: later changes are not part of the replicated log. */
   detach(): void {
-    this.offsets.restart({ run: newEpoch(), seq: 0 }, this.log.next);
+    this.offsets.restart({ epoch: newEpoch(), offset: 0 }, this.log.next);
   }
 
   /** Takes over a snapshot of another instance: appends what is new to a feed with a baseline, learns the rest. */
-  adopt({ records, coveredFromMs, upstreamMs }: ExchangedSnapshot<Rec>, place: Place): void {
+  adopt({ records, coveredFromMs, upstreamMs }: ExchangedSnapshot<Rec>, place: LogOffset): void {
     const { detector, clock, subject } = this.#options;
     const { snapshot } = detector;
     const nowMs = clock.now();

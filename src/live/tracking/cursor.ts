@@ -1,5 +1,5 @@
 import { CursorInvalid } from '../../errors.js';
-import type { Place } from '../../store/store.js';
+import type { LogOffset } from '../../store/store.js';
 import { ByteReader, ByteWriter, hash32 } from './cursor-bytes.js';
 
 /**
@@ -8,7 +8,7 @@ import { ByteReader, ByteWriter, hash32 } from './cursor-bytes.js';
  */
 export interface Position {
   /** Offset of the last change before it, in the epoch that issued it; null when it is not an offset of a log. */
-  readonly logged: Place | null;
+  readonly logged: LogOffset | null;
   /** Time of upstream's newest record. */
   readonly timeMs: number;
   /** Every listed record before this time is known; from it on, only those in `known`. */
@@ -32,8 +32,8 @@ export function encodePosition(scope: string, position: Position): string {
   const { logged, timeMs, horizonMs, oldestOpenMs, known } = position;
   const out = new ByteWriter();
   out.uint(hash32(scope), 4);
-  out.uint(logged?.run ?? 0, 4);
-  out.varint(logged?.seq ?? 0);
+  out.uint(logged?.epoch ?? 0, 4);
+  out.varint(logged?.offset ?? 0);
   out.varint(timeMs);
   out.varint(signed(timeMs - horizonMs));
   out.varint(signed(timeMs - oldestOpenMs));
@@ -86,7 +86,7 @@ function read(scope: string, cursor: string): Position | null {
     known.set(id, input.uint(stateBytes));
   }
   if (!input.isAtEnd) return null;
-  return { logged: run === 0 ? null : { run, seq }, timeMs, horizonMs, oldestOpenMs, known };
+  return { logged: run === 0 ? null : { epoch: run, offset: seq }, timeMs, horizonMs, oldestOpenMs, known };
 }
 
 /** Upstream numbers its records consecutively (docs/interfaces.md P2), so most ids form a few unbroken ranges. */

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Place } from '../../store/store.js';
+import type { LogOffset } from '../../store/store.js';
 
 /**
  * Maps numbers of the local change log to offsets that other instances understand. From one change on, the log contains
@@ -7,31 +7,31 @@ import type { Place } from '../../store/store.js';
  * instances it is the part that all of them hold in the same order.
  */
 export class Offsets {
-  #before: Place;
+  #before: LogOffset;
   #from: number;
 
   /** @param from number of the change in the log that follows `before` */
-  constructor(before: Place, from: number) {
+  constructor(before: LogOffset, from: number) {
     this.#before = before;
     this.#from = from;
   }
 
   /** Another epoch begins at the change `from`, or the same one continues there after a gap. */
-  restart(before: Place, from: number): void {
+  restart(before: LogOffset, from: number): void {
     this.#before = before;
     this.#from = from;
   }
 
   /** Null for a change from before the epoch. */
-  placeOf(number: number): Place | null {
+  offsetOf(number: number): LogOffset | null {
     if (number < this.#from) return null;
-    return { run: this.#before.run, seq: this.#before.seq + 1 + number - this.#from };
+    return { epoch: this.#before.epoch, offset: this.#before.offset + 1 + number - this.#from };
   }
 
   /** Number of the change that follows the offset; null when the log may have a gap in between. */
-  following({ run, seq }: Place): number | null {
-    const isContiguous = run === this.#before.run && seq >= this.#before.seq;
-    return isContiguous ? this.#from + seq - this.#before.seq : null;
+  following({ epoch: run, offset: seq }: LogOffset): number | null {
+    const isContiguous = run === this.#before.epoch && seq >= this.#before.offset;
+    return isContiguous ? this.#from + seq - this.#before.offset : null;
   }
 }
 

@@ -50,7 +50,7 @@ export class Replay<Rec, Kind extends string> {
         unknownFromMs: nothingUnknown,
         nowMs: clock.wallMs(),
       });
-      return encodePosition(scope, { ...position, logged: offsets.placeOf(seq) });
+      return encodePosition(scope, { ...position, logged: offsets.offsetOf(seq) });
     });
   }
 

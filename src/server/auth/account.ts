@@ -4,7 +4,7 @@ import { UpstreamUnavailable } from '../../errors.js';
 import { newCostMeter, type ReadScope, type UpstreamStatus } from '../../upstream/read/read.js';
 
 /** A key that is in memory only while a request or socket that sent it is open (docs/behaviour.md 7). */
-export interface HeldKey {
+export interface ClientKey {
   /** Throws `UpstreamUnavailable` when no request or socket with the key is open. */
   value(): string;
   /** The keys in memory of the accounts that share a tenant with this one. */
@@ -24,7 +24,7 @@ export interface AccountOptions<Client> {
   /** SHA-256 of the key; the key itself is dropped when it is not in use. */
   readonly hash: string;
   /** Called once, while the key is in memory. */
-  readonly connect: (key: HeldKey) => Client;
+  readonly connect: (key: ClientKey) => Client;
   /** A cheap read that shows whether upstream accepts the key. */
   readonly probe: (client: Client, scope: ReadScope) => Promise<unknown>;
   readonly clock: Clock;

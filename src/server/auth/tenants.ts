@@ -5,7 +5,7 @@ import type { Log } from '../../log.js';
 import { Tenant } from '../../unify/context.js';
 import type { CatalogueClient } from '../../upstream/catalogue/client.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
-import { type Account, type HeldKey, keyHash } from './account.js';
+import { type Account, type ClientKey, keyHash } from './account.js';
 import { Accounts } from './accounts.js';
 import type { Client } from './auth.js';
 
@@ -25,8 +25,8 @@ export interface Tenants {
 
 export interface TenantsOptions {
   /** Null where the interface is not configured. */
-  readonly connectProject: ((key: HeldKey) => ProjectClient) | null;
-  readonly connectCatalogue: ((key: HeldKey) => CatalogueClient) | null;
+  readonly connectProject: ((key: ClientKey) => ProjectClient) | null;
+  readonly connectCatalogue: ((key: ClientKey) => CatalogueClient) | null;
   readonly feedsOf: (tenant: Tenant) => Feeds;
   readonly clock: Clock;
   readonly log: Log;

@@ -5,7 +5,7 @@ import { Dependencies } from '../../upstream/cache/dependencies.js';
 import { createDerivedCache, type DerivedCache } from '../../upstream/cache/derived-cache.js';
 import type { ResponseCache } from '../../upstream/cache/response-cache.js';
 import { onAbort } from '../../upstream/http/abort.js';
-import { KeptAnswer } from './kept-answer.js';
+import { CachedAnswer } from './cached-answer.js';
 import type { Operation } from './operation.js';
 
 /**
@@ -15,15 +15,15 @@ import type { Operation } from './operation.js';
  */
 export interface AnswerCache {
   /** The valid cached answer to the text `request`, or null. A hit charges the cost meter as a new execution would. */
-  find(request: string, operation: Operation): KeptAnswer | null;
+  find(request: string, operation: Operation): CachedAnswer | null;
   /** Starts recording the dependencies of the answer, without which it cannot be cached. Call it before execution. */
   note(operation: Operation): void;
   /** True if the answer of the executed operation may be cached. */
-  mayKeep(operation: Operation): boolean;
+  mayWrite(operation: Operation): boolean;
   /** Caches the answer; null where it may not be cached. */
-  keep(request: string, operation: Operation, json: string): KeptAnswer | null;
+  write(request: string, operation: Operation, json: string): CachedAnswer | null;
   /** Passes the pieces through and caches the answer after the last one. */
-  keeping(request: string, operation: Operation, pieces: Iterable<string>): Iterable<string>;
+  writing(request: string, operation: Operation, pieces: Iterable<string>): Iterable<string>;
   /** Cache hits since the start. */
   readonly hitCount: number;
 }
@@ -32,9 +32,9 @@ export interface AnswerCache {
 export const noAnswerCache: AnswerCache = {
   find: () => null,
   note: () => {},
-  mayKeep: () => false,
-  keep: () => null,
-  keeping: (_request, _operation, pieces) => pieces,
+  mayWrite: () => false,
+  write: () => null,
+  writing: (_request, _operation, pieces) => pieces,
   hitCount: 0,
 };
 
@@ -64,11 +64,11 @@ export function createAnswerCache(responses: ResponseCache, clock: Clock): Answe
     return !client.tenant.signal.aborted;
   }
 
-  function keep(request: string, operation: Operation, json: string): KeptAnswer | null {
+  function keep(request: string, operation: Operation, json: string): CachedAnswer | null {
     const { dependencies, name, client } = operation;
     if (!mayKeep(operation) || dependencies === null || json.length > mostBytes) return null;
     const cache = cacheOf(client.tenant);
-    const answer: KeptAnswer = new KeptAnswer(Buffer.from(json), name, dependencies, () => {
+    const answer: CachedAnswer = new CachedAnswer(Buffer.from(json), name, dependencies, () => {
       // The cache may have evicted or replaced it meanwhile.
       if (cache.get(request) === answer) cache.put(request, answer, answer.bytes);
     });
@@ -82,7 +82,7 @@ export function createAnswerCache(responses: ResponseCache, clock: Clock): Answe
       if (operation.wantsCost || operation.demand) return null;
       const cache = cacheOf(operation.client.tenant);
       const answer = cache.get(request);
-      if (!(answer instanceof KeptAnswer)) return null;
+      if (!(answer instanceof CachedAnswer)) return null;
       if (answer.dependencies.state(clock.now()) === 'gone') {
         cache.delete(request);
         return null;
@@ -97,9 +97,9 @@ export function createAnswerCache(responses: ResponseCache, clock: Clock): Answe
       // A demand in the request text is not known yet when `find` runs, so answers made under a demand are not cached.
       if (!operation.wantsCost && !operation.demand) operation.dependencies = new Dependencies();
     },
-    mayKeep,
-    keep,
-    *keeping(request, operation, pieces) {
+    mayWrite: mayKeep,
+    write: keep,
+    *writing(request, operation, pieces) {
       if (!mayKeep(operation)) return yield* pieces;
       const written: string[] = [];
       let length = 0;

@@ -1,5 +1,5 @@
 import type { Dependencies } from '../../upstream/cache/dependencies.js';
-import type { Coding, KeptAnswer } from '../execution/kept-answer.js';
+import type { CachedAnswer, Coding } from '../execution/cached-answer.js';
 import type { MediaType } from './media-type.js';
 
 // Longest lifetime of any mutable response. It also bounds immutable ones, since a new gateway version may differ.
@@ -31,4 +31,4 @@ export function isKnownTo(
   return tags.find((tag) => held.includes(tag)) ?? null;
 }
 
-type Digested = Pick<KeptAnswer, 'digest'>;
+type Digested = Pick<CachedAnswer, 'digest'>;

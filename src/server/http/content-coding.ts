@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Coding, codings } from '../execution/kept-answer.js';
+import { type Coding, codings } from '../execution/cached-answer.js';
 
 // Cached, since clients send the same few headers again and again.
 const known = new LRUCache<string, readonly Coding[]>({ max: 100 });

@@ -16,7 +16,7 @@ import { mediaTypeFor } from './media-type.js';
 import { areWellFormed, bodyParameters, type Parameters, searchParameters } from './parameters.js';
 import { bodyCodings, isDecodable, readBody } from './read-body.js';
 import { isMethod, refuse, sendError } from './reply.js';
-import { sendAnswer, sendKept } from './send-answer.js';
+import { sendAnswer, sendCached } from './send-answer.js';
 import { isStream, sendResponse } from './send-response.js';
 
 export interface GraphQLRouteOptions extends ClientRouteOptions {
@@ -42,7 +42,7 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     const { request, operation } = exchange;
     const type = mediaTypeFor(request.headers.accept);
     const cached = type && answers.find(requestText, operation);
-    if (cached) return sendKept(cached, exchange, { type, clock });
+    if (cached) return sendCached(cached, exchange, { type, clock });
     const read = parametersOf(requestText);
     operation.demand = stricter(operation.demand, demandOf(read.maxAgeMs, clock.now()));
     answers.note(operation);

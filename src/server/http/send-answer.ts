@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.js';
 import type { Maybe } from '../../maybe.js';
 import { type Answer, statusOf } from '../execution/answer.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
-import { type Coding, codings, digestOf, type KeptAnswer } from '../execution/kept-answer.js';
+import { type CachedAnswer, type Coding, codings, digestOf } from '../execution/cached-answer.js';
 import { cacheControl, entityTag, isKnownTo } from './caching.js';
 import { codingsFor } from './content-coding.js';
 import type { Exchange } from './exchange.js';
@@ -24,12 +24,12 @@ export function sendAnswer(answer: Answer, exchange: Exchange, sending: Sending)
   if (response.destroyed) return;
   const { json } = answer;
   if (typeof json === 'string') {
-    const cached = answers.keep(asked, operation, json);
-    if (cached) return sendKept(cached, exchange, sending, []);
+    const cached = answers.write(asked, operation, json);
+    if (cached) return sendCached(cached, exchange, sending, []);
   }
   const { status, headers } = statusOf(answer.result, type);
   head.push(...headers, 'content-type', contentTypes[type]);
-  const pieces = typeof json === 'string' ? [json] : answers.keeping(asked, operation, json);
+  const pieces = typeof json === 'string' ? [json] : answers.writing(asked, operation, json);
   if (type === 'text/event-stream') {
     response.writeHead(status, [...head, ...headersOfStream]);
     return sendPieces(asEvent(pieces), response, clock);
@@ -37,7 +37,7 @@ export function sendAnswer(answer: Answer, exchange: Exchange, sending: Sending)
   const { dependencies } = operation;
   const isDemanded = operation.demand !== null && answer.result.errors === undefined;
   if (typeof json === 'string' && isDemanded && sendIfKnown(json, exchange, type)) return;
-  const isKnown = dependencies !== null && answers.mayKeep(operation);
+  const isKnown = dependencies !== null && answers.mayWrite(operation);
   if (isDemanded) head.push('cache-control', 'private, no-cache');
   else head.push('cache-control', isKnown ? cacheControl(dependencies, clock.now()) : 'no-store');
   if (typeof json !== 'string') {
@@ -65,8 +65,8 @@ function sendIfKnown(json: string, { request, response, head }: Exchange, type: 
 }
 
 /** Sends a cached answer: unencoded, encoded, or as 304 where the client has it. */
-export function sendKept(
-  cached: KeptAnswer,
+export function sendCached(
+  cached: CachedAnswer,
   { request, response, head }: Exchange,
   { type, clock }: Pick<Sending, 'type' | 'clock'>,
   accepted = codingsFor(request.headers['accept-encoding']),

@@ -8,9 +8,9 @@ import type { Log } from '../../log.js';
 import type { Access, Client, Credentials } from '../auth/auth.js';
 import type { ClientRate } from '../auth/client-rate.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
+import type { CachedAnswer } from '../execution/cached-answer.js';
 import type { GraphQLEngine, OperationArgs } from '../execution/engine.js';
 import { finishResult, shownResult, withoutHttp } from '../execution/finished-result.js';
-import type { KeptAnswer } from '../execution/kept-answer.js';
 import { type OnFinished, Operation } from '../execution/operation.js';
 import { prepare, run } from '../execution/run.js';
 import { demandOf, maxAgeInExtensions } from '../http/demanded-age.js';
@@ -71,7 +71,7 @@ export function socketProtocol(
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const { client } = session;
     if (client === null) throw new Error('An operation before its socket was acknowledged');
-    const { wantsCost, outletFor } = session.parts;
+    const { wantsCost, sinkFor: outletFor } = session.parts;
     const operation = new Operation({ client, wantsCost, sink: outletFor(id), traceparent: null });
     session.running.set(id, { operation, startedAtMs: clock.now() });
     try {
@@ -114,11 +114,11 @@ export function socketProtocol(
     const { operation, requestText } = begun;
     const { json } = await run(engine, begun.args);
     if (typeof json === 'string') {
-      return sentTo(operation, answers.keep(requestText, operation, json)?.json ?? Buffer.from(json));
+      return sentTo(operation, answers.write(requestText, operation, json)?.json ?? Buffer.from(json));
     }
     // Long results are serialised piece by piece, so that the event loop serves other clients in between.
     const written: string[] = [];
-    for (const piece of answers.keeping(requestText, operation, json)) {
+    for (const piece of answers.writing(requestText, operation, json)) {
       written.push(piece);
       await nextTurn();
     }
@@ -171,7 +171,7 @@ type SocketContext = Context<Record<string, unknown>, SocketSession>;
 
 /** A prepared operation, between `onSubscribe` and `execute` or `subscribe` of graphql-ws. */
 type Begun =
-  | { readonly operation: Operation; readonly cached: KeptAnswer }
+  | { readonly operation: Operation; readonly cached: CachedAnswer }
   | {
       readonly operation: Operation;
       readonly args: OperationArgs;

@@ -8,7 +8,7 @@ export interface SessionParts {
   readonly wantsCost: boolean;
   close(code: number, reason: string): void;
   /** The sink for results of the operation `id`, which bypass graphql-ws. */
-  outletFor(id: string): ResultSink;
+  sinkFor(id: string): ResultSink;
 }
 
 interface Running {

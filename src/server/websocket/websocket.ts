@@ -75,7 +75,7 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
       credentials: credentialsOf(request),
       wantsCost: request.headers['x-upstream-cost'] === '1',
       close: (code, reason) => socket.close(code, reason),
-      outletFor: socketSinks(socket, request.socket),
+      sinkFor: socketSinks(socket, request.socket),
     });
     const closed = protocol.opened(
       {

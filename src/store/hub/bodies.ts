@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.js';
-import { type Claim, claimMs, keptForMs, type OpenedBody } from '../claimed-bodies.js';
+import { type Claim, claimMs, type OpenedBody, storedForMs } from '../claimed-bodies.js';
 
 /** Unambiguous, since a name contains no line break. */
 const keyOf = (name: string, id: string) => `${name}\n${id}`;
@@ -72,7 +72,7 @@ export class HubBodies {
     const epoch = Number(generation);
     if (!this.#isCurrent(name, epoch)) return;
     const key = keyOf(name, id);
-    if (packed) this.#bodies.set(key, { epoch, packed, untilMs: this.#clock.now() + keptForMs });
+    if (packed) this.#bodies.set(key, { epoch, packed, untilMs: this.#clock.now() + storedForMs });
     else this.#bodies.delete(key);
   }
 

@@ -3,8 +3,8 @@ import {
   type Attached,
   goneAfterMs,
   type Heartbeat,
+  type LogOffset,
   leaseMs,
-  type Place,
   type SharedChange,
 } from '../store.js';
 
@@ -21,28 +21,28 @@ export class HubChanges {
   }
 
   /** @param owner the worker that listens */
-  attach(owner: object, name: string, own: Place | null): Attached | null {
+  attach(owner: object, name: string, own: LogOffset | null): Attached | null {
     return this.#log(name).attach(owner, own);
   }
 
-  begin(name: string, run: number, base: string): boolean {
-    return this.#log(name).begin(run, base);
+  begin(name: string, epoch: number, snapshot: string): boolean {
+    return this.#log(name).begin(epoch, snapshot);
   }
 
-  publish(owner: object, name: string, run: number, texts: readonly string[]): number | null {
-    return this.#logs.get(name)?.publish(owner, run, texts) ?? null;
+  publish(owner: object, name: string, epoch: number, texts: readonly string[]): number | null {
+    return this.#logs.get(name)?.publish(owner, epoch, texts) ?? null;
   }
 
-  readAfter(name: string, place: Place): readonly SharedChange[] | null {
+  readAfter(name: string, place: LogOffset): readonly SharedChange[] | null {
     return this.#logs.get(name)?.readAfter(place) ?? null;
   }
 
-  rebase(name: string, place: Place, base: string): void {
-    this.#logs.get(name)?.rebase(place, base);
+  rebase(name: string, at: LogOffset, snapshot: string): void {
+    this.#logs.get(name)?.rebase(at, snapshot);
   }
 
-  beat(owner: object, name: string, pulse: string | null): Heartbeat {
-    return this.#log(name).beat(owner, pulse);
+  beat(owner: object, name: string, progress: string | null): Heartbeat {
+    return this.#log(name).beat(owner, progress);
   }
 
   leave(owner: object, name: string): void {
@@ -78,13 +78,13 @@ export class HubChanges {
 class HubLog {
   readonly #clock: Clock;
   #epoch: number | null = null;
-  #snapshot: { readonly seq: number; readonly text: string } = { seq: 0, text: '' };
+  #snapshot: { readonly offset: number; readonly text: string } = { offset: 0, text: '' };
   #changes: SharedChange[] = [];
   #last = 0;
   /** Time of the last heartbeat by listener. */
   readonly #listeners = new Map<object, number>();
   #lease: { readonly owner: object; untilMs: number } | null = null;
-  #pulse: string | null = null;
+  #progress: string | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -95,59 +95,59 @@ class HubLog {
     return this.#listeners.size === 0;
   }
 
-  attach(owner: object, own: Place | null): Attached | null {
+  attach(owner: object, own: LogOffset | null): Attached | null {
     this.#listen(owner);
-    if (this.#epoch !== null && this.#epoch === own?.run) {
-      const changes = this.#after(own.seq);
-      if (changes) return { run: this.#epoch, base: null, changes };
+    if (this.#epoch !== null && this.#epoch === own?.epoch) {
+      const changes = this.#after(own.offset);
+      if (changes) return { epoch: this.#epoch, snapshot: null, changes };
     }
     if (this.#epoch !== null && this.#listeners.size > 1) {
-      const changes = this.#after(this.#snapshot.seq);
-      if (changes) return { run: this.#epoch, base: this.#snapshot, changes };
+      const changes = this.#after(this.#snapshot.offset);
+      if (changes) return { epoch: this.#epoch, snapshot: this.#snapshot, changes };
     }
     // No other instance listens, or the log has a gap: end the epoch. The next one begins with a snapshot to resync
     // from.
     this.#epoch = null;
     this.#changes = [];
-    this.#pulse = null;
+    this.#progress = null;
     return null;
   }
 
-  begin(run: number, text: string): boolean {
+  begin(epoch: number, text: string): boolean {
     if (this.#epoch !== null) return false;
-    this.#epoch = run;
-    this.#snapshot = { seq: 0, text };
+    this.#epoch = epoch;
+    this.#snapshot = { offset: 0, text };
     this.#changes = [];
     this.#last = 0;
     return true;
   }
 
-  publish(owner: object, run: number, texts: readonly string[]): number | null {
-    if (run !== this.#epoch) return null;
+  publish(owner: object, epoch: number, texts: readonly string[]): number | null {
+    if (epoch !== this.#epoch) return null;
     this.#keepLease(owner);
-    for (const text of texts) this.#changes.push({ seq: ++this.#last, text });
+    for (const text of texts) this.#changes.push({ offset: ++this.#last, text });
     // Trimmed seldom, since that copies the array.
     if (this.#changes.length > 1.1 * mostChanges) this.#changes = this.#changes.slice(-mostChanges);
     return this.#last;
   }
 
-  readAfter({ run, seq }: Place): readonly SharedChange[] | null {
-    return run === this.#epoch ? this.#after(seq) : null;
+  readAfter({ epoch, offset }: LogOffset): readonly SharedChange[] | null {
+    return epoch === this.#epoch ? this.#after(offset) : null;
   }
 
-  rebase({ run, seq }: Place, text: string): void {
-    if (run === this.#epoch) this.#snapshot = { seq, text };
+  rebase({ epoch, offset }: LogOffset, text: string): void {
+    if (epoch === this.#epoch) this.#snapshot = { offset, text };
   }
 
-  beat(owner: object, pulse: string | null): Heartbeat {
+  beat(owner: object, progress: string | null): Heartbeat {
     this.#listen(owner);
     if (this.#lease === null || this.#lease.untilMs <= this.#clock.now()) {
       this.#lease = { owner, untilMs: 0 };
     }
-    const isPolling = this.#keepLease(owner);
-    if (isPolling && pulse !== null) this.#pulse = pulse;
-    const last = this.#epoch === null ? null : { run: this.#epoch, seq: this.#last };
-    return { isPolling, last, pulse: this.#pulse };
+    const isLeader = this.#keepLease(owner);
+    if (isLeader && progress !== null) this.#progress = progress;
+    const last = this.#epoch === null ? null : { epoch: this.#epoch, offset: this.#last };
+    return { isLeader, last, progress: this.#progress };
   }
 
   leave(owner: object): void {
@@ -179,8 +179,8 @@ class HubLog {
   }
 
   /** Null when the next change has been discarded. */
-  #after(seq: number): readonly SharedChange[] | null {
-    const count = this.#last - seq;
+  #after(offset: number): readonly SharedChange[] | null {
+    const count = this.#last - offset;
     if (count < 0 || count > this.#changes.length) return null;
     return this.#changes.slice(this.#changes.length - count);
   }

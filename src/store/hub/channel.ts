@@ -1,4 +1,4 @@
-import { StoreAway } from '../store.js';
+import { StoreUnavailable } from '../store.js';
 
 /** One end of a connection that delivers whole messages in order, to a child process or within one process. */
 export interface MessagePort {
@@ -58,7 +58,7 @@ export class Channel<Theirs extends Calls<Theirs>> {
     name: Name,
     ...args: Arguments<Theirs, Name>
   ): Promise<Answer<Theirs, Name>> {
-    if (!this.#isOpen) return Promise.reject(new StoreAway());
+    if (!this.#isOpen) return Promise.reject(new StoreUnavailable());
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve: (value) => resolve(value as Answer<Theirs, Name>), reject });
@@ -108,7 +108,7 @@ export class Channel<Theirs extends Calls<Theirs>> {
   #close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    for (const { reject } of this.#waiting.values()) reject(new StoreAway());
+    for (const { reject } of this.#waiting.values()) reject(new StoreUnavailable());
     this.#waiting.clear();
     for (const listener of this.#closing) listener();
   }

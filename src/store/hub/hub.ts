@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
-import type { Appended, Heard, NewEntry } from '../batched-journal.js';
+import type { Appended, NewEntry, ReadUpTo } from '../batched-journal.js';
 import type { Claim, OpenedBody } from '../claimed-bodies.js';
-import type { Attached, Heartbeat, Place, SharedChange } from '../store.js';
+import type { Attached, Heartbeat, LogOffset, SharedChange } from '../store.js';
 import { HubBodies } from './bodies.js';
 import { HubChanges } from './changes.js';
 import type { Channel } from './channel.js';
@@ -17,12 +17,12 @@ export interface HubCalls {
   extendClaim(name: string, id: string, claim: Claim): void;
   releaseClaim(name: string, id: string, claimName: string): void;
   clearBodies(name: string): void;
-  append(name: string, writer: string, heard: Heard, entries: readonly NewEntry[]): Appended;
-  attach(name: string, own: Place | null): Attached | null;
+  append(name: string, writer: string, heard: ReadUpTo, entries: readonly NewEntry[]): Appended;
+  attach(name: string, own: LogOffset | null): Attached | null;
   begin(name: string, run: number, base: string): boolean;
   publish(name: string, run: number, changes: readonly string[]): number | null;
-  readAfter(name: string, place: Place): readonly SharedChange[] | null;
-  rebase(name: string, place: Place, base: string): void;
+  readAfter(name: string, place: LogOffset): readonly SharedChange[] | null;
+  rebase(name: string, place: LogOffset, base: string): void;
   beat(name: string, pulse: string | null): Heartbeat;
   leaveFeed(name: string): void;
   /** Turns `ring` calls for a feed on or off. */
@@ -30,7 +30,7 @@ export interface HubCalls {
 }
 
 /** The calls that an instance answers. */
-export interface HubNews {
+export interface HubNotices {
   ring(name: string): void;
   /** Another instance has cleared its bodies. */
   cleared(name: string): void;
@@ -60,7 +60,7 @@ export class Hub {
   }
 
   /** Answers one instance for as long as its channel is open. */
-  serve(channel: Channel<HubNews>): void {
+  serve(channel: Channel<HubNotices>): void {
     const member: HubMember = { channel, bells: new Set() };
     this.#members.add(member);
     channel.answer(this.#callsOf(member));
@@ -121,7 +121,7 @@ export class Hub {
 }
 
 interface HubMember {
-  readonly channel: Channel<HubNews>;
+  readonly channel: Channel<HubNotices>;
   /** Names of the feeds for which it receives `ring`. */
   readonly bells: Set<string>;
 }

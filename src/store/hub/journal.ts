@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.js';
-import { type Appended, type Heard, type NewEntry, type SharedEntry, slotMs } from '../batched-journal.js';
+import { type Appended, type NewEntry, type ReadUpTo, type SharedEntry, slotMs } from '../batched-journal.js';
 
 // Entries are retained singly for the minute of a rate limit, plus a margin for clocks and transit.
 const reachMs = 65_000;
@@ -19,7 +19,7 @@ export class HubJournals {
     this.#clock = clock;
   }
 
-  append(name: string, writer: string, heard: Heard, entries: readonly NewEntry[]): Appended {
+  append(name: string, writer: string, heard: ReadUpTo, entries: readonly NewEntry[]): Appended {
     let journal = this.#journals.get(name);
     if (!journal) {
       journal = new HubJournal();
@@ -40,7 +40,7 @@ class HubJournal {
   readonly #counts = new Map<number, number>();
   #standing: (SharedEntry & { readonly untilMs: number }) | null = null;
 
-  append(writer: string, heard: Heard, newEntries: readonly NewEntry[], nowMs: number): Appended {
+  append(writer: string, heard: ReadUpTo, newEntries: readonly NewEntry[], nowMs: number): Appended {
     this.#forget(nowMs);
     const heardAtMs = Number(heard.upToDateAtMs);
     const isNew = heard.offset === '' || nowMs - heardAtMs > reachMs || nowMs < heardAtMs;

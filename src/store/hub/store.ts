@@ -1,16 +1,16 @@
 import type { Clock } from '../../clock.js';
-import { type Appended, BatchedJournal, type Heard, type NewEntry } from '../batched-journal.js';
+import { type Appended, BatchedJournal, type NewEntry, type ReadUpTo } from '../batched-journal.js';
 import { type BodiesBackend, type Claim, ClaimedBodies, type OpenedBody } from '../claimed-bodies.js';
-import type { Connection, Place, SharedChanges, Store } from '../store.js';
+import type { Connection, LogOffset, SharedChanges, Store } from '../store.js';
 import type { Channel } from './channel.js';
-import type { HubCalls, HubNews } from './hub.js';
+import type { HubCalls, HubNotices } from './hub.js';
 
 /** One instance's client of the hub. It is up until the channel closes, which is final. */
 export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
   const bells = new Map<string, () => void>();
   const clearing = new Map<string, Set<() => void>>();
   let instances = 1;
-  const handlers: HubNews = {
+  const handlers: HubNotices = {
     ring: (name) => bells.get(name)?.(),
     cleared: (name) => {
       for (const listener of clearing.get(name) ?? []) listener();
@@ -34,7 +34,7 @@ export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
           return channel.isOpen;
         },
         time: sameClock,
-        append: (writer: string, heard: Heard, entries: readonly NewEntry[]): Promise<Appended> =>
+        append: (writer: string, heard: ReadUpTo, entries: readonly NewEntry[]): Promise<Appended> =>
           channel.call('append', name, writer, heard, entries),
       }),
     changes: (name) => changesIn(channel, connection, bells, name),
@@ -107,12 +107,12 @@ function changesIn(
     time: sameClock,
     attach: (own) => channel.call('attach', name, own),
     begin: (run, base) => channel.call('begin', name, run, base),
-    publish: (run, changes) => channel.call('publish', name, run, changes),
-    readAfter: (place: Place) => channel.call('readAfter', name, place),
-    rebase: (place, base) => channel.call('rebase', name, place, base),
-    beat: (pulse) => channel.call('beat', name, pulse),
+    append: (run, changes) => channel.call('publish', name, run, changes),
+    readAfter: (place: LogOffset) => channel.call('readAfter', name, place),
+    replaceSnapshot: (place, base) => channel.call('rebase', name, place, base),
+    heartbeat: (pulse) => channel.call('beat', name, pulse),
     leave: () => channel.call('leaveFeed', name).catch(() => {}),
-    onBell(ring) {
+    onAppend(ring) {
       bells.set(name, ring);
       channel.tell('hearBell', name, true);
       return () => {

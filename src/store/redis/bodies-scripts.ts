@@ -29,7 +29,7 @@ end
 return {time, generation, isOurs and 1 or 0, body}`;
 
 /** ARGV: a rank. Returns 1 if there is a claim at least as urgent. */
-export const looking = `
+export const readingClaim = `
 local asked = redis.call('GET', KEYS[3])
 return {redis.call('TIME'), asked and tonumber(string.sub(asked, 1, 1)) <= tonumber(ARGV[1]) and 1 or 0}`;
 

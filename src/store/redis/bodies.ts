@@ -3,11 +3,11 @@ import {
   type Claim,
   ClaimedBodies,
   claimMs,
-  keptForMs,
   type OpenedBody,
+  storedForMs,
 } from '../claimed-bodies.js';
 import type { SharedBodies } from '../store.js';
-import { claiming, forgetting, keeping, leaving, looking, opening } from './bodies-scripts.js';
+import { claiming, forgetting, keeping, leaving, opening, readingClaim } from './bodies-scripts.js';
 import type { RedisLink } from './link.js';
 
 /** Bodies in Redis, each stored as one string that begins with its generation. */
@@ -42,12 +42,12 @@ class RedisBodiesBackend implements BodiesBackend {
   }
 
   async isClaimed(id: string, rank: number): Promise<boolean> {
-    const [isClaimed] = await this.#run(looking, id, [rank]);
+    const [isClaimed] = await this.#run(readingClaim, id, [rank]);
     return isClaimed === 1;
   }
 
   async put(id: string, generation: string, packed: Buffer | null): Promise<void> {
-    await this.#run(keeping, id, packed ? [generation, packed, keptForMs] : [generation]);
+    await this.#run(keeping, id, packed ? [generation, packed, storedForMs] : [generation]);
   }
 
   async extend(id: string, { rank, name }: Claim): Promise<void> {

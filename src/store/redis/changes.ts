@@ -2,8 +2,8 @@ import {
   type Attached,
   goneAfterMs,
   type Heartbeat,
+  type LogOffset,
   leaseMs,
-  type Place,
   type SharedChange,
   type SharedChanges,
 } from '../store.js';
@@ -35,43 +35,47 @@ export class RedisChanges implements SharedChanges {
     return this.#link.time;
   }
 
-  async attach(own: Place | null): Promise<Attached | null> {
-    const [run, base, seq, changes] = await this.#run(attaching, own?.run ?? '', own?.seq ?? '');
-    if (run === undefined) return null;
-    const isBased = String(seq) !== '';
+  async attach(own: LogOffset | null): Promise<Attached | null> {
+    const [epoch, snapshot, offset, changes] = await this.#run(
+      attaching,
+      own?.epoch ?? '',
+      own?.offset ?? '',
+    );
+    if (epoch === undefined) return null;
+    const isBased = String(offset) !== '';
     return {
-      run: Number(run),
-      base: isBased ? { seq: Number(seq), text: String(base) } : null,
+      epoch: Number(epoch),
+      snapshot: isBased ? { offset: Number(offset), text: String(snapshot) } : null,
       changes: changesOf(changes),
     };
   }
 
-  async begin(run: number, base: string): Promise<boolean> {
-    const [isBegun] = await this.#run(beginning, run, base);
+  async begin(epoch: number, snapshot: string): Promise<boolean> {
+    const [isBegun] = await this.#run(beginning, epoch, snapshot);
     return Number(isBegun) === 1;
   }
 
-  async publish(run: number, changes: readonly string[]): Promise<number | null> {
-    const [last] = await this.#run(publishing, run, this.#bell, mostChanges, ...changes);
+  async append(epoch: number, changes: readonly string[]): Promise<number | null> {
+    const [last] = await this.#run(publishing, epoch, this.#bell, mostChanges, ...changes);
     return last === undefined ? null : Number(last);
   }
 
-  async readAfter({ run, seq }: Place): Promise<readonly SharedChange[] | null> {
-    const [changes] = await this.#run(reading, run, seq);
+  async readAfter({ epoch, offset }: LogOffset): Promise<readonly SharedChange[] | null> {
+    const [changes] = await this.#run(reading, epoch, offset);
     return changes === undefined ? null : changesOf(changes);
   }
 
-  async rebase({ run, seq }: Place, base: string): Promise<void> {
-    await this.#run(rebasing, run, seq, base);
+  async replaceSnapshot({ epoch, offset }: LogOffset, snapshot: string): Promise<void> {
+    await this.#run(rebasing, epoch, offset, snapshot);
   }
 
-  async beat(pulse: string | null): Promise<Heartbeat> {
-    const answer = await this.#run(beating, pulse ?? '');
-    const [isPolling, run, last, progress] = answer.map(String);
+  async heartbeat(own: string | null): Promise<Heartbeat> {
+    const answer = await this.#run(beating, own ?? '');
+    const [isLeader, epoch, last, progress] = answer.map(String);
     return {
-      isPolling: isPolling === '1',
-      last: run ? { run: Number(run), seq: Number(last) } : null,
-      pulse: progress || null,
+      isLeader: isLeader === '1',
+      last: epoch ? { epoch: Number(epoch), offset: Number(last) } : null,
+      progress: progress || null,
     };
   }
 
@@ -79,7 +83,7 @@ export class RedisChanges implements SharedChanges {
     await this.#run(leaving, this.#bell).catch(() => {});
   }
 
-  onBell(ring: () => void): () => void {
+  onAppend(ring: () => void): () => void {
     return this.#link.onBell(this.#bell, ring);
   }
 
@@ -92,7 +96,7 @@ export class RedisChanges implements SharedChanges {
 /** Decodes the answer of `XRANGE`: id and fields of each entry. */
 function changesOf(answer: unknown): SharedChange[] {
   return (answer as [unknown, [unknown, unknown]][]).map(([id, [, text]]) => ({
-    seq: Number.parseInt(String(id), 10),
+    offset: Number.parseInt(String(id), 10),
     text: String(text),
   }));
 }

@@ -1,9 +1,9 @@
 import {
   type Appended,
   BatchedJournal,
-  type Heard,
   type JournalBackend,
   type NewEntry,
+  type ReadUpTo,
 } from '../batched-journal.js';
 import type { Journal } from '../store.js';
 import { addScript } from './journal-script.js';
@@ -33,7 +33,7 @@ class RedisJournalBackend implements JournalBackend {
 
   async append(
     writer: string,
-    { offset, upToDateAtMs }: Heard,
+    { offset, upToDateAtMs }: ReadUpTo,
     newEntries: readonly NewEntry[],
   ): Promise<Appended> {
     const answer = await this.#link.run(addScript, this.#keys, [

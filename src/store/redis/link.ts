@@ -4,7 +4,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { type Clock, realClock } from '../../clock.js';
 import type { Log } from '../../log.js';
 import { SharedTime } from '../shared-time.js';
-import { type Connection, StoreAway } from '../store.js';
+import { type Connection, StoreUnavailable } from '../store.js';
 
 export interface RedisLinkOptions {
   /** REDIS_URL. Never logged, since it can contain a password. */
@@ -108,7 +108,7 @@ export class RedisLink implements Connection {
     keys: readonly string[],
     args: readonly (string | number | Buffer)[],
   ): Promise<unknown[]> {
-    if (!this.#isUp) throw new StoreAway();
+    if (!this.#isUp) throw new StoreUnavailable();
     const sentMs = this.clock.now();
     try {
       const answer = await inTime(this.#script(lua)(keys.length, ...keys, ...args));
@@ -121,7 +121,7 @@ export class RedisLink implements Connection {
       // An error of Redis also carries the arguments, which hold shared data and must not be logged.
       const { name, message } = error instanceof Error ? error : { name: 'unknown', message: '' };
       this.#takeDown(`a command failed: ${name} ${message.slice(0, 200)}`);
-      throw new StoreAway(error);
+      throw new StoreUnavailable(error);
     }
   }
 

@@ -8,7 +8,7 @@ import type { MaybeInstant } from '../time/wire-time.js';
 import { candidatesOf, quakeOf } from '../trigger/event.js';
 import { triggersIn } from '../trigger/list/spans.js';
 import type { Trigger } from '../trigger/record.js';
-import { listenerOf, sensorOfTrigger } from '../trigger/sensor.js';
+import { sensorOfTrigger, stationOfTrigger } from '../trigger/sensor.js';
 import { arrivalsOf, mayBeFrom } from './detail.js';
 import { bestExplanation, type Explanation, explain, startsThatMayBeExplained } from './explanation.js';
 import { type Event, isLocated, type LocatedEvent } from './merge.js';
@@ -29,7 +29,7 @@ export async function recordingsOf(ctx: UnifyContext, event: Event): Promise<rea
   const quake = quakeOf(event);
   const recordings = await Promise.all(
     (await ctx.once(createLoader).load(event)).map(async (trigger): Promise<Recording | null> => {
-      const listener = await listenerOf(ctx, trigger);
+      const listener = await stationOfTrigger(ctx, trigger);
       const explanation = listener && explain(quake, listener);
       if (!listener || !explanation) return null;
       const { quakes } = await candidatesOf(ctx, trigger);

@@ -24,7 +24,7 @@ import {
   verdictOf,
   verdictOrNull,
 } from './position.js';
-import { createMaskSetting, lookEveryMs, type Mask, type MaskSetting, withheldBy } from './setting.js';
+import { createMaskSetting, type Mask, type MaskSetting, revalidateEveryMs, withheldBy } from './setting.js';
 
 /**
  * The position at which a sensor may be shown: the project's, whole, where it has one, else the catalogue's where
@@ -45,7 +45,7 @@ function positionBeside(
   side: Side<ProjectRecord>,
 ): Maybe<PublicPosition | null> {
   const setting = ctx.tracked(createMaskSetting);
-  return whenKnown(setting.look(ctx), (mask) => {
+  return whenKnown(setting.read(ctx), (mask) => {
     if (mask === 'unknown') throw withheldBy(setting.failure);
     if (mask === 'masked' && 'record' in side && side.record) return null;
     return whenKnown(sensor.catalogue(), (catalogue) => {
@@ -67,7 +67,7 @@ function positionBeside(
  * the setting is not known.
  */
 export async function isMasked(ctx: UnifyContext, sensor: Sensor): Promise<boolean> {
-  const mask = await ctx.tracked(createMaskSetting).look(ctx);
+  const mask = await ctx.tracked(createMaskSetting).read(ctx);
   if (mask === 'unknown') return true;
   const side = await sensor.projectHalf();
   if (!('record' in side)) return mask === 'masked';
@@ -79,7 +79,7 @@ export async function isMasked(ctx: UnifyContext, sensor: Sensor): Promise<boole
 
 /** The project's masking setting: at most 30 seconds old, or the last known one where the project cannot be asked. */
 export function mask(ctx: UnifyContext): Maybe<Mask> {
-  return ctx.tracked(createMaskSetting).look(ctx);
+  return ctx.tracked(createMaskSetting).read(ctx);
 }
 
 /**
@@ -90,7 +90,7 @@ export function mask(ctx: UnifyContext): Maybe<Mask> {
 export function unlessMasked<T>(ctx: UnifyContext, value: T | null, readAtMs: number): Maybe<T | null> {
   if (value === null || !ctx.project) return value;
   const setting = ctx.tracked(createMaskSetting);
-  return whenKnown(setting.look(ctx), (current) => {
+  return whenKnown(setting.read(ctx), (current) => {
     if (current === 'unknown') throw withheldBy(setting.failure);
     return current === 'masked' || readAtMs < setting.changedAtMs ? null : value;
   });
@@ -138,7 +138,7 @@ export function positionView(ctx: UnifyContext, membership: ProjectMembership): 
  */
 export async function isListOutdated(ctx: UnifyContext, records: Iterable<ProjectRecord>): Promise<boolean> {
   const setting = ctx.tracked(createMaskSetting);
-  await setting.look(ctx);
+  await setting.read(ctx);
   let disagreeing: ProjectRecord | undefined;
   for (const record of records) {
     if (record.readAtMs < setting.changedAtMs) return true;
@@ -182,12 +182,12 @@ function shownBy(setting: MaskSetting, verdict: Verdict): PublicPosition | null 
 function checkSettingFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectRecord): Maybe<unknown> {
   setting.note(ctx);
   const saidMasked = known(record.value.location?.masked);
-  const isOld = ctx.hasExpired(record.readAtMs + lookEveryMs);
+  const isOld = ctx.hasExpired(record.readAtMs + revalidateEveryMs);
   const disagrees =
     saidMasked === true ? setting.mask !== 'masked' : saidMasked === false && setting.mask === 'masked';
   if (disagrees) setting.doubt(record.readAtMs);
   // A record marked as masked may be shown as masked, whatever the project's setting is.
-  return isOld || saidMasked === null || (disagrees && setting.mask !== 'unknown') ? setting.look(ctx) : null;
+  return isOld || saidMasked === null || (disagrees && setting.mask !== 'unknown') ? setting.read(ctx) : null;
 }
 
 /**

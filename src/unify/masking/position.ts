@@ -3,7 +3,7 @@ import { known, MalformedValue, type Num, type Text } from '../../upstream/decod
 import type { UnifyContext } from '../context.js';
 import type { Point } from '../geo/geodesy.js';
 import type { ProjectRecord } from '../sensor/identity.js';
-import { lookEveryMs, type MaskSetting } from './setting.js';
+import { type MaskSetting, revalidateEveryMs } from './setting.js';
 
 /** The position at which a sensor may be shown. */
 export interface PublicPosition extends Point {
@@ -41,7 +41,7 @@ export function verdictOf(ctx: UnifyContext, record: ProjectRecord, setting: Mas
       return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
     case 'unknown':
       // Upstream displaces positions itself: one that it marked as not masked at most 30 s ago may be shown.
-      return saidMasked === false && !ctx.hasExpired(record.readAtMs + lookEveryMs) ? open : 'withheld';
+      return saidMasked === false && !ctx.hasExpired(record.readAtMs + revalidateEveryMs) ? open : 'withheld';
   }
 }
 

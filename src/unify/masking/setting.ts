@@ -12,7 +12,7 @@ import { createInventory } from '../sensor/inventory/inventory.js';
 export type Mask = 'masked' | 'open' | 'unknown';
 
 // docs/behaviour.md 6.4.
-export const lookEveryMs = 30_000;
+export const revalidateEveryMs = 30_000;
 
 /** The last known masking setting of the project, shared by all operations of one key. */
 export class MaskSetting {
@@ -37,11 +37,11 @@ export class MaskSetting {
   }
 
   /** Reads the setting unless it is at most 30 seconds old. Where the read fails, the last known setting holds. */
-  look(ctx: UnifyContext): Maybe<Mask> {
+  read(ctx: UnifyContext): Maybe<Mask> {
     this.note(ctx);
     if (!ctx.project) return this.mask;
     // With a freshness demand of the client, the read itself decides whether the cached response is recent enough.
-    const isDue = ctx.scope.demand || this.#isDoubted || ctx.hasExpired(this.saidAtMs + lookEveryMs);
+    const isDue = ctx.scope.demand || this.#isDoubted || ctx.hasExpired(this.saidAtMs + revalidateEveryMs);
     if (!isDue) return this.mask;
     return this.#ask(ctx, ctx.project);
   }
@@ -83,8 +83,8 @@ export class MaskSetting {
     const doubtedAtMs = this.#doubtedAtMs;
     // A response from the same millisecond as the contradiction may precede it, hence one millisecond less.
     this.note(ctx);
-    const sinceDoubtMs = this.#isDoubted ? Math.max(0, ctx.clock.now() - doubtedAtMs - 1) : lookEveryMs;
-    const maxAgeMs = Math.min(sinceDoubtMs, lookEveryMs, ctx.scope.maxAgeMs ?? lookEveryMs);
+    const sinceDoubtMs = this.#isDoubted ? Math.max(0, ctx.clock.now() - doubtedAtMs - 1) : revalidateEveryMs;
+    const maxAgeMs = Math.min(sinceDoubtMs, revalidateEveryMs, ctx.scope.maxAgeMs ?? revalidateEveryMs);
     const read = await client.project({ ...ctx.scope, maxAgeMs });
     if (known(read.value.location_masked) !== null && doubtedAtMs > this.#answeredMs) {
       this.#answeredMs = doubtedAtMs;
@@ -114,7 +114,7 @@ export class MaskSetting {
     this.changedAtMs = this.saidAtMs;
     this.#version++;
     this.#tenant.project?.discardCache();
-    this.#tenant.kept(createInventory).project?.discard();
+    this.#tenant.perTenant(createInventory).project?.discard();
   }
 
   get #isDoubted(): boolean {

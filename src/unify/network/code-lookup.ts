@@ -106,7 +106,7 @@ async function learnFrom(
   key: string,
   sensorIds: readonly CatalogueSensorId[],
 ): Promise<string | null> {
-  const codes = ctx.kept(createNetworkCodes);
+  const codes = ctx.perTenant(createNetworkCodes);
   for (const sensorId of sensorIds) {
     const detail = await sensorDetail(ctx, sensorId);
     const code = detail && known(detail.value.network_code);

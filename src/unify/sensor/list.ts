@@ -5,7 +5,7 @@ import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf, unavailable
 import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
 import { learnOrder } from './inventory/merging.js';
 import { pairSensor } from './lookup.js';
-import { comparePlaces, type Placed, type SensorPlace } from './order.js';
+import { compareSortKeys, type Placed, type SensorSortKey } from './order.js';
 import { type Selection, selectSensors } from './selection.js';
 import type { Sensor } from './sensor.js';
 
@@ -75,7 +75,7 @@ function sliceAt(
 /** Encodes its cursor lazily: of hundreds of edges, mostly only the last one's cursor is asked for. */
 class SensorEdge implements Edge<Sensor> {
   readonly node: Sensor;
-  readonly #place: SensorPlace;
+  readonly #place: SensorSortKey;
 
   constructor({ place }: Placed, node: Sensor) {
     this.node = node;
@@ -91,8 +91,8 @@ class SensorEdge implements Edge<Sensor> {
 function rangeOf(
   pairs: readonly Placed[],
   { first, last }: SensorListArgs,
-  after: SensorPlace | null,
-  before: SensorPlace | null,
+  after: SensorSortKey | null,
+  before: SensorSortKey | null,
 ): [start: number, end: number] {
   const start = after ? positionOf(pairs, after, 'behind') : 0;
   const end = Math.max(start, before ? positionOf(pairs, before, 'at') : pairs.length);
@@ -104,16 +104,16 @@ function rangeOf(
  * Index of the cursor's position, or the index after it. Works as a keyset also when the cursor's sensor is gone or has
  * moved to another position in the order.
  */
-function positionOf(pairs: readonly Placed[], cursor: SensorPlace, side: 'at' | 'behind'): number {
+function positionOf(pairs: readonly Placed[], cursor: SensorSortKey, side: 'at' | 'behind'): number {
   const own = pairs.findIndex(
     ({ place }) => place.key === cursor.key && place.stationCode === cursor.stationCode,
   );
   if (own >= 0) return side === 'at' ? own : own + 1;
-  const next = pairs.findIndex(({ place }) => comparePlaces(place, cursor) > 0);
+  const next = pairs.findIndex(({ place }) => compareSortKeys(place, cursor) > 0);
   return next < 0 ? pairs.length : next;
 }
 
-function placeAt(cursor: string, argument: string): SensorPlace {
+function placeAt(cursor: string, argument: string): SensorSortKey {
   return decodeCursor(list, cursor, argument, (position) => {
     if (!Array.isArray(position) || position.length !== 3) return null;
     const [stationCode, networkCode, key] = position as unknown[];

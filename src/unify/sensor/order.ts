@@ -2,7 +2,7 @@ import { known } from '../../upstream/decode/fields.js';
 import { type CatalogueRecord, type CodeOf, type Pair, sensorKey } from './identity.js';
 
 /** Sort key of a sensor, the same in every list; `key` is the tie-break. */
-export interface SensorPlace {
+export interface SensorSortKey {
   readonly stationCode: string;
   /** Empty where it is unknown or there is none. */
   readonly networkCode: string;
@@ -11,11 +11,11 @@ export interface SensorPlace {
 
 /** A sensor with its sort key. */
 export interface Placed extends Pair {
-  readonly place: SensorPlace;
+  readonly place: SensorSortKey;
 }
 
 /** Compares by code units, so that the order does not depend on a locale. */
-export function comparePlaces(a: SensorPlace, b: SensorPlace): number {
+export function compareSortKeys(a: SensorSortKey, b: SensorSortKey): number {
   return (
     compareText(a.stationCode, b.stationCode) ||
     compareText(a.networkCode, b.networkCode) ||
@@ -38,7 +38,7 @@ export function ordered(
   readonly unordered: ReadonlySet<CatalogueRecord>;
 } {
   const placed = pairs.map((pair): Placed => ({ ...pair, place: placeOf(pair, codeOf) }));
-  placed.sort((a, b) => comparePlaces(a.place, b.place));
+  placed.sort((a, b) => compareSortKeys(a.place, b.place));
   const unordered = placed.flatMap(({ project, catalogue, place }, index) => {
     const isAlone = [placed[index - 1], placed[index + 1]].every(
       (neighbour) => neighbour?.place.stationCode !== place.stationCode,
@@ -49,7 +49,7 @@ export function ordered(
   return { pairs: placed, unordered: new Set(unordered) };
 }
 
-function placeOf(pair: Pair, codeOf: CodeOf): SensorPlace {
+function placeOf(pair: Pair, codeOf: CodeOf): SensorSortKey {
   const { project, catalogue } = pair;
   const own = known(project?.value.network);
   return {

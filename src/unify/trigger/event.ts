@@ -11,14 +11,17 @@ import type { UnavailableSource } from '../paging.js';
 import { Instant } from '../time/instant.js';
 import { mergeSpans, type Span, within } from '../time/spans.js';
 import type { Trigger } from './record.js';
-import { listenerOf } from './sensor.js';
+import { stationOfTrigger } from './sensor.js';
 
 /**
  * The earthquake that explains a trigger best (docs/behaviour.md 6.7); null when none is known. Batched.
  * @throws the failure of an interface that could have had it
  */
 export async function eventOfTrigger(ctx: UnifyContext, trigger: Trigger): Promise<LocatedEvent | null> {
-  const [listener, candidates] = await Promise.all([listenerOf(ctx, trigger), candidatesOf(ctx, trigger)]);
+  const [listener, candidates] = await Promise.all([
+    stationOfTrigger(ctx, trigger),
+    candidatesOf(ctx, trigger),
+  ]);
   if (!listener) return null;
   const best = bestExplanation(candidates.quakes, listener);
   if (best) return best.quake.event;

@@ -18,7 +18,7 @@ export function locationNameOf(ctx: UnifyContext, { locationName, readAtMs }: Tr
 }
 
 /** Position and start time of a trigger; null when the position is not known or withheld by masking. */
-export async function listenerOf(ctx: UnifyContext, trigger: Trigger): Promise<Listener | null> {
+export async function stationOfTrigger(ctx: UnifyContext, trigger: Trigger): Promise<Listener | null> {
   const sensor = await sensorOfTrigger(ctx, trigger);
   const position = sensor && (await publicPosition(ctx, sensor));
   if (!position) return null;

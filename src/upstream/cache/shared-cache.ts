@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.js';
-import type { BodyPlace, SharedBodies, SharedBody } from '../../store/store.js';
+import type { BodySlot, SharedBodies, SharedBody } from '../../store/store.js';
 import { priorityRank } from '../read/read.js';
 import type { RequestControl } from '../resilience/coalesced-request.js';
 
@@ -42,7 +42,7 @@ export class SharedCacheEntry {
   readonly #options: SharedCacheOptions;
   readonly #id: string;
   readonly #control: RequestControl;
-  #slot: Promise<BodyPlace>;
+  #slot: Promise<BodySlot>;
 
   constructor(options: SharedCacheOptions, id: string, control: RequestControl) {
     this.#options = options;
@@ -60,7 +60,7 @@ export class SharedCacheEntry {
     const { signal } = this.#control;
     const untilMs = clock.now() + mostWaitMs;
     for (;;) {
-      const { kept, isOurs } = await this.#slot;
+      const { cached: kept, hasClaim: isOurs } = await this.#slot;
       const found = kept && (await read(kept));
       if (found !== null || isOurs || clock.now() >= untilMs) return found;
       await bodies.whenFree(this.#id, () => this.#rank, { untilMs, signal });
@@ -70,7 +70,7 @@ export class SharedCacheEntry {
   }
 
   async body(): Promise<SharedBody | null> {
-    return (await this.#slot).kept;
+    return (await this.#slot).cached;
   }
 
   sending(): void {
@@ -78,22 +78,22 @@ export class SharedCacheEntry {
   }
 
   keep(body: SharedBody): void {
-    void this.#slot.then((slot) => slot.keep(body));
+    void this.#slot.then((slot) => slot.write(body));
   }
 
   forget(): void {
-    void this.#slot.then((slot) => slot.forget());
+    void this.#slot.then((slot) => slot.delete());
   }
 
   leave(): void {
-    void this.#slot.then((slot) => slot.leave());
+    void this.#slot.then((slot) => slot.release());
   }
 
   get #rank(): number {
     return priorityRank[this.#control.priority];
   }
 
-  #open(): Promise<BodyPlace> {
+  #open(): Promise<BodySlot> {
     return this.#options.bodies.open(this.#id, this.#rank);
   }
 }

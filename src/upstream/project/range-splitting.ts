@@ -12,7 +12,7 @@ export interface RangedQuery {
   readonly offset: number;
 }
 
-export interface Means<Query, T> {
+export interface RangeReads<Query, T> {
   /** The operation key: widths learnt for one page of an operation serve its next. */
   readonly operationKey: object;
   keyOf(item: T): string;
@@ -37,7 +37,10 @@ export class RangeSplitting {
     this.#clock = clock;
   }
 
-  async page<Query extends RangedQuery, T>(query: Query, means: Means<Query, T>): Promise<Read<Page<T>>> {
+  async page<Query extends RangedQuery, T>(
+    query: Query,
+    means: RangeReads<Query, T>,
+  ): Promise<Read<Page<T>>> {
     const { from: _from, to: _to, limit, offset: _offset, ...rest } = query;
     const list = JSON.stringify(rest);
     const learnt = this.#steps.of(means.operationKey, list);
@@ -89,7 +92,7 @@ interface SplitQuery<Query> {
  */
 async function pageOfPieces<Query extends RangedQuery, T>(
   { query, stretch, rangeStep }: SplitQuery<Query>,
-  { keyOf, read }: Means<Query, T>,
+  { keyOf, read }: RangeReads<Query, T>,
 ): Promise<Read<Page<T>>> {
   const items = new Map<string, T>();
   const unreadable: string[] = [];

@@ -162,7 +162,7 @@ export class Limiter {
    * Another instance has sent a request (docs/behaviour.md 8): it counts like one sent here. Call the returned function
    * with the time of its response.
    */
-  spentElsewhere(atMs: number): (answeredAtMs: number) => void {
+  spentByPeer(atMs: number): (answeredAtMs: number) => void {
     const now = this.#clock.now();
     const sending = sendingAt(Math.min(atMs, now));
     this.#order++;
@@ -174,7 +174,7 @@ export class Limiter {
   }
 
   /** Other instances have sent `count` requests, which count towards the daily quota. */
-  countElsewhere(count: number): void {
+  countOfPeers(count: number): void {
     this.#dailyQuota?.add(this.#clock.now(), count);
   }
 
@@ -211,8 +211,8 @@ export class Limiter {
   }
 
   /** Another instance was refused. `unnamedMs`: length of the pause where upstream named none. */
-  refusedElsewhere(untilMs: number, unnamedMs: number | null): void {
-    this.#retryAfter.refusedElsewhere(untilMs, unnamedMs);
+  refusedAtPeer(untilMs: number, unnamedMs: number | null): void {
+    this.#retryAfter.refusedAtPeer(untilMs, unnamedMs);
   }
 
   /** End of the pause that upstream asked for; null when there is none, or it is over. */
@@ -229,7 +229,7 @@ export class Limiter {
   }
 
   /** Another instance received this with the response to a request that it sent at `sentAtMs`. */
-  observedElsewhere(sentAtMs: number, observed: ObservedLimit): void {
+  observedByPeer(sentAtMs: number, observed: ObservedLimit): void {
     this.#observe(this.#order - this.#slidingWindow.sentSince(sentAtMs), observed);
   }
 

@@ -69,7 +69,7 @@ export class RateLimit {
       clock,
       limiter: this.#limiter,
       queue: this.#queue,
-      onHeld: (isAway) => {
+      onPaused: (isAway) => {
         this.#isUnavailable = isAway;
       },
     });
@@ -162,7 +162,7 @@ export class RateLimit {
     if (!overLimit && namedMs === null) return undefined;
     this.#isUnavailable = !overLimit;
     const pauseMs = this.#limiter.refuse(namedMs);
-    this.#shared.held(pauseMs, { isNamed: namedMs !== null, isAway: this.#isUnavailable });
+    this.#shared.paused(pauseMs, { isNamed: namedMs !== null, isAway: this.#isUnavailable });
     this.#queue.refuseHopeless();
     return inSeconds(pauseMs);
   }

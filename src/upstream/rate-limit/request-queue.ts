@@ -126,7 +126,7 @@ export class RequestQueue {
   }
 
   /** Another instance has sent a request of this priority (docs/behaviour.md 8). `isContested`: others waited there. */
-  servedElsewhere(priority: Priority, isContested: boolean): void {
+  servedAtPeer(priority: Priority, isContested: boolean): void {
     this.#peers.served(priority);
     this.#scheduler.served(priority, this.#waitingAnywhere);
     if (priority !== 'feed') return;
@@ -135,7 +135,7 @@ export class RequestQueue {
   }
 
   /** Requests of this priority wait at another instance. */
-  waitsElsewhere(priority: Priority): void {
+  waitsAtPeer(priority: Priority): void {
     if (priority === 'feed') this.#reservation.asked();
     this.#peers.waits(priority);
   }

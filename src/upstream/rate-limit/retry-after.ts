@@ -22,7 +22,7 @@ export class RetryAfter {
   }
 
   /** Another instance was refused. `unnamedMs`: length of the pause where upstream named none. */
-  refusedElsewhere(untilMs: number, unnamedMs: number | null): void {
+  refusedAtPeer(untilMs: number, unnamedMs: number | null): void {
     this.untilMs = Math.max(this.untilMs, untilMs);
     if (unnamedMs !== null) this.#unnamedMs = unnamedMs;
   }

@@ -3,11 +3,11 @@ import type { UnifyContext } from '../../context.js';
 import { type EventFilter, matchesFilter } from '../filter.js';
 import { isLocated, type LocatedEvent, mergeEvent } from '../merge.js';
 import { cataloguePartner, projectPartner } from '../partner.js';
-import type { EventPlace } from './cursor.js';
+import type { EventSortKey } from './cursor.js';
 
 interface Placed {
   readonly event: LocatedEvent;
-  readonly place: EventPlace;
+  readonly place: EventSortKey;
 }
 
 /**

@@ -9,14 +9,14 @@ import type { ProjectResume } from './project-reader.js';
 export type EventOrder = 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC';
 
 /** A position in the list of events, between two of them. */
-export interface EventPlace {
+export interface EventSortKey {
   readonly originTime: Instant;
   /** Key of the event before this position; null for the position before all events of that origin time. */
   readonly key: string | null;
 }
 
 /** Content of a cursor: all that is needed to continue from its position, so the gateway holds no state for it. */
-export interface EventPosition extends EventPlace {
+export interface EventPosition extends EventSortKey {
   /**
    * Marks of the events delivered last: an event is not delivered again when a later solution moves it past the cursor.
    */

@@ -4,7 +4,7 @@ import type { Read } from '../../../upstream/read/read.js';
 import { associate, type Reach } from '../association.js';
 import type { EventFilter } from '../filter.js';
 import { compareEvents, compareText, isLocated, type LocatedEvent, mergeEvent } from '../merge.js';
-import { type EventPlace, type EventPosition, marksOf } from './cursor.js';
+import { type EventPosition, type EventSortKey, marksOf } from './cursor.js';
 
 export interface ListOrderOptions {
   readonly filter: EventFilter;
@@ -52,7 +52,7 @@ export class ListOrder {
   }
 
   /** The position behind an event. Never before the cursor, even if the event has moved there. */
-  behind(event: LocatedEvent): EventPlace {
+  behind(event: LocatedEvent): EventSortKey {
     const { originTime, key } =
       this.after && !this.isAhead(event) ? this.after : { ...event.solution, key: event.key };
     return { originTime, key };

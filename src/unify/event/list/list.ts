@@ -7,7 +7,7 @@ import type { EventFilter } from '../filter.js';
 import type { LocatedEvent } from '../merge.js';
 import {
   type EventOrder,
-  type EventPlace,
+  type EventSortKey,
   encodePosition,
   marksOf,
   mostMarks,
@@ -94,7 +94,7 @@ function cursorsOf(page: EventPage, order: EventOrder): Cursors {
   const resumeFirst = first ? page.resumeAt(first.place.originTime.ms) : null;
   const resumeLast = last ? page.resumeAt(last.place.originTime.ms) : null;
   const marksAt = marksAround(page);
-  const cursorAt = (place: EventPlace, upTo: number, project: ProjectResume | null) =>
+  const cursorAt = (place: EventSortKey, upTo: number, project: ProjectResume | null) =>
     encodePosition(order, {
       ...place,
       delivered: marksAt(place.originTime.ms, upTo),

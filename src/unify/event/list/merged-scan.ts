@@ -6,7 +6,7 @@ import { type EventFilter, matchesFilter, neededSources } from '../filter.js';
 import type { LocatedEvent } from '../merge.js';
 import { isUnaffordable } from './affordable.js';
 import type { CatalogueScan } from './catalogue-scan.js';
-import type { EventPlace, EventPosition } from './cursor.js';
+import type { EventPosition, EventSortKey } from './cursor.js';
 import type { Pushdown } from './filter-pushdown.js';
 import { ListOrder } from './list-order.js';
 import { movedEvents } from './moved-events.js';
@@ -36,10 +36,10 @@ export interface ScannedPage {
    * In order; at most `first`. `place` is the position in the list behind the event, from which the next page
    * continues.
    */
-  readonly events: readonly { readonly event: LocatedEvent; readonly place: EventPlace }[];
+  readonly events: readonly { readonly event: LocatedEvent; readonly place: EventSortKey }[];
   readonly hasMore: boolean;
   /** The page is complete up to here when it stopped short of `first` events; null at the end of the list. */
-  readonly stoppedAt: EventPlace | null;
+  readonly stoppedAt: EventSortKey | null;
   /** All events read around the page: the marks in its cursors are made from them. */
   readonly known: readonly LocatedEvent[];
   readonly resumeAt: (originMs: number) => ProjectResume | null;

@@ -27,7 +27,7 @@ export interface Inventory {
 /** For `tenant.kept`. */
 export function createInventory(tenant: Tenant): Inventory {
   const { project, catalogue, clock, signal } = tenant;
-  const codes = tenant.kept(createNetworkCodes);
+  const codes = tenant.perTenant(createNetworkCodes);
   const codeOf = (record: CatalogueRecord) => codes.of(codeKeyOf(record.value));
   const latest = new LatestAssociation();
   return {
@@ -64,7 +64,7 @@ export function createInventory(tenant: Tenant): Inventory {
 
 /** How many sensors there are, by the last complete lists; infinite where one of them has not been read. */
 export function knownSensorCount(tenant: Tenant): number {
-  const inventory = tenant.kept(createInventory);
+  const inventory = tenant.perTenant(createInventory);
   const { project, catalogue } = inventory;
   const [mine, theirs] = [project?.lastComplete ?? null, catalogue?.lastComplete ?? null];
   if ((project && !mine) || (catalogue && !theirs)) return Number.POSITIVE_INFINITY;

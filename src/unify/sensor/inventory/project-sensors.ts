@@ -109,7 +109,7 @@ async function fromList(
  * by one, and from some number on the list is cheaper.
  */
 function recentSingleReads(ctx: UnifyContext, keys: readonly DeviceKey[]): number {
-  const singles = ctx.kept(createSingles);
+  const singles = ctx.perTenant(createSingles);
   const sinceMs = ctx.clock.now() - freshMs;
   for (const [key, readAtMs] of singles) if (readAtMs < sinceMs) singles.delete(key);
   return [...singles.keys()].filter((key) => !keys.includes(key)).length;
@@ -118,7 +118,7 @@ function recentSingleReads(ctx: UnifyContext, keys: readonly DeviceKey[]): numbe
 const createSingles = () => new Map<DeviceKey, number>();
 
 async function readOne(ctx: UnifyContext, key: DeviceKey): Promise<ProjectRecord | null> {
-  ctx.kept(createSingles).set(key, ctx.clock.now());
+  ctx.perTenant(createSingles).set(key, ctx.clock.now());
   const matches = ({ device_id }: ProjectSensor) => deviceKeyOf(device_id) === key;
   const record = await readOrOlder(ctx, key, matches);
   // A station code can look like a Device ID.

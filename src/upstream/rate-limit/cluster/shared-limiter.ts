@@ -16,7 +16,7 @@ export interface SharedLimiterOptions {
   readonly limiter: Limiter;
   readonly queue: RequestQueue;
   /** Another instance has to pause. `isAway`: because the interface is unavailable, not because of a limit. */
-  readonly onHeld: (isAway: boolean) => void;
+  readonly onPaused: (isAway: boolean) => void;
 }
 
 // Other instances find Redis again within this time, and report what they sent meanwhile: until then none uses the
@@ -109,7 +109,7 @@ export class SharedLimiter {
     const waiting = this.#waiting;
     if (waiting.every((priority) => this.#reportedWaiting.includes(priority))) return;
     const answered = this.#unreportedResponses.ago(this.#unreportedResponses.take());
-    void this.#journal.tell(textOf({ is: 'waits', by: this.#by, answered, waiting }));
+    void this.#journal.append(textOf({ is: 'waits', by: this.#by, answered, waiting }));
     this.#reportedWaiting = waiting;
     this.#waitsTimer?.cancel();
     this.#waitsTimer = clock.timer(waitsEveryMs, () => {
@@ -119,20 +119,20 @@ export class SharedLimiter {
   }
 
   /** Upstream refused: all instances pause. `isNamed`: upstream named the length of the pause. */
-  held(forMs: number, { isNamed, isAway }: { readonly isNamed: boolean; readonly isAway: boolean }): void {
+  paused(forMs: number, { isNamed, isAway }: { readonly isNamed: boolean; readonly isAway: boolean }): void {
     const untilMs = this.#options.clock.now() + forMs;
     // Requests refused during one pause are reported once.
     if (untilMs <= this.#reportedPauseUntilMs) return;
     this.#reportedPauseUntilMs = untilMs;
     // The entry stands a minute longer: that is how long the restart is slow.
-    void this.#journal.tell(textOf({ is: 'held', forMs, isNamed, isAway }), { standsMs: forMs + minuteMs });
+    void this.#journal.append(textOf({ is: 'held', forMs, isNamed, isAway }), { standsMs: forMs + minuteMs });
   }
 
   /** Reports upstream's headers on the response to a request that was sent at `sentAtMs`. */
   observed(sentAtMs: number, { perMinute, remaining, resetAtMs }: ObservedLimit): void {
     const now = this.#options.clock.now();
     const resetInMs = resetAtMs === undefined ? undefined : resetAtMs - now;
-    void this.#journal.tell(
+    void this.#journal.append(
       textOf({ is: 'observed', sentAgoMs: now - sentAtMs, perMinute, remaining, resetInMs }),
     );
   }
@@ -144,35 +144,35 @@ export class SharedLimiter {
   }
 
   #apply({ text, atMs }: JournalEntry): void {
-    const { limiter, queue, onHeld } = this.#options;
+    const { limiter, queue, onPaused: onHeld } = this.#options;
     const entry = entryOf(text);
     this.#serveSoon();
     switch (entry?.is) {
       case 'sent':
-        this.#peerRequests.sent(entry, limiter.spentElsewhere(atMs), atMs);
+        this.#peerRequests.sent(entry, limiter.spentByPeer(atMs), atMs);
         this.#peerRequests.answered(entry, atMs);
-        limiter.countElsewhere(1);
-        queue.servedElsewhere(entry.priority, entry.isContested);
-        for (const priority of entry.waiting) queue.waitsElsewhere(priority);
+        limiter.countOfPeers(1);
+        queue.servedAtPeer(entry.priority, entry.isContested);
+        for (const priority of entry.waiting) queue.waitsAtPeer(priority);
         break;
       case 'sent alone':
-        for (const agoMs of entry.agoMs) limiter.spentElsewhere(atMs - agoMs);
-        limiter.countElsewhere(entry.count);
+        for (const agoMs of entry.agoMs) limiter.spentByPeer(atMs - agoMs);
+        limiter.countOfPeers(entry.count);
         break;
       case 'waits':
         this.#peerRequests.answered(entry, atMs);
-        for (const priority of entry.waiting) queue.waitsElsewhere(priority);
+        for (const priority of entry.waiting) queue.waitsAtPeer(priority);
         break;
       case 'held':
         onHeld(entry.isAway);
-        limiter.refusedElsewhere(atMs + entry.forMs, entry.isNamed ? null : entry.forMs);
+        limiter.refusedAtPeer(atMs + entry.forMs, entry.isNamed ? null : entry.forMs);
         queue.refuseHopeless();
         break;
       case 'observed': {
         const { sentAgoMs, perMinute, remaining, resetInMs } = entry;
         const resetAtMs = resetInMs === undefined ? undefined : atMs + resetInMs;
         // Errs towards an earlier request: then more requests count as sent since.
-        limiter.observedElsewhere(atMs - sentAgoMs - clockSlackMs, { perMinute, remaining, resetAtMs });
+        limiter.observedByPeer(atMs - sentAgoMs - clockSlackMs, { perMinute, remaining, resetAtMs });
         break;
       }
     }
@@ -223,7 +223,7 @@ export class SharedLimiter {
     const agoMs = atMs.map((sentAtMs) => Math.max(0, now - sentAtMs));
     if (count > 0) {
       void this.#journal
-        .tell(textOf({ is: 'sent alone', count, agoMs }), { counts: count })
+        .append(textOf({ is: 'sent alone', count, agoMs }), { counts: count })
         .then((isReported) => {
           // Redis was there for a moment only: report them next time.
           const { count: since, atMs: later } = this.#unreported;
@@ -233,6 +233,6 @@ export class SharedLimiter {
     // Redis may have lost what was reported before.
     this.#reportedPauseUntilMs = Number.NEGATIVE_INFINITY;
     const { retryAfterUntilMs } = limiter;
-    if (retryAfterUntilMs !== null) this.held(retryAfterUntilMs - now, { isNamed: true, isAway: false });
+    if (retryAfterUntilMs !== null) this.paused(retryAfterUntilMs - now, { isNamed: true, isAway: false });
   }
 }

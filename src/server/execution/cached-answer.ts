@@ -21,7 +21,7 @@ const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> 
 };
 
 /** A cached answer: its bytes as sent, and the dependencies that decide its validity. */
-export class KeptAnswer {
+export class CachedAnswer {
   readonly json: Buffer;
   /** Name of the operation, for the log and the metrics. */
   readonly name: string | null;
