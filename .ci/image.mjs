@@ -75,7 +75,7 @@ const code = await new Promise((resolve) => refused.on('close', resolve));
 if (code !== 1 || !/AUTH_MODE/.test(words.join('')))
   throw new Error('It started for everyone without an access mode');
 
-const gateway = start({ AUTH_MODE: 'token', GATEWAY_TOKENS: 'image-token' });
+const gateway = start({ AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-of-the-image' });
 gateway.stdout.pipe(process.stdout);
 gateway.stderr.pipe(process.stderr);
 const exit = new Promise((resolve) => gateway.on('close', (code, signal) => resolve(signal ?? code)));
@@ -89,7 +89,7 @@ try {
   }
   if (!isHealthy) throw new Error('It does not become healthy');
   const response = await fetch(`http://127.0.0.1:${port}/graphql?query={gateway{sandbox}}`, {
-    headers: { authorization: 'Bearer image-token' },
+    headers: { authorization: 'Bearer token-of-the-image' },
   });
   if ((await response.json()).data?.gateway?.sandbox !== true) throw new Error('It does not answer');
   const owner = readFileSync(`/proc/${gateway.pid}/status`, 'utf8').match(/^Uid:\s+(\d+)/m)?.[1];

@@ -36,9 +36,20 @@ export function createLog({ level, secrets, worker, write }: LogOptions): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       // The finished line is scrubbed, so that no serializer, message or cause can carry a secret past it.
-      hooks: { streamWrite: scrub },
+      hooks: { streamWrite: (line) => withScrubbedTexts(line, scrub) },
     },
     output,
   );
   return Object.assign(logger, { output });
+}
+
+/**
+ * Scrubs each text of a JSON line by itself, so that the line stays JSON whatever the secrets are. Names of fields are
+ * the code's own.
+ */
+function withScrubbedTexts(line: string, scrub: (text: string) => string): string {
+  if (scrub(line) === line) return line;
+  return line.replace(/"(?:[^"\\]|\\.)*":?/g, (literal) =>
+    literal.endsWith(':') ? literal : JSON.stringify(scrub(JSON.parse(literal))),
+  );
 }

@@ -1,7 +1,14 @@
 #!/usr/bin/env node
 import './heap.js';
 import type { Gateway } from './app.js';
-import { type Config, ConfigError, misspeltSettings, parseConfig, secretsOf } from './config/config.js';
+import {
+  type Config,
+  ConfigError,
+  misspeltSettings,
+  parseConfig,
+  secretsOf,
+  unusedSettings,
+} from './config/config.js';
 import { renderHelp } from './config/settings-text.js';
 import { endInOrder } from './ending.js';
 import { createLog } from './log.js';
@@ -26,6 +33,9 @@ async function run(): Promise<void> {
   const log = createLog({ level: config.logLevel, secrets: secretsOf(config) });
   for (const { variable, setting } of misspeltSettings()) {
     log.warn({ variable, setting }, `${variable} sets nothing: is ${setting} meant?`);
+  }
+  for (const { variable, because } of unusedSettings(config)) {
+    log.warn({ variable }, `${variable} has no effect: ${because}`);
   }
   let gateway: Pick<Gateway, 'close' | 'reload'> | null = null;
   let atEnd = () => {};

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError, misspeltSettings, parseConfig, secretsOf } from '../src/config/config.js';
+import {
+  ConfigError,
+  misspeltSettings,
+  parseConfig,
+  secretsOf,
+  unusedSettings,
+} from '../src/config/config.js';
 import { settings } from '../src/config/settings.js';
 import { renderHelp, renderMarkdownTable } from '../src/config/settings-text.js';
 
@@ -85,7 +91,16 @@ describe('configuration', () => {
     ['AUTH_MODE', { HOST: 'gateway.example' }],
     ['GATEWAY_TOKENS', { AUTH_MODE: 'token' }],
     ['GATEWAY_TOKENS', { AUTH_MODE: 'token', GATEWAY_TOKENS: ' , ' }],
-    ['GATEWAY_TOKENS', { GATEWAY_TOKENS: 'abc' }],
+    ['GATEWAY_TOKENS', { GATEWAY_TOKENS: 'token-that-is-long-enough' }],
+    ['GATEWAY_TOKENS', { AUTH_MODE: 'token', GATEWAY_TOKENS: 'a' }],
+    ['GATEWAY_TOKENS', { AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-that-is-long-enough,fifteen-letters' }],
+    [
+      'GATEWAY_TOKENS',
+      { AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-that-is-long-enough, token-that-is-long-enough' },
+    ],
+    ['REDIS_URL', { REDIS_URL: 'redis://localhost/first' }],
+    ['REDIS_URL', { REDIS_URL: 'redis://localhost/0?family=6' }],
+    ['REDIS_URL', { REDIS_URL: 'redis://:100%@localhost' }],
     ['JWT_JWKS_URL', { AUTH_MODE: 'jwt', JWT_ISSUER: 'i', JWT_AUDIENCE: 'a' }],
     ['JWT_ISSUER', { AUTH_MODE: 'jwt', JWT_JWKS_URL: 'https://id.example/jwks', JWT_AUDIENCE: 'a' }],
     ['JWT_AUDIENCE', { AUTH_MODE: 'jwt', JWT_JWKS_URL: 'https://id.example/jwks', JWT_ISSUER: 'i' }],
@@ -122,7 +137,7 @@ describe('configuration', () => {
     const refusals = [
       refusal({ ...project, PROJECT_API_KEY: 'hunter2' }),
       refusal({ ...catalogue, CATALOGUE_API_KEY: 'hunter2 hunter2' }),
-      refusal({ AUTH_MODE: 'token', GATEWAY_TOKENS: 'good,hunter2\u00e9' }),
+      refusal({ AUTH_MODE: 'token', GATEWAY_TOKENS: 'a-token-that-is-good,hunter2-hunter2-hunter2\u00e9' }),
       refusal({ ...project, PROJECT_API_URL: 'https://me:hunter2@one.example' }),
       refusal({ REDIS_URL: 'http://:hunter2@localhost' }),
     ];
@@ -131,7 +146,10 @@ describe('configuration', () => {
 
   it('allows anyone on a public address only when told so', () => {
     expect(parseConfig({ HOST: '0.0.0.0', ALLOW_ANONYMOUS: 'true' }).host).toBe('0.0.0.0');
-    expect(parseConfig({ HOST: '0.0.0.0', AUTH_MODE: 'token', GATEWAY_TOKENS: 'a' }).auth.mode).toBe('token');
+    expect(
+      parseConfig({ HOST: '0.0.0.0', AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-that-is-long-enough' }).auth
+        .mode,
+    ).toBe('token');
     for (const host of ['::1', 'localhost', '127.8.9.1']) expect(parseConfig({ HOST: host }).host).toBe(host);
   });
 
@@ -142,16 +160,23 @@ describe('configuration', () => {
       CATALOGUE_API_URL: 'https://two.example',
       CATALOGUE_API_KEY_FILE: fileWith('  from-file '),
       AUTH_MODE: 'token',
-      GATEWAY_TOKENS_FILE: fileWith('first\nsecond, third\n'),
+      GATEWAY_TOKENS_FILE: fileWith('first-token-of-three\nsecond-token-of-three, third-token-of-three\n'),
       REDIS_URL_FILE: fileWith('redis://me:p%40ss@redis:6379\n'),
     });
     expect(config).toMatchObject({
       redisUrl: 'redis://me:p%40ss@redis:6379',
       project: { key: 'svc_sk_from_file' },
       catalogue: { key: 'from-file' },
-      auth: { tokens: ['first', 'second', 'third'] },
+      auth: { tokens: ['first-token-of-three', 'second-token-of-three', 'third-token-of-three'] },
     });
-    expect(secretsOf(config)).toEqual(['svc_sk_from_file', 'from-file', 'p@ss', 'first', 'second', 'third']);
+    expect(secretsOf(config)).toEqual([
+      'svc_sk_from_file',
+      'from-file',
+      'p@ss',
+      'first-token-of-three',
+      'second-token-of-three',
+      'third-token-of-three',
+    ]);
 
     const twice = refusal({ ...project, PROJECT_API_KEY_FILE: fileWith('svc_sk_b') });
     expect(twice.message).toBe('PROJECT_API_KEY_FILE and PROJECT_API_KEY are both set: set one');
@@ -245,5 +270,34 @@ describe('the settings table', () => {
         expect(shownDefault).toBe(String(fallback));
       }
     }
+  });
+});
+
+describe('a setting that has no effect', () => {
+  it.each([
+    ['PROJECT_API_KEY', { SANDBOX: 'true', PROJECT_API_KEY: 'svc_sk_a' }, 'the sandbox'],
+    ['CATALOGUE_API_KEY', { ...project, CATALOGUE_API_KEY: 'a-key' }, 'no URL'],
+    [
+      'PROJECT_API_KEY_FILE',
+      { ...project, AUTH_MODE: 'passthrough', PROJECT_API_KEY: '', PROJECT_API_KEY_FILE: 'x' },
+      'clients',
+    ],
+    ['CATALOGUE_TIER', { ...project, CATALOGUE_TIER: 'premium' }, 'no catalogue'],
+    ['PROJECT_RATE_PER_MINUTE', { ...catalogue, PROJECT_RATE_PER_MINUTE: '30' }, 'no project'],
+    ['TRIGGER_LOOKBACK_S', { ...catalogue, TRIGGER_LOOKBACK_S: '60' }, 'no project'],
+    ['ALLOW_ANONYMOUS', { ALLOW_ANONYMOUS: 'true' }, 'only this machine'],
+  ])('is named: %s', (variable, env, because) => {
+    const file = { PROJECT_API_KEY_FILE: undefined };
+    const config = parseConfig({ ...env, ...('PROJECT_API_KEY_FILE' in env ? file : {}) });
+    expect(unusedSettings(config, env)).toEqual([{ variable, because: expect.stringContaining(because) }]);
+  });
+
+  it('is none where each has one', () => {
+    for (const env of [
+      {},
+      project,
+      { ...project, ...catalogue, CATALOGUE_TIER: 'free', TRIGGER_LOOKBACK_S: '60' },
+    ])
+      expect(unusedSettings(parseConfig(env), env)).toEqual([]);
   });
 });

@@ -32,7 +32,9 @@ it('needs an access mode as the image sets it up', () => {
   );
   expect(env.HOST).toBe('0.0.0.0');
   expect(() => parseConfig(env)).toThrow(ConfigError);
-  expect(parseConfig({ ...env, AUTH_MODE: 'token', GATEWAY_TOKENS: 'x' }).host).toBe('0.0.0.0');
+  expect(parseConfig({ ...env, AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-of-the-image' }).host).toBe(
+    '0.0.0.0',
+  );
 });
 
 it('lets nothing into the image by accident', () => {
@@ -56,7 +58,7 @@ it('has a compose file whose settings exist, and whose keys are files', () => {
       if (!name.endsWith('_FILE')) return [name, value];
       const secret = value.replace('/run/secrets/', '');
       expect(gateway.secrets).toContain(secret);
-      writeFileSync(join(folder, secret), contents[secret] ?? 'x');
+      writeFileSync(join(folder, secret), contents[secret] ?? 'secret-of-the-composition');
       return [name, join(folder, secret)];
     }),
   );

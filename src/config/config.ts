@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { LogLevel } from '../log.js';
 import { type Misspelt, misspelt } from './misspelt.js';
 import { type Setting, type SettingName, type Settings, settings, tokenList } from './settings.js';
+import { isLoopback, settingsWithoutEffect, type WithoutEffect } from './without-effect.js';
 
 export interface Config {
   readonly host: string;
@@ -127,6 +128,11 @@ export function parseConfig(env: Environment = process.env): Config {
 /** Variables that set nothing but look like a misspelt setting. */
 export function misspeltSettings(env: Environment = process.env): readonly Misspelt[] {
   return misspelt(Object.keys(env));
+}
+
+/** Variables that are set and that the other settings leave without effect. */
+export function unusedSettings(config: Config, env: Environment = process.env): readonly WithoutEffect[] {
+  return settingsWithoutEffect(config, env);
 }
 
 /** Every key, token and password of the configuration, for `createLog` to remove. */
@@ -265,8 +271,4 @@ function refuseIn(mode: string, owner: string, names: readonly SettingName[], va
       throw new ConfigError(name, `is only for AUTH_MODE=${owner}, and AUTH_MODE is ${mode}`);
     }
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -177,8 +177,14 @@ export function tokenList(value: string): readonly string[] {
     .map((token) => token.trim())
     .filter((token) => token !== '');
   if (tokens.length === 0) throw new Error('must hold at least one token');
+  // A short one is guessed, and would be found in ordinary words of the log.
+  if (tokens.some((token) => token.length < leastTokenLength))
+    throw new Error(`must hold tokens of at least ${leastTokenLength} characters`);
+  if (new Set(tokens).size < tokens.length) throw new Error('must not hold a token twice');
   return tokens.map(headerText);
 }
+
+const leastTokenLength = 16;
 
 function flag(value: string): boolean {
   if (/^(true|1)$/i.test(value)) return true;
@@ -236,6 +242,11 @@ function redisUrl(value: string): string {
   if (!/^\/?\d{0,6}$/.test(url.pathname))
     throw new Error('must have the number of a database as its path, such as redis://host:6379/1, or none');
   if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment');
+  try {
+    decodeURIComponent(url.password);
+  } catch {
+    throw new Error('must have its password URL-encoded: % is %25');
+  }
   return value;
 }
 

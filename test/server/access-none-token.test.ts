@@ -13,7 +13,9 @@ const waveform = '/waveforms/S1/HNZ.mseed?start=2026-01-01T00:00:00Z&end=2026-01
 describe('AUTH_MODE=token', () => {
   let gw: TestGateway;
   beforeAll(async () => {
-    gw = await startGateway({ env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'first-token,second-token' } });
+    gw = await startGateway({
+      env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'first-token-of-two,second-token-of-two' },
+    });
   });
   afterAll(() => gw.close());
 
@@ -21,9 +23,9 @@ describe('AUTH_MODE=token', () => {
     ['nothing', undefined],
     ['a wrong token', 'Bearer first-tokem'],
     ['the start of a token', 'Bearer first'],
-    ['more than a token', 'Bearer first-token,second-token'],
-    ['another scheme', 'Basic first-token'],
-    ['a token without a scheme', 'first-token'],
+    ['more than a token', 'Bearer first-token-of-two,second-token-of-two'],
+    ['another scheme', 'Basic first-token-of-two'],
+    ['a token without a scheme', 'first-token-of-two'],
     ['an empty token', 'Bearer '],
     ['text that no header should have', 'Bearer a b c'],
   ])('refuses %s on every route, and asks upstream nothing', async (_, authorization) => {
@@ -55,7 +57,7 @@ describe('AUTH_MODE=token', () => {
   });
 
   it('lets every one of its tokens in, on every route', async () => {
-    for (const token of ['first-token', 'second-token']) {
+    for (const token of ['first-token-of-two', 'second-token-of-two']) {
       const headers = { authorization: `Bearer ${token}` };
       expect((await gw.fetch(query, { headers })).status).toBe(200);
       expect((await gw.fetch(query, { headers: { authorization: `bearer ${token}` } })).status).toBe(200);
@@ -77,9 +79,9 @@ describe('AUTH_MODE=token', () => {
   });
 
   it('never writes a token', async () => {
-    await gw.fetch(query, { headers: { authorization: 'Bearer first-token' } });
-    await gw.fetch(query, { headers: { authorization: 'Bearer third-token-which-is-wrong' } });
-    expect(gw.logText).not.toMatch(/first-token|second-token|third-token/);
+    await gw.fetch(query, { headers: { authorization: 'Bearer first-token-of-two' } });
+    await gw.fetch(query, { headers: { authorization: 'Bearer third-token-of-none-which-is-wrong' } });
+    expect(gw.logText).not.toMatch(/first-token-of-two|second-token-of-two|third-token-of-none/);
   });
 });
 
@@ -92,17 +94,20 @@ describe('GATEWAY_TOKENS_FILE', () => {
     (await gw.fetch(query, { headers: { authorization: `Bearer ${token}` } })).status;
 
   it('is read again without a restart, and the sockets and streams of a token that is gone end', async () => {
-    writeFileSync(file, 'old\nkept\n');
+    writeFileSync(file, 'token-of-the-older\ntoken-that-is-kept\n');
     const clock = new ManualClock();
     await using gw = await startGateway({ clock, env: { AUTH_MODE: 'token', GATEWAY_TOKENS_FILE: file } });
-    await using old = await openSocket(gw, { init: { authorization: 'Bearer old' } });
-    await using kept = await openSocket(gw, { init: { authorization: 'Bearer kept' } });
+    await using old = await openSocket(gw, { init: { authorization: 'Bearer token-of-the-older' } });
+    await using kept = await openSocket(gw, { init: { authorization: 'Bearer token-that-is-kept' } });
     const open = (token: string) =>
       openEventStream(gw, 'subscription { triggerChanges { kind } }', {
         headers: { authorization: `Bearer ${token}` },
       });
-    const [oldStream, keptStream] = await Promise.all([open('old'), open('kept')]);
-    writeFileSync(file, 'kept\nnew\n');
+    const [oldStream, keptStream] = await Promise.all([
+      open('token-of-the-older'),
+      open('token-that-is-kept'),
+    ]);
+    writeFileSync(file, 'token-that-is-kept\ntoken-of-the-newer\n');
     await clock.advance(1_000);
     expect((await old.closed).code).toBe(4403);
     expect(kept.socket.readyState).toBe(kept.socket.OPEN);
@@ -111,13 +116,15 @@ describe('GATEWAY_TOKENS_FILE', () => {
       complete: 'event: complete\ndata:',
     });
     expect(keptStream.text()).not.toContain('event:');
-    expect([await statusWith(gw, 'old'), await statusWith(gw, 'kept'), await statusWith(gw, 'new')]).toEqual([
-      401, 200, 200,
-    ]);
+    expect([
+      await statusWith(gw, 'token-of-the-older'),
+      await statusWith(gw, 'token-that-is-kept'),
+      await statusWith(gw, 'token-of-the-newer'),
+    ]).toEqual([401, 200, 200]);
   });
 
   it('locks nobody out while it is being replaced', async () => {
-    writeFileSync(file, 'good');
+    writeFileSync(file, 'token-of-the-good');
     const clock = new ManualClock();
     // Each process reads the file, and says so when it cannot.
     await using gw = await startGateway({
@@ -127,13 +134,15 @@ describe('GATEWAY_TOKENS_FILE', () => {
     });
     writeFileSync(file, '');
     await clock.advance(1_000);
-    expect(await statusWith(gw, 'good')).toBe(200);
+    expect(await statusWith(gw, 'token-of-the-good')).toBe(200);
     rmSync(file);
     await clock.advance(5_000);
-    expect(await statusWith(gw, 'good')).toBe(200);
+    expect(await statusWith(gw, 'token-of-the-good')).toBe(200);
     expect(gw.logLines.filter(({ level }) => level === 'error')).toHaveLength(1);
-    writeFileSync(file, 'other');
+    writeFileSync(file, 'token-of-the-other');
     await clock.advance(1_000);
-    expect([await statusWith(gw, 'good'), await statusWith(gw, 'other')]).toEqual([401, 200]);
+    expect([await statusWith(gw, 'token-of-the-good'), await statusWith(gw, 'token-of-the-other')]).toEqual([
+      401, 200,
+    ]);
   });
 });

@@ -146,8 +146,8 @@ describe('a page of another origin', () => {
 
 describe('a page of the same origin', () => {
   it('may read, also through a proxy that ends TLS', async () => {
-    await using gw = await startGateway({ env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'abc' } });
-    const headers = { authorization: 'Bearer abc', 'sec-fetch-site': 'same-origin' };
+    await using gw = await startGateway({ env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-of-the-page' } });
+    const headers = { authorization: 'Bearer token-of-the-page', 'sec-fetch-site': 'same-origin' };
     for (const origin of [gw.url, 'https://seis.example']) {
       const host = new URL(origin).host;
       expect((await raw(gw, query, { ...headers, origin, host })).status).toBe(200);
@@ -207,8 +207,12 @@ describe('a page of the same origin', () => {
 
   it('may have any name where a token is needed, or all origins may read', async () => {
     const host = 'gateway.internal:4000';
-    await using withToken = await startGateway({ env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'abc' } });
-    expect((await raw(withToken, query, { host, authorization: 'Bearer abc' })).status).toBe(200);
+    await using withToken = await startGateway({
+      env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-of-the-page' },
+    });
+    expect((await raw(withToken, query, { host, authorization: 'Bearer token-of-the-page' })).status).toBe(
+      200,
+    );
     await using open = await startGateway({ env: { CORS_ORIGINS: '*' } });
     expect((await raw(open, query, { host })).status).toBe(200);
   });
@@ -234,8 +238,10 @@ describe('every answer', () => {
   });
 
   it('is nothing that a cookie can open', async () => {
-    await using gw = await startGateway({ env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'abc' } });
-    const answer = await raw(gw, query, { cookie: 'authorization=Bearer abc; token=abc' });
+    await using gw = await startGateway({ env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-of-the-page' } });
+    const answer = await raw(gw, query, {
+      cookie: 'authorization=Bearer token-of-the-page; token=token-of-the-page',
+    });
     expect(answer.status).toBe(401);
     expect(answer.headers['set-cookie']).toBeUndefined();
   });

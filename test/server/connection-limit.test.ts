@@ -11,18 +11,18 @@ const subscribe = (id: string) => ({
 it('a client has so many sockets at a time: one more is closed with 1013, until another has left', async () => {
   await using gw = await startGateway({
     socketsPerClient: 2,
-    env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-of-one,token-of-two' },
+    env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-of-client-one,token-of-client-two' },
   });
   const enter = (token: string) => openSocket(gw, { init: { authorization: `Bearer ${token}` } });
-  await using first = await enter('token-of-one');
-  await using _second = await enter('token-of-one');
+  await using first = await enter('token-of-client-one');
+  await using _second = await enter('token-of-client-one');
   await using third = await openSocket(gw);
-  third.send({ type: 'connection_init', payload: { authorization: 'Bearer token-of-one' } });
+  third.send({ type: 'connection_init', payload: { authorization: 'Bearer token-of-client-one' } });
   expect(await third.closed).toEqual({ code: 1013, reason: 'Too many sockets of one client' });
-  await using _other = await enter('token-of-two');
+  await using _other = await enter('token-of-client-two');
   first.socket.close();
   await first.closed;
-  const again = await vi.waitFor(() => enter('token-of-one'));
+  const again = await vi.waitFor(() => enter('token-of-client-one'));
   again.socket.terminate();
 });
 

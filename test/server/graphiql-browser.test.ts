@@ -104,12 +104,12 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
   it('sends what the headers editor holds, over HTTP and over the socket, and keeps it nowhere', async () => {
     await using gw = await startGateway({
       sandbox: { rateLimits: false },
-      env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'browser-token', TRIGGER_POLL_INTERVAL_MS: '250' },
+      env: { AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-of-the-browser', TRIGGER_POLL_INTERVAL_MS: '250' },
     });
     const { page } = await visit(gw);
     await run(page, 'Networks');
     await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('UNAUTHENTICATED');
-    await typeHeaders(page, '{"authorization": "Bearer browser-token"}');
+    await typeHeaders(page, '{"authorization": "Bearer token-of-the-browser"}');
     await page.locator('.graphiql-execute-button').click();
     await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('"networks"');
     await run(page, 'LiveTriggers');
@@ -119,14 +119,14 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
       return answer(page).textContent();
     };
     await expect.poll(again, { timeout: 60_000, interval: 1_000 }).toContain('4403');
-    await typeHeaders(page, '{"Authorization": "Bearer browser-token"}');
+    await typeHeaders(page, '{"Authorization": "Bearer token-of-the-browser"}');
     await page.locator('.graphiql-execute-button').click();
     await vi.waitFor(
       () => expect(gw.sandbox.seen('project', '/v1/triggers').length).toBeGreaterThan(1),
       30_000,
     );
     const kept = await page.evaluate(() => JSON.stringify([Object.entries(localStorage), location.href]));
-    expect(kept).not.toContain('browser-token');
+    expect(kept).not.toContain('token-of-the-browser');
     await page.close();
   });
 });

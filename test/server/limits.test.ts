@@ -81,28 +81,35 @@ describe('a document beyond the limits', () => {
 });
 
 describe('CLIENT_RATE_PER_MINUTE', () => {
-  const tokens = { AUTH_MODE: 'token', GATEWAY_TOKENS: 'one,two', CLIENT_RATE_PER_MINUTE: '3' };
+  const tokens = {
+    AUTH_MODE: 'token',
+    GATEWAY_TOKENS: 'token-of-client-one,token-of-client-two',
+    CLIENT_RATE_PER_MINUTE: '3',
+  };
   const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
   it('says 429 and when to come back, to this client alone, on every route', async () => {
     const clock = new ManualClock();
     await using gw = await startGateway({ clock, env: tokens });
     for (let n = 0; n < 3; n++) {
-      expect((await gw.queryWithErrors('{ __typename }', {}, as('one'))).status).toBe(200);
+      expect((await gw.queryWithErrors('{ __typename }', {}, as('token-of-client-one'))).status).toBe(200);
     }
-    const over = await gw.queryWithErrors('{ __typename }', {}, as('one'));
+    const over = await gw.queryWithErrors('{ __typename }', {}, as('token-of-client-one'));
     expect(over.status).toBe(429);
     expect(over.headers.get('retry-after')).toBe('20');
     expect(over.errors?.[0]?.extensions).toEqual({ code: 'CLIENT_RATE_LIMITED', retryAfterS: 20 });
-    const waveform = await gw.fetch('/waveforms/S1/HNZ.mseed?start=2026-01-01&end=2026-01-02', as('one'));
+    const waveform = await gw.fetch(
+      '/waveforms/S1/HNZ.mseed?start=2026-01-01&end=2026-01-02',
+      as('token-of-client-one'),
+    );
     expect(waveform.status).toBe(429);
-    await using socket = await openSocket(gw, { init: { authorization: 'Bearer one' } });
+    await using socket = await openSocket(gw, { init: { authorization: 'Bearer token-of-client-one' } });
     socket.send({ id: '1', type: 'subscribe', payload: { query: '{ __typename }' } });
     expect((await socket.next()).payload[0].extensions.code).toBe('CLIENT_RATE_LIMITED');
-    expect((await gw.queryWithErrors('{ __typename }', {}, as('two'))).status).toBe(200);
+    expect((await gw.queryWithErrors('{ __typename }', {}, as('token-of-client-two'))).status).toBe(200);
     await clock.advance(20_000);
-    expect((await gw.queryWithErrors('{ __typename }', {}, as('one'))).status).toBe(200);
-    expect((await gw.queryWithErrors('{ __typename }', {}, as('one'))).status).toBe(429);
+    expect((await gw.queryWithErrors('{ __typename }', {}, as('token-of-client-one'))).status).toBe(200);
+    expect((await gw.queryWithErrors('{ __typename }', {}, as('token-of-client-one'))).status).toBe(429);
   });
 
   it('is off unless set', async () => {

@@ -117,7 +117,7 @@ describe('two workers', () => {
   it('heed a token file that changes, both of them', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'seisgraph-workers-'));
     const file = join(folder, 'tokens');
-    await writeFile(file, 'first-token');
+    await writeFile(file, 'first-token-of-two');
     await using sandbox = await startSandbox({ live: false });
     await using gateway = await startWorkers(sandbox, { AUTH_MODE: 'token', GATEWAY_TOKENS_FILE: file });
     const statuses = async (token: string) => {
@@ -127,12 +127,12 @@ describe('two workers', () => {
       );
       return new Set(answers.map(({ status }) => status));
     };
-    expect(await statuses('first-token')).toEqual(new Set([200]));
+    expect(await statuses('first-token-of-two')).toEqual(new Set([200]));
     await bothAnswered(gateway, 'Ask');
-    await writeFile(file, 'second-token');
+    await writeFile(file, 'second-token-of-two');
     await vi.waitFor(async () => {
-      expect(await statuses('second-token')).toEqual(new Set([200]));
-      expect(await statuses('first-token')).toEqual(new Set([401]));
+      expect(await statuses('second-token-of-two')).toEqual(new Set([200]));
+      expect(await statuses('first-token-of-two')).toEqual(new Set([401]));
     }, 30_000);
     await rm(folder, { recursive: true });
   });
