@@ -4,6 +4,7 @@ import { aTrigger } from '../../src/sandbox/builders.js';
 import { readOperationFiles } from '../../src/server/execution/operation-files.js';
 import { noBrowser, openBrowser } from '../support/browser.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { startPrefixProxy } from '../support/prefix-proxy.js';
 
 // 9 MB of editor take a while to start on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -23,7 +24,7 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
     readonly complaints: string[];
   }
 
-  async function visit(gw: TestGateway): Promise<Visit> {
+  async function visit({ url: origin }: Pick<TestGateway, 'url'>): Promise<Visit> {
     const page = await browser.newPage();
     const hosts = new Set<string>();
     const complaints: string[] = [];
@@ -35,19 +36,44 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
       if (message.type() === 'error') complaints.push(message.text());
     });
     page.on('pageerror', (error) => complaints.push(String(error)));
-    await page.goto(`${gw.url}/graphql`);
+    await page.goto(`${origin}/graphql`);
     await page.getByRole('tab').first().waitFor({ timeout: 120_000 });
     return { page, hosts, complaints };
   }
 
+  async function reload(page: Page): Promise<void> {
+    await page.reload();
+    await page.getByRole('tab').first().waitFor({ timeout: 120_000 });
+  }
+
+  const titles = (page: Page) => page.locator('.graphiql-tab-button').allTextContents();
+
   async function run(page: Page, tab: string): Promise<void> {
-    // A click while the tabs still slide into their places is taken for the start of a drag.
-    const choose = async () => {
-      await page.locator('.graphiql-tab-button', { hasText: new RegExp(`^${tab}$`) }).click();
-      return page.locator('.graphiql-query-editor').textContent();
-    };
-    await expect.poll(choose, { timeout: 60_000, interval: 1_000 }).toContain(tab);
+    await page.locator('.graphiql-tab-button', { hasText: new RegExp(`^${tab}$`) }).click();
+    await expect
+      .poll(() => page.locator('.graphiql-query-editor').textContent(), { timeout: 60_000 })
+      .toContain(tab);
     await page.locator('.graphiql-execute-button').click();
+  }
+
+  /** A trigger of the sandbox arrives in the page, which has subscribed. */
+  async function showTrigger(gw: TestGateway, page: Page): Promise<void> {
+    await vi.waitFor(
+      () => expect(gw.sandbox.seen('project', '/v1/triggers').length).toBeGreaterThan(1),
+      30_000,
+    );
+    const { world } = gw.sandbox;
+    world.project.triggers.push(
+      aTrigger({
+        id: 987_654,
+        device_id: world.project.sensors[0]?.device_id ?? '',
+        station: 'SHOWN',
+        start_time: new Date().toISOString(),
+        status: 'open',
+        end_time: null,
+      }),
+    );
+    await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('SHOWN');
   }
 
   async function typeHeaders(page: Page, headers: string): Promise<void> {
@@ -73,6 +99,103 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
     await page.close();
   });
 
+  it('opens with Overview first and every tab in view, and after a reload with the same tabs', async () => {
+    await using gw = await startGateway({ sandbox: { rateLimits: false } });
+    const { page } = await visit(gw);
+    const opened = await titles(page);
+    expect(opened[0]).toBe('Overview');
+    const expectToFit = async (width: number, height: number) => {
+      await page.setViewportSize({ width, height });
+      const heightOfPage = () => page.evaluate('document.scrollingElement.scrollHeight');
+      await expect.poll(heightOfPage, { timeout: 15_000 }).toBe(height);
+      for (const tab of await page.locator('.graphiql-tab-button').all()) {
+        const box = await tab.boundingBox();
+        expect((box?.x ?? Infinity) + (box?.width ?? 0)).toBeLessThan(width);
+      }
+    };
+    await expectToFit(1_280, 800);
+    await expectToFit(1_920, 1_080);
+    await page.waitForFunction('Object.keys(localStorage).some((name) => name.endsWith("tabState"))');
+    await reload(page);
+    expect(await titles(page)).toEqual(opened);
+    await expectToFit(1_920, 1_080);
+    await expectToFit(1_280, 800);
+    await page.close();
+  });
+
+  it.each(['{', '[]', '{"tabs":[{"query":5}],"activeTabIndex":0}'])(
+    'opens as at first when the browser has stored %s',
+    async (entry) => {
+      await using gw = await startGateway({ sandbox: { rateLimits: false } });
+      const { page, complaints } = await visit(gw);
+      const opened = await titles(page);
+      await page.waitForFunction('Object.keys(localStorage).some((name) => name.endsWith("tabState"))');
+      await page.addInitScript(`
+        const [own] = Object.keys(localStorage).filter((name) => name.endsWith('graphiql:tabState'));
+        for (const prefix of ['graphiql:', own.slice(0, -'tabState'.length)]) {
+          for (const name of ['tabState', 'theme', 'visiblePlugin', 'editorFlex']) {
+            localStorage.setItem(prefix + name, ${JSON.stringify(entry)});
+          }
+        }
+      `);
+      await reload(page);
+      expect(await titles(page)).toEqual(opened);
+      await run(page, 'Networks');
+      await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('"networks"');
+      expect(complaints).toEqual([]);
+      await page.close();
+    },
+  );
+
+  it('runs the operation of the tab that was chosen, however soon after', async () => {
+    await using gw = await startGateway({ sandbox: { rateLimits: false } });
+    const { page } = await visit(gw);
+    await page.evaluate(`
+      [...document.querySelectorAll('.graphiql-tab-button')].find((tab) => tab.textContent === 'Networks').click();
+      document.querySelector('.graphiql-execute-button').click();
+    `);
+    await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('"networks"');
+    await page.close();
+  });
+
+  it('leaves the choice of an operation to the server where a text has several', async () => {
+    await using gw = await startGateway({ sandbox: { rateLimits: false } });
+    const { page } = await visit(gw);
+    const send = (query: string, operationName?: string) =>
+      page.evaluate(
+        `Promise.resolve(gatewayFetcher(${JSON.stringify({ query, operationName })})).then((sent) => sent.subscribe ? 'socket' : JSON.stringify(sent))`,
+      );
+    const two = 'query A { a: __typename } query B { b: __typename }';
+    expect(await send(two, 'Other')).toContain('Could not determine what operation');
+    expect(await send(two)).toContain('Could not determine what operation');
+    expect(await send(two, 'B')).toBe('{"data":{"b":"Query"}}');
+    expect(await send('{ a: __typename }', 'Other')).toBe('{"data":{"a":"Query"}}');
+    const withWords = `
+      # subscription C { networks }
+      fragment subscription on Query { a: __typename @include(if: true) }
+      query query($subscription: String = "\\"} subscription D {") { ...subscription __type(name: $subscription) { name } }
+    `;
+    expect(await send(withWords, 'Other')).toContain('"a":"Query"');
+    expect(await send(`${two} subscription C { triggers { id } }`, 'C')).toBe('socket');
+    expect(await send('subscription { triggers { id } }', 'Other')).toBe('socket');
+    await page.close();
+  });
+
+  it('works behind a proxy that serves it under a path of its own', async () => {
+    await using gw = await startGateway({
+      sandbox: { rateLimits: false },
+      env: { TRIGGER_POLL_INTERVAL_MS: '250' },
+    });
+    await using proxy = await startPrefixProxy(gw.url, '/prefix');
+    const { page, complaints } = await visit(proxy);
+    await run(page, 'Networks');
+    await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('"networks"');
+    await run(page, 'LiveTriggers');
+    await showTrigger(gw, page);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
   it('shows the next trigger over a WebSocket', async () => {
     await using gw = await startGateway({
       sandbox: { rateLimits: false },
@@ -82,22 +205,7 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
     const opened = page.waitForEvent('websocket', { timeout: 120_000 });
     await run(page, 'LiveTriggers');
     expect((await opened).url()).toBe(`${gw.url.replace('http', 'ws')}/graphql`);
-    await vi.waitFor(
-      () => expect(gw.sandbox.seen('project', '/v1/triggers').length).toBeGreaterThan(1),
-      30_000,
-    );
-    const { world } = gw.sandbox;
-    world.project.triggers.push(
-      aTrigger({
-        id: 987_654,
-        device_id: world.project.sensors[0]?.device_id ?? '',
-        station: 'SHOWN',
-        start_time: new Date().toISOString(),
-        status: 'open',
-        end_time: null,
-      }),
-    );
-    await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('SHOWN');
+    await showTrigger(gw, page);
     await page.close();
   });
 
@@ -113,12 +221,7 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
     await page.locator('.graphiql-execute-button').click();
     await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('"networks"');
     await run(page, 'LiveTriggers');
-    // Until the new tab is the one that is run.
-    const again = async () => {
-      await page.locator('.graphiql-execute-button').click();
-      return answer(page).textContent();
-    };
-    await expect.poll(again, { timeout: 60_000, interval: 1_000 }).toContain('4403');
+    await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('4403');
     await typeHeaders(page, '{"Authorization": "Bearer token-of-the-browser"}');
     await page.locator('.graphiql-execute-button').click();
     await vi.waitFor(

@@ -113,7 +113,7 @@ describe('a journal at the hub', () => {
 describe('changes at the hub', () => {
   const changesOf = (store: Store) => store.changes('feed') as SharedChanges;
 
-  it('are polled for by another at once when the leader is killed, in the same run', async () => {
+  it('are polled for by another at once when the leader is killed, in the same epoch', async () => {
     const { shared } = begin();
     const [a, b, c] = [await shared.open(), await shared.open(), await shared.open()];
     await changesOf(a).attach(null);
@@ -123,7 +123,7 @@ describe('changes at the hub', () => {
     shared.kill(a);
     // Its subscribers come back to another, which finds the run that they were told of.
     const attached = await changesOf(b).attach(null);
-    expect(attached).toMatchObject({ run: 7, changes: [{ seq: 1, text: 'one' }] });
+    expect(attached).toMatchObject({ epoch: 7, changes: [{ offset: 1, text: 'one' }] });
     expect((await changesOf(b).heartbeat(null)).isLeader).toBe(true);
     expect((await changesOf(c).heartbeat(null)).isLeader).toBe(false);
   });
@@ -138,7 +138,7 @@ describe('changes at the hub', () => {
     expect(await changesOf(b).attach(null)).toBeNull();
   });
 
-  it('give up the oldest when there are very many: who needs those starts from the base, or anew', async () => {
+  it('give up the oldest when there are very many: who needs those starts from the snapshot, or anew', async () => {
     const { shared } = begin();
     const [a, b] = [await shared.open(), await shared.open()];
     const changes = changesOf(a);
@@ -150,7 +150,7 @@ describe('changes at the hub', () => {
     expect(await changes.readAfter({ epoch: 7, offset: 59_999 })).toHaveLength(1);
     await changes.replaceSnapshot({ epoch: 7, offset: 59_990 }, 'later');
     const attached = await changesOf(b).attach(null);
-    expect(attached).toMatchObject({ base: { seq: 59_990, text: 'later' } });
+    expect(attached).toMatchObject({ snapshot: { offset: 59_990, text: 'later' } });
     expect(attached?.changes).toHaveLength(10);
   });
 

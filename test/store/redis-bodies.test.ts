@@ -82,7 +82,7 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
     const bodies = redisBodies(await linkTo(own), 'away');
     await own.kill();
     const place = await bodies.open(id, query);
-    expect(place).toMatchObject({ kept: null, isOurs: true });
+    expect(place).toMatchObject({ cached: null, hasClaim: true });
     place.write(bodyOf('{}'));
     place.release();
     bodies.clear();

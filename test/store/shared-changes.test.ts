@@ -18,7 +18,7 @@ for (const { title, leftOut, start } of sharedStores) {
       return stores.map((store) => store.changes(name) as SharedChanges);
     }
 
-    it('begin with a base, and are numbered from 1 whoever publishes', async () => {
+    it('begin with a snapshot, and are numbered from 1 whoever publishes', async () => {
       const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
       expect(await a.attach(null)).toBeNull();
       expect(await b.attach(null)).toBeNull();
@@ -27,13 +27,13 @@ for (const { title, leftOut, start } of sharedStores) {
       expect(await a.append(7, ['one', 'two'])).toBe(2);
       expect(await b.append(7, ['three'])).toBe(3);
       expect(await a.readAfter({ epoch: 7, offset: 1 })).toEqual([
-        { seq: 2, text: 'two' },
-        { seq: 3, text: 'three' },
+        { offset: 2, text: 'two' },
+        { offset: 3, text: 'three' },
       ]);
-      const all = [1, 2, 3].map((seq) => ({ seq, text: ['one', 'two', 'three'][seq - 1] }));
-      expect(await b.attach(null)).toEqual({ run: 7, base: { seq: 0, text: 'base' }, changes: all });
+      const all = [1, 2, 3].map((offset) => ({ offset, text: ['one', 'two', 'three'][offset - 1] }));
+      expect(await b.attach(null)).toEqual({ epoch: 7, snapshot: { offset: 0, text: 'base' }, changes: all });
       // Who has some of it gets the rest; who has a run that is over, all.
-      expect(await b.attach({ epoch: 7, offset: 2 })).toEqual({ run: 7, base: null, changes: all.slice(2) });
+      expect(await b.attach({ epoch: 7, offset: 2 })).toEqual({ epoch: 7, snapshot: null, changes: all.slice(2) });
       expect((await b.attach({ epoch: 6, offset: 9 }))?.changes).toEqual(all);
     });
 
@@ -45,9 +45,9 @@ for (const { title, leftOut, start } of sharedStores) {
       await a.replaceSnapshot({ epoch: 7, offset: 2 }, 'later');
       await a.replaceSnapshot({ epoch: 6, offset: 3 }, 'of a run that is over');
       expect(await b.attach(null)).toEqual({
-        run: 7,
-        base: { seq: 2, text: 'later' },
-        changes: [{ seq: 3, text: 'three' }],
+        epoch: 7,
+        snapshot: { offset: 2, text: 'later' },
+        changes: [{ offset: 3, text: 'three' }],
       });
     });
 
@@ -62,19 +62,19 @@ for (const { title, leftOut, start } of sharedStores) {
       expect((await b.heartbeat(null)).last).toBeNull();
     });
 
-    it('do not begin anew for an instance that has been away, and comes back to its own run', async () => {
+    it('do not begin anew for an instance that has been away, and comes back to its own epoch', async () => {
       const [a] = (await instances(1)) as [SharedChanges];
       await a.attach(null);
       await a.begin(7, 'base');
       await a.append(7, ['one']);
-      expect(await a.attach({ epoch: 7, offset: 1 })).toEqual({ run: 7, base: null, changes: [] });
+      expect(await a.attach({ epoch: 7, offset: 1 })).toEqual({ epoch: 7, snapshot: null, changes: [] });
     });
 
     it('have one instance that polls: the next when it leaves, and when it is not heard of any more', async () => {
       const [a, b, c] = (await instances(3)) as [SharedChanges, SharedChanges, SharedChanges];
       for (const one of [a, b, c]) await one.attach(null);
       expect((await a.heartbeat('pulse')).isLeader).toBe(true);
-      expect(await b.heartbeat('not its own')).toEqual({ isPolling: false, last: null, pulse: 'pulse' });
+      expect(await b.heartbeat('not its own')).toEqual({ isLeader: false, last: null, progress: 'pulse' });
       await a.leave();
       expect((await b.heartbeat(null)).isLeader).toBe(true);
       // Its process was killed: the lease runs out.

@@ -3,12 +3,24 @@
  * headers of the headers editor. GraphiQL's own fetcher does not put them into `connection_init`, so that subscriptions
  * would fail under every AUTH_MODE but `none` (docs/behaviour.md 7).
  */
-export const graphiqlFetcher = `
-function gatewayFetcher({ query, variables, operationName }, { headers = {}, documentAST } = {}) {
-  const operations = documentAST ? documentAST.definitions.filter((d) => d.kind === 'OperationDefinition') : [];
-  const chosen = operations.find((o) => !operationName || (o.name && o.name.value === operationName));
-  const payload = { query, variables, operationName };
-  return chosen && chosen.operation === 'subscription' ? subscribe(payload, headers) : post(payload, headers);
+export const graphiqlFetcher = String.raw`
+function gatewayFetcher({ query, variables, operationName }, { headers = {} } = {}) {
+  const operations = operationsIn(query);
+  // For a moment after a change of tab GraphiQL gives the operation name of the tab before, and its syntax tree.
+  const name = operations.length > 1 ? operationName : operations[0] && operations[0].name;
+  const chosen = operations.length > 1 ? operations.find((operation) => operation.name === name) : operations[0];
+  const payload = { query, variables, operationName: name };
+  return chosen && chosen.type === 'subscription' ? subscribe(payload, headers) : post(payload, headers);
+}
+
+// Enough of a parser to find the operations: without strings, comments and all that is in brackets, definitions are left.
+function operationsIn(query) {
+  let text = query.replace(/"""(?:\\"""|[^])*?"""|"(?:\\.|[^"\\\n])*"|#.*/g, '');
+  for (let outer; (outer = text.replace(/{[^{}()]*}|[(][^{}()]*[)]/g, ';')) !== text; ) text = outer;
+  const definitions = text.matchAll(/(?<![@\w])(fragment|query|mutation|subscription)\b\s*(\w*)/g);
+  return [...definitions]
+    .map(([, type, name]) => ({ type, name: name || undefined }))
+    .filter(({ type }) => type !== 'fragment');
 }
 
 async function post(payload, headers) {

@@ -4,16 +4,19 @@ import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import type { OperationFile } from '../execution/operation-files.js';
 import { graphiqlFetcher } from './graphiql-fetcher.js';
+import { graphiqlStyle, graphiqlTabs } from './graphiql-tabs.js';
 
 /** The GraphiQL page as one self-contained response, without requests to other hosts. */
 export interface GraphiQLPage {
   send(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-export function graphiqlPage(tabs: readonly OperationFile[]): GraphiQLPage {
+export function graphiqlPage(files: readonly OperationFile[]): GraphiQLPage {
+  const first = files.filter(({ name }) => name === 'overview');
+  const others = files.filter((file) => !first.includes(file));
   const options = {
     title: 'seisgraph',
-    defaultTabs: tabs.map(({ text }) => ({ query: text })),
+    tabs: [...first, ...others].map(({ text }) => ({ query: text })),
     // The headers editor holds keys, which must not be stored in the browser.
     shouldPersistHeaders: false,
   };
@@ -43,7 +46,7 @@ function renderPage(options: object): Promise<Page> {
   const renderer = createRequire(import.meta.url).resolve('@graphql-yoga/render-graphiql');
   const worker = new Worker(renderJob, {
     eval: true,
-    workerData: { renderer, options, fetcher: graphiqlFetcher },
+    workerData: { renderer, options, style: graphiqlStyle, script: graphiqlTabs + graphiqlFetcher },
   });
   return new Promise((resolve, reject) => {
     worker.once('message', ({ gzipped, scriptHash, etag }) => {
@@ -59,15 +62,16 @@ const renderJob = `
 const { createHash } = require('node:crypto');
 const { parentPort, workerData } = require('node:worker_threads');
 const { gzipSync } = require('node:zlib');
-const { renderer, options, fetcher } = workerData;
+const { renderer, options, style, script: ownScript } = workerData;
 const html = require(renderer).renderGraphiQL({ title: options.title });
 const call = html.lastIndexOf('YogaGraphiQL.renderYogaGraphiQL(');
 const start = html.indexOf('<script>') + '<script>'.length;
 if (call < start) throw new Error('The layout of GraphiQL has changed');
 const literal = JSON.stringify(options).replaceAll('<', '\\\\u003c');
-const script = html.slice(start, call) + fetcher +
-  'YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), { ...' + literal + ', fetcher: gatewayFetcher });';
-const page = html.slice(0, start) + script + '</script></body></html>';
+const script = html.slice(start, call) + ownScript + 'const { tabs, ...options } = ' + literal + ';' +
+  'YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), ' +
+  '{ ...options, ...openingTabs(tabs), fetcher: gatewayFetcher });';
+const page = html.slice(0, start - '<script>'.length) + '<style>' + style + '</style><script>' + script + '</script></body></html>';
 const sha256 = (text) => createHash('sha256').update(text).digest('base64');
 parentPort.postMessage({ gzipped: gzipSync(page.trimStart()), scriptHash: sha256(script), etag: '"' + sha256(page) + '"' });
 `;
