@@ -1,4 +1,3 @@
-import type { Config } from './config.js';
 import type { SettingName } from './settings.js';
 
 /** A variable that is set and changes nothing, and why. */
@@ -7,9 +6,18 @@ export interface WithoutEffect {
   readonly because: string;
 }
 
+/** The part of the configuration that decides on the effect of other settings. */
+interface Deciding {
+  readonly sandbox: boolean;
+  readonly project: object | null;
+  readonly catalogue: object | null;
+  readonly auth: { readonly mode: string };
+  readonly host: string;
+}
+
 /** The variables of the environment that the other settings leave without effect. */
 export function settingsWithoutEffect(
-  config: Config,
+  config: Deciding,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly WithoutEffect[] {
   const { project, catalogue, sandbox, auth, host } = config;
