@@ -32,7 +32,7 @@ import {
   socketsPerClient,
 } from './server/websocket/connection-limit.js';
 import { attachWebSockets } from './server/websocket/websocket.js';
-import { ownSandbox, startFacts } from './start-log.js';
+import { logStart, ownSandbox } from './start-log.js';
 import { aloneStore } from './store/memory.js';
 import { openRedisStore } from './store/redis/store.js';
 import type { Store } from './store/store.js';
@@ -212,7 +212,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
   });
   const { port, url } = listener;
   // With several processes the primary logs the one start line.
-  if (!common) log.info(startFacts(config, url), 'Listening');
+  if (!common) logStart(config, url, { log });
 
   let closing: Promise<void> | null = null;
   function close(graceMs = usualGraceMs): Promise<void> {

@@ -4,6 +4,8 @@ import sonicBoom, { type SonicBoom } from 'sonic-boom';
 /** Where finished lines go. Writing never waits, throws or ends the process. */
 export interface LogOutput {
   write(line: string): void;
+  /** A human reads it. */
+  readonly isTerminal: boolean;
   /** Lines that were lost because nothing took them. */
   droppedLines(): number;
   /** Resolves when the lines so far are written, or when nothing takes them for a second. */
@@ -46,6 +48,7 @@ export function standardOutput(): LogOutput {
       stream ??= open();
       stream.write(line);
     },
+    isTerminal: process.stdout.isTTY === true,
     droppedLines: () => dropped,
     async flushed() {
       const written = new Promise<void>((resolve) => {

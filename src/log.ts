@@ -8,7 +8,7 @@ export interface Log {
   info(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
   error(fields: LogFields, message: string): void;
-  readonly output: Pick<LogOutput, 'droppedLines' | 'flushed'>;
+  readonly output: Pick<LogOutput, 'write' | 'isTerminal' | 'droppedLines' | 'flushed'>;
 }
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -28,7 +28,9 @@ export interface LogOptions {
 
 export function createLog({ level, secrets, worker, write }: LogOptions): Log {
   const scrub = scrubber(secrets);
-  const output = write ? { write, droppedLines: () => 0, flushed: async () => {} } : standardOutput();
+  const output = write
+    ? { write, isTerminal: false, droppedLines: () => 0, flushed: async () => {} }
+    : standardOutput();
   const logger = pino(
     {
       level,

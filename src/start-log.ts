@@ -1,10 +1,23 @@
 import type { Config } from './config/config.js';
-import type { LogFields } from './log.js';
+import type { Log } from './log.js';
 import { version } from './version.js';
 
-/** Fields of the one start line, which is the same for one process and for several. */
-export function startFacts({ sandbox, auth }: Config, url: string): LogFields {
-  return { url, version, sandbox, auth: auth.mode };
+/**
+ * Says that the gateway listens, the same for one process and for several: one line of the log; on a terminal, where a
+ * human waits for the address to open, two plain lines instead.
+ */
+export function logStart(
+  { sandbox, auth }: Config,
+  url: string,
+  { log, workers }: { readonly log: Log; readonly workers?: number },
+): void {
+  if (!log.output.isTerminal) {
+    log.info({ url, version, sandbox, auth: auth.mode, ...(workers && { workers }) }, 'Listening');
+    return;
+  }
+  const data = sandbox ? 'made-up data of the sandbox' : `AUTH_MODE=${auth.mode}`;
+  log.output.write(`seisgraph ${version} is ready: open ${url}/graphql in a browser for GraphiQL\n`);
+  log.output.write(`It serves ${data}. Stop it with Ctrl+C; seisgraph --help lists its settings\n`);
 }
 
 export const ownSandbox =

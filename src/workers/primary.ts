@@ -5,7 +5,7 @@ import type { Config } from '../config/config.js';
 import type { Log } from '../log.js';
 import { type Sandbox, startSandbox } from '../sandbox/server.js';
 import type { Listener } from '../server/http/listen.js';
-import { ownSandbox, startFacts } from '../start-log.js';
+import { logStart, ownSandbox } from '../start-log.js';
 import { Channel } from '../store/hub/channel.js';
 import { Balancer } from './balancer.js';
 import { Commons, type WorkerCalls } from './commons.js';
@@ -51,7 +51,7 @@ export class Primary {
     if (this.#isLeaving) return;
     const failed = started.find((one) => one.status === 'rejected');
     if (failed && this.#missing.length === numbers.length) throw failed.reason;
-    this.#log.info({ ...startFacts(config, this.#address.url), workers: config.workers }, 'Listening');
+    logStart(config, this.#address.url, { log: this.#log, workers: config.workers });
     this.#isStarted = true;
     for (const number of this.#missing.splice(0)) this.#replaceSoon(number, 1);
   }

@@ -1,11 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { settings } from '../../src/config/settings.js';
 import { startSandbox } from '../../src/sandbox/server.js';
 import { listen } from '../../src/server/http/listen.js';
 import { version } from '../../src/version.js';
 import { environment } from '../support/gateway.js';
-import { build, startProcess } from '../support/gateway-process.js';
+import { build, buildFolder, startProcess } from '../support/gateway-process.js';
 import { openSocket } from '../support/raw-socket.js';
 
 // A process takes its time to start, on a busy machine above all.
@@ -29,6 +32,29 @@ describe('the process', () => {
     expect(await unknown.exit).toMatchObject({ code: 1 });
     expect(unknown.stderr).toBe('seisgraph: There is no option --nonsense: see seisgraph --help\n');
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'says on a terminal, in plain words, which address to open',
+    async () => {
+      const program = `${process.execPath} ${join(buildFolder, 'main.js')}`;
+      // util-linux's script gives the program a terminal.
+      const terminal = spawn('script', ['-qec', program, '/dev/null'], {
+        env: { PATH: process.env.PATH ?? '', PORT: '0' },
+      });
+      let said = '';
+      terminal.stdout.on('data', (text) => {
+        said += text;
+      });
+      await vi.waitFor(() => expect(said).toContain('Ctrl+C'), { timeout: 60_000 });
+      const [first, second, ...rest] = said.trim().split(/\r?\n/);
+      expect(first).toMatch(/^seisgraph \S+ is ready: open http:\/\/127\.0\.0\.1:\d+\/graphql in a browser/);
+      expect(second).toContain('sandbox');
+      expect(rest).toEqual([]);
+      const ended = once(terminal, 'close');
+      terminal.kill('SIGTERM');
+      await ended;
+    },
+  );
 
   it('stops at a wrong setting with one line', async () => {
     await using wrong = startProcess({ env: { AUTH_MODE: 'tokens' } });

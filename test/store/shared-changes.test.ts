@@ -33,7 +33,11 @@ for (const { title, leftOut, start } of sharedStores) {
       const all = [1, 2, 3].map((offset) => ({ offset, text: ['one', 'two', 'three'][offset - 1] }));
       expect(await b.attach(null)).toEqual({ epoch: 7, snapshot: { offset: 0, text: 'base' }, changes: all });
       // Who has some of it gets the rest; who has a run that is over, all.
-      expect(await b.attach({ epoch: 7, offset: 2 })).toEqual({ epoch: 7, snapshot: null, changes: all.slice(2) });
+      expect(await b.attach({ epoch: 7, offset: 2 })).toEqual({
+        epoch: 7,
+        snapshot: null,
+        changes: all.slice(2),
+      });
       expect((await b.attach({ epoch: 6, offset: 9 }))?.changes).toEqual(all);
     });
 
