@@ -65,7 +65,10 @@ builder.queryField('sensor', (t) =>
 function lookupOf(by: typeof SensorLookupInput.$inferInput): SensorLookup {
   if (by.id != null) return { key: idOf('Sensor', String(by.id), 'by.id') };
   if (by.deviceId != null) return { deviceId: asId(by.deviceId) };
-  if (by.stationCode != null) return { stationCode: by.stationCode };
-  if (by.station != null) return { station: by.station };
+  if (by.stationCode != null) return { stationCode: by.stationCode.trim() };
+  if (by.station != null) {
+    const { stationCode, networkCode } = by.station;
+    return { station: { stationCode: stationCode.trim(), networkCode: networkCode.trim() } };
+  }
   return { catalogueId: asId(by.catalogueId ?? '') };
 }

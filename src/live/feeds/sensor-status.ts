@@ -24,7 +24,7 @@ export function sensorStatusFilter(
 ): (change: SensorStatusChange) => boolean {
   const { deviceIds, stationCodes } = filter ?? {};
   const devices = deviceIds && new Set(deviceIds.map((id) => serialKey(id) ?? id));
-  const stations = stationCodes && new Set(stationCodes);
+  const stations = stationCodes && new Set(stationCodes.map((code) => code.trim()));
   return ({ pair: { project, catalogue } }) => {
     const device = serialKey(project ? project.value.device_id : (catalogue?.value.serial_number ?? null));
     const station = known(project ? project.value.station : catalogue?.value.station_code);

@@ -16,7 +16,7 @@ export function triggerFilter(filter: TriggerChangeFilter | null): (change: Trig
   const { kinds, deviceIds, stationCodes, minPgaMg } = filter ?? {};
   const wantedKinds = kinds && new Set<string>(kinds);
   const devices = deviceIds && new Set(deviceIds.map((id) => serialKey(id) ?? id));
-  const stations = stationCodes && new Set(stationCodes);
+  const stations = stationCodes && new Set(stationCodes.map((code) => code.trim()));
   return ({ kind, traits }) => {
     const { device, stations: codes, pgaMg } = traits as TriggerTraits;
     if (wantedKinds && !wantedKinds.has(kind)) return false;

@@ -49,7 +49,7 @@ export function sensorMatcher(
   view: Pick<PositionView, 'positionOf'> | null,
 ): (pair: Pair) => boolean {
   const { status, networkId, boundingBox, within, source } = filter;
-  const stations = filter.stationCodes && new Set(filter.stationCodes);
+  const stations = filter.stationCodes && new Set(filter.stationCodes.map((code) => code.trim()));
   return (pair) => {
     if (source === 'PROJECT' && !pair.project) return false;
     if (source === 'CATALOGUE' && !pair.catalogue) return false;
@@ -100,5 +100,5 @@ export async function inNetworkCode<P extends Pair>(
   );
   const codeOf = ({ project, catalogue }: Pair) =>
     known(project?.value.network) ?? (catalogue && learntCodes.get(codeKeyOf(catalogue.value)));
-  return { pairs: pairs.filter((pair) => codeOf(pair) === networkCode), failure };
+  return { pairs: pairs.filter((pair) => codeOf(pair) === networkCode.trim()), failure };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identifier, isMalformed, num, part, text } from '../decode/fields.js';
+import { identifier, isMalformed, locationCode, num, part, seedCode, text } from '../decode/fields.js';
 import { readTime } from '../decode/time.js';
 
 /**
@@ -10,7 +10,7 @@ const sensorListFields = {
   id: identifier<'sensor of the catalogue'>(),
   serial_number: text,
   type: text,
-  station_code: text,
+  station_code: seedCode,
   network_id: text,
   status: text,
   last_seen: text,
@@ -26,8 +26,8 @@ export type WireSensor = z.output<typeof sensorShape>;
 export const sensorDetailShape = z.object({
   ...sensorListFields,
   location: part({ latitude: num, longitude: num, elevation: num, site_name: text }),
-  network_code: text,
-  location_code: text,
+  network_code: seedCode,
+  location_code: locationCode,
   firmware_version: text,
   created_at: text,
 });
@@ -67,7 +67,7 @@ export const listedEventShape = eventShape.refine(
 );
 
 export const arrivalShape = z.object({
-  station_code: identifier<'station code'>(),
+  station_code: identifier<'station code'>().transform((code) => code.trim()),
   distance_km: num,
   p_arrival: text,
   s_arrival: text,

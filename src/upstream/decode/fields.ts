@@ -38,6 +38,10 @@ export function boolOf(value: unknown): Bool {
 
 export const num = z.unknown().optional().transform(numOf);
 export const text = z.unknown().optional().transform(textOf);
+/** A code of SEED. Assumed: blanks around it are padding, as in records of fixed width. */
+export const seedCode = text.transform((code) => (typeof code === 'string' ? code.trim() : code));
+/** SEED writes the empty location code as blanks, and FDSN services also as `--`. */
+export const locationCode = seedCode.transform((code) => (code === '--' ? '' : code));
 export const bool = z.unknown().optional().transform(boolOf);
 
 declare const of: unique symbol;

@@ -8,6 +8,7 @@ import {
   num,
   numOf,
   part,
+  seedCode,
   text,
   textOf,
 } from '../decode/fields.js';
@@ -20,7 +21,7 @@ import { listTime, readTime, unixSeconds } from '../decode/time.js';
 export const projectShape = z.object({
   id: identifier<'project'>(),
   name: text,
-  network_code: text,
+  network_code: seedCode,
   sensor_count: num,
   location_masked: bool,
   api_key_id: text,
@@ -29,8 +30,8 @@ export type WireProject = z.output<typeof projectShape>;
 
 export const sensorShape = z.object({
   device_id: identifier<'device'>(),
-  station: text,
-  network: text,
+  station: seedCode,
+  network: seedCode,
   sensor_type: text,
   firmware: text,
   /** `online`, or any other text (docs/interfaces.md P3). */
@@ -151,7 +152,7 @@ export interface WireEventDetail extends z.output<typeof eventDetailShape> {
 export const triggerShape = z.object({
   id: identifier<'trigger'>(),
   device_id: identifier<'device'>(),
-  station: text,
+  station: seedCode,
   location_name: text,
   start_time: listTime,
   end_time: text,
