@@ -40,6 +40,43 @@ describe('eventChanges', () => {
     });
   });
 
+  it('tells of an event that is listed before it is located when it is, as issued, and once', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    const list = gw.sandbox.world.project.events;
+    issueEvent(gw.sandbox, 'earlier');
+    const [earlier] = list;
+    const earlierOrigin = earlier?.origin ?? null;
+    Object.assign(earlier ?? {}, { origin: null });
+    socket.send(subscribe(query));
+    await polling(gw.sandbox, '/v1/events');
+    issueEvent(gw.sandbox, 'later');
+    const later = list.find(({ id }) => id === 'later');
+    const laterOrigin = later?.origin ?? null;
+    Object.assign(later ?? {}, { origin: null });
+    issueEvent(gw.sandbox, 'located');
+    expect((await socket.next()).payload.data.eventChanges.event.projectEventId).toBe('located');
+    for (const [event, origin] of [
+      [earlier, earlierOrigin],
+      [later, laterOrigin],
+    ] as const) {
+      Object.assign(event ?? {}, { origin, issued_at: at(0) });
+      expect((await socket.next()).payload.data.eventChanges).toMatchObject({
+        kind: 'ISSUED',
+        event: { projectEventId: event?.id },
+      });
+      // It loses its location for a while: what was told stays told.
+      Object.assign(event ?? {}, { origin: null, issued_at: at(1) });
+      issueEvent(gw.sandbox, `after-${event?.id}`);
+      await socket.next();
+      Object.assign(event ?? {}, { origin, issued_at: at(2) });
+      expect((await socket.next()).payload.data.eventChanges).toMatchObject({
+        kind: 'REISSUED',
+        event: { projectEventId: event?.id },
+      });
+    }
+  });
+
   it('is filtered by place and magnitude, and resumes from its cursor', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });

@@ -58,7 +58,9 @@ export function eventSubject(source: Source): Subject<EventRecord, EventChangeKi
       return isKnown || isOld ? 'REISSUED' : 'ISSUED';
     },
     isFolded: () => false,
-    traitsOf: () => null,
+    // An event is listed before it is located; nothing of it can be shown until then.
+    traitsOf: ({ event }, before) => before === true || isLocated(event),
+    wasShown: (isOrWasLocated) => isOrWasLocated !== false,
     pack: ({ id, time, project, catalogue, event }, clock) => ({
       id,
       time,

@@ -32,6 +32,7 @@ export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
     return isKnown ? 'UPDATED' : 'OPENED';
   },
   isFolded: (kind) => kind === 'UPDATED',
+  wasShown: () => true,
   traitsOf: (trigger, before) => traitsOf(trigger, before as TriggerTraits | null),
   pack: (trigger, time) => ({ ...trigger, readAtMs: time.toShared(trigger.readAtMs) }),
   unpack(packed, time) {

@@ -125,13 +125,14 @@ export class ChangeAppender<Rec, Kind extends string> {
     const before = snapshot.get(subject.idOf(state.record));
     watermark.saw(state.timeMs, clock.wallMs());
     const known = before ?? snapshot.learn(state, clock.now());
+    const wasShown = before !== undefined && subject.wasShown(before.state.traits);
     if (before) snapshot.update(before, state);
     const seq = this.log.next;
     // Update the snapshot before subscribers run: their reads must see this change.
     if (!before) known.announced = seq;
     if (state.isFinal) snapshot.finish(known, seq);
     const change: Change<Rec, Kind> = {
-      kind: subject.kindOf(state.record, before !== undefined),
+      kind: subject.kindOf(state.record, wasShown),
       record: state.record,
       traits: state.traits,
       observedAtMs,

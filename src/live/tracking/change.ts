@@ -40,7 +40,9 @@ export interface Subject<Rec, Kind extends string> {
   isFinal(record: Rec): boolean;
   /** True when the record is read again until it is final, however long that takes. */
   isOpen(record: Rec): boolean;
-  /** The kind of change; `isKnown` when the record was known before in another state. */
+  /** True where a record with these traits could be shown to a subscriber: its first such state is told as a first. */
+  wasShown(traits: unknown): boolean;
+  /** The kind of change; `isKnown` when the record was shown before in another state. */
   kindOf(record: Rec, isKnown: boolean): Kind;
   /** True for a change that the next one supersedes: a slow subscriber receives only the latest. */
   isFolded(kind: Kind): boolean;
