@@ -8,7 +8,7 @@ export interface JournalBackend {
   readonly time: Pick<SharedTime, 'toLocalAtLatest'>;
   /**
    * Adds the forced entries, and the others too when the writer has read all entries before them.
-   * @throws StoreAway
+   * @throws StoreUnavailable
    */
   append(writer: string, heard: ReadUpTo, entries: readonly NewEntry[]): Promise<Appended>;
 }
@@ -138,7 +138,7 @@ export class BatchedJournal implements Journal {
     });
   }
 
-  /** @throws StoreAway */
+  /** @throws StoreUnavailable */
   async #append(batch: readonly Waiting[]): Promise<Entered> {
     const newEntries = batch.map(({ entry }) => entry);
     const appended = await this.#backend.append(this.#writer, this.#heard, newEntries);

@@ -15,7 +15,7 @@ const longestLookMs = 250;
 
 /**
  * Stores the bodies of one key and the claims to request them from upstream: in Redis, or in the primary of several
- * workers. Bodies belong to a generation and are invisible in the next. All methods can throw `StoreAway`.
+ * workers. Bodies belong to a generation and are invisible in the next. All methods can throw `StoreUnavailable`.
  */
 export interface BodiesBackend {
   readonly clock: Clock;

@@ -26,8 +26,8 @@ export interface Store {
 /** The shared store cannot be reached or refuses a command: the caller continues alone. */
 export class StoreUnavailable extends Error {
   constructor(cause?: unknown) {
-    super('What instances share is away', { cause });
-    this.name = 'StoreAway';
+    super('The store that instances share is unavailable', { cause });
+    this.name = 'StoreUnavailable';
   }
 }
 
@@ -134,7 +134,7 @@ export interface JournalCount {
 /**
  * The replicated log of one feed, and the lease of the instance that polls. An epoch begins with the snapshot before
  * the first listener, and ends when no instance has listeners, or when Redis has lost it. Its changes are numbered from
- * 1. Every method that returns a promise, except `leave`, can reject with `StoreAway`.
+ * 1. Every method that returns a promise, except `leave`, can reject with `StoreUnavailable`.
  */
 export interface SharedChanges {
   readonly connection: Connection;

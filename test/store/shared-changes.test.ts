@@ -102,7 +102,7 @@ for (const { title, leftOut, start } of sharedStores) {
       expect(unheard).not.toHaveBeenCalled();
     });
 
-    it('throw StoreAway when what is shared is gone', async () => {
+    it('throw StoreUnavailable when what is shared is gone', async () => {
       await using own = await start();
       const store = await own.open();
       const changes = store.changes('feed') as SharedChanges;

@@ -31,7 +31,7 @@ const publishedAtOnce = 500;
 
 /**
  * This instance's part in the replicated log, from which all instances deliver. Calls must not overlap, since each
- * relies on the detector as the previous one left it. Every method can throw `StoreAway`, and stops once the stay is
+ * relies on the detector as the previous one left it. Every method can throw `StoreUnavailable`, and stops once the stay is
  * over.
  */
 export class ReplicatedLog<Rec, Kind extends string> {

@@ -84,8 +84,8 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     if (!session || !this.#isShared) return null;
     if (session.joining) return session.joining;
     // The client resumes from another instance that was ahead of this one.
-    const { offset: place } = this.#log;
-    const isAhead = logged !== null && logged.epoch === place?.epoch && logged.offset > place.offset;
+    const { offset } = this.#log;
+    const isAhead = logged !== null && logged.epoch === offset?.epoch && logged.offset > offset.offset;
     return isAhead ? this.#inOrder(session, () => this.#read(session)) : null;
   }
 
@@ -165,9 +165,9 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
         this.#progress = this.#text.progressOf(progress);
         detector.watermark.reached(this.#progress.upstreamMs);
       }
-      const { offset: place } = this.#log;
-      if (last?.epoch !== place?.epoch) await this.#inOrder(session, () => this.#attach(session));
-      else if (last && place && last.offset > place.offset)
+      const { offset } = this.#log;
+      if (last?.epoch !== offset?.epoch) await this.#inOrder(session, () => this.#attach(session));
+      else if (last && offset && last.offset > offset.offset)
         await this.#inOrder(session, () => this.#read(session));
       if (session.isOver) return;
       // Redis has lost the epoch, or was unreachable when it should have begun.

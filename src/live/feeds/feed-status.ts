@@ -13,13 +13,13 @@ export interface FeedFacts {
 }
 
 export function feedStatus(facts: FeedFacts): FeedStatus {
-  const { name, poller, leaderReadAtMs: readElsewhereAtMs, subscriberCount, intervalMs, nowMs } = facts;
+  const { name, poller, leaderReadAtMs, subscriberCount, intervalMs, nowMs } = facts;
   const { startedAtMs, polls, failures, ...here } = poller.history;
-  const lastPollAtMs = readElsewhereAtMs ?? here.lastPollAtMs;
-  const lastSuccessAtMs = readElsewhereAtMs ?? here.lastSuccessAtMs;
+  const lastPollAtMs = leaderReadAtMs ?? here.lastPollAtMs;
+  const lastSuccessAtMs = leaderReadAtMs ?? here.lastSuccessAtMs;
   const { isActive } = poller;
   // Another instance reports its reads with its next heartbeat.
-  const reportDelayMs = readElsewhereAtMs === null ? 0 : 2 * heartbeatMs;
+  const reportDelayMs = leaderReadAtMs === null ? 0 : 2 * heartbeatMs;
   const withoutSuccessMs = nowMs - (lastSuccessAtMs ?? startedAtMs) - reportDelayMs;
   return {
     name,

@@ -55,15 +55,15 @@ export class ChangeAppender<Rec, Kind extends string> {
    * since only an unbroken sequence can be resumed from this log.
    * @param isLate it comes from an instance that was partitioned, and may be older than what is known
    */
-  appendReplicated(record: Rec, { observedAtMs, isLate, offset: place }: ReplicatedChange): void {
-    const { epoch: run, offset: seq } = place;
+  appendReplicated(record: Rec, { observedAtMs, isLate, offset: at }: ReplicatedChange): void {
+    const { epoch, offset } = at;
     const { detector } = this.#options;
     const state = detector.stateOf(record);
     const isChange = detector.isChange(state) && !(isLate && detector.isOlder(state));
     const { next } = this.log;
-    if (!isChange) this.offsets.restart({ epoch: run, offset: seq }, next);
-    else if (this.offsets.following({ epoch: run, offset: seq - 1 }) !== next)
-      this.offsets.restart({ epoch: run, offset: seq - 1 }, next);
+    if (!isChange) this.offsets.restart({ epoch, offset }, next);
+    else if (this.offsets.following({ epoch, offset: offset - 1 }) !== next)
+      this.offsets.restart({ epoch, offset: offset - 1 }, next);
     if (isChange) this.#append(state, observedAtMs);
   }
 
@@ -82,7 +82,7 @@ export class ChangeAppender<Rec, Kind extends string> {
   }
 
   /** Takes over a snapshot of another instance: appends what is new to a feed with a baseline, learns the rest. */
-  adopt({ records, coveredFromMs, upstreamMs }: ExchangedSnapshot<Rec>, place: LogOffset): void {
+  adopt({ records, coveredFromMs, upstreamMs }: ExchangedSnapshot<Rec>, at: LogOffset): void {
     const { detector, clock, subject } = this.#options;
     const { snapshot } = detector;
     const nowMs = clock.now();
@@ -94,7 +94,7 @@ export class ChangeAppender<Rec, Kind extends string> {
     }
     detector.beginWith(coveredFromMs);
     detector.watermark.reached(upstreamMs);
-    this.offsets.restart(place, this.log.next);
+    this.offsets.restart(at, this.log.next);
   }
 
   /** The newest `most` records and all that are not final, for other instances. */

@@ -29,9 +29,9 @@ export class Offsets {
   }
 
   /** Number of the change that follows the offset; null when the log may have a gap in between. */
-  following({ epoch: run, offset: seq }: LogOffset): number | null {
-    const isContiguous = run === this.#before.epoch && seq >= this.#before.offset;
-    return isContiguous ? this.#from + seq - this.#before.offset : null;
+  following({ epoch, offset }: LogOffset): number | null {
+    const isContiguous = epoch === this.#before.epoch && offset >= this.#before.offset;
+    return isContiguous ? this.#from + offset - this.#before.offset : null;
   }
 }
 

@@ -53,7 +53,7 @@ export class Channel<Theirs extends Calls<Theirs>> {
     for (const message of this.#early.splice(0)) void this.#take(message);
   }
 
-  /** Rejects with `StoreAway` when the other side has gone. */
+  /** Rejects with `StoreUnavailable` when the other side has gone. */
   call<Name extends keyof Theirs & string>(
     name: Name,
     ...args: Arguments<Theirs, Name>

@@ -101,7 +101,7 @@ export class RedisLink implements Connection {
 
   /**
    * Runs a script. Its answer must begin with the result of `TIME`, which synchronises the shared clock.
-   * @throws StoreAway
+   * @throws StoreUnavailable
    */
   async run(
     lua: string,
