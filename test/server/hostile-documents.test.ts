@@ -128,9 +128,9 @@ describe('where MAX_TOKENS allows for more than the stack does', () => {
   it.each([
     ['selections', `${nested(50_000, '{ a ', '}').replace('1', '{ a }')}`],
     ['values', `{ nodes(ids: ${nested(50_000, '[', ']')}) { id } }`],
-    ['fragments', `{ ...F0 } ${times(5_000, (n) => `fragment F${n} on Query { ...F${n + 1} }`)}`],
+    ['fragments', `{ ...F0 } ${times(50_000, (n) => `fragment F${n} on Query { ...F${n + 1} }`)}`],
   ])('%s that exhaust it are too complex', async (_, query) => {
-    await using wide = await startGateway({ env: { MAX_TOKENS: '1000000' } });
+    await using wide = await startGateway({ env: { MAX_TOKENS: '1000000', MAX_BODY_BYTES: '8 MiB' } });
     const { errors } = await wide.queryWithErrors(query);
     expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'QUERY_TOO_COMPLEX' }]);
     expect(wide.logLines.filter(({ level }) => level === 'error')).toEqual([]);
