@@ -104,6 +104,40 @@ describe('PERSISTED_OPERATIONS_FILE', () => {
   });
 });
 
+describe('a cached answer', () => {
+  const names = '{ networks { name } }';
+  const codes = '{ networks { code } }';
+
+  it.each([
+    ['named by an id that now has another text', 'allow', { documentId: 's1' }, { s1: codes }, /"code"/],
+    ['named by an id that is gone', 'only', { documentId: 's1' }, {}, /PERSISTED_QUERY_NOT_FOUND/],
+    ['to a text that is gone', 'only', { query: names }, {}, /PERSISTED_QUERY_ONLY/],
+  ])('is not served after a reload where it is %s', async (_name, mode, parameters, next, after) => {
+    const path = await file('cached.json', { s1: names });
+    await using gw = await startGateway({
+      isAlone: true,
+      env: { PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_FILE: path },
+    });
+    const ask = async () => {
+      const response = await gw.fetch('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(parameters),
+      });
+      return response.text();
+    };
+    const cachedAnswers = async () => {
+      const metrics = await (await gw.fetch('/metrics')).text();
+      return Number(/^seisgraph_cached_answers_total (\d+)/m.exec(metrics)?.[1]);
+    };
+    for (let times = 0; times < 3; times++) expect(await ask()).toContain('"name"');
+    expect(await cachedAnswers()).toBeGreaterThan(0);
+    await file('cached.json', next);
+    gw.reload();
+    expect(await ask()).toMatch(after);
+  });
+});
+
 describe.each([1, 2])('with %i processes', (workers) => {
   let removeBuild: () => void;
   beforeAll(() => {

@@ -39,6 +39,8 @@ export interface TestGateway extends AsyncDisposable {
   queryWithErrors(document: string, variables?: object, options?: RequestOptions): Promise<Answer>;
   /** Any request to the gateway, by path. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Reads PERSISTED_OPERATIONS_FILE again, as SIGHUP does. */
+  reload(): void;
   /** With the time that what is in flight may take; none unless given. Fails when it has told a secret. */
   close(graceMs?: number): Promise<void>;
 }
@@ -135,6 +137,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     },
     queryWithErrors,
     fetch: send,
+    reload: gateway.reload,
     close,
     [Symbol.asyncDispose]: () => close(),
   };
@@ -163,7 +166,7 @@ export function environment(
   return {
     PORT: '0',
     LOG_LEVEL: 'debug',
-    // The suite holds with kept answers and without.
+    // The suite holds with cached answers and without.
     ...(process.env.ANSWER_CACHE !== undefined && { ANSWER_CACHE: process.env.ANSWER_CACHE }),
     ...(project && { PROJECT_API_URL: sandbox.projectUrl }),
     ...(project && withKeys && { PROJECT_API_KEY: sandbox.projectKey }),

@@ -20,6 +20,8 @@ export interface OperationParameters {
 export interface PersistedOperations {
   /** The text to execute; undefined where the client sent neither text nor id. Throws a GraphQLError. */
   textFor(parameters: OperationParameters): string | undefined;
+  /** What the ids name and what mode `only` permits: another object after each `reload` that succeeded. */
+  readonly known: object;
   /** Reads the manifests again; keeps what was known where one of them is wrong, and throws. */
   reload(): void;
 }
@@ -37,14 +39,14 @@ const registeredMaxBytes = 4 * 1024 * 1024;
 
 export function persistedOperations(options: PersistedOptions): PersistedOperations {
   const { mode, maxTokens } = options;
-  let { textById, shapes } = knownOf(options);
+  let known = knownOf(options);
   const registered = new LRUCache<string, string>({
     maxSize: registeredMaxBytes,
     sizeCalculation: (text) => 2 * text.length + 200,
   });
 
   function byId(id: string): string {
-    const text = textById.get(id) ?? (mode === 'allow' ? registered.get(id) : undefined);
+    const text = known.textById.get(id) ?? (mode === 'allow' ? registered.get(id) : undefined);
     if (text === undefined && !options.manifests && !isHash.test(id))
       throw refusal('The id is not a SHA-256 hash', 'BAD_REQUEST', 400);
     // Message and code of the automatic persisted queries protocol: the client sends the text next.
@@ -54,7 +56,7 @@ export function persistedOperations(options: PersistedOptions): PersistedOperati
 
   function checked(query: string, id: string | null): string {
     if (mode === 'only') {
-      if (textById.has(sha256(query)) || shapes.has(shapeOf(query, maxTokens))) return query;
+      if (known.textById.has(sha256(query)) || known.shapes.has(shapeOf(query, maxTokens))) return query;
       throw refusal('Only persisted operations are answered here', 'PERSISTED_QUERY_ONLY', 403);
     }
     if (mode === 'allow' && id !== null) {
@@ -76,7 +78,10 @@ export function persistedOperations(options: PersistedOptions): PersistedOperati
       return byId(id);
     },
     reload() {
-      ({ textById, shapes } = knownOf(options));
+      known = knownOf(options);
+    },
+    get known() {
+      return known;
     },
   };
 }

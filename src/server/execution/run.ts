@@ -3,6 +3,7 @@ import { isPromise } from 'graphql-yoga';
 import { clientError } from '../../graph/errors/error-codes.js';
 import { isShort } from '../../graph/limits/cost.js';
 import type { Maybe } from '../../maybe.js';
+import { unchanged } from '../../upstream/cache/dependencies.js';
 import type { Parameters } from '../http/parameters.js';
 import type { Answer } from './answer.js';
 import { type GraphQLEngine, noteOperation, type OperationArgs } from './engine.js';
@@ -19,8 +20,10 @@ export function prepare(
   parameters: Parameters,
   operation: Operation,
 ): OperationArgs | readonly GraphQLError[] {
-  const query = engine.persisted.textFor(parameters);
+  const { persisted } = engine;
+  const query = persisted.textFor(parameters);
   if (query === undefined) throw noQuery();
+  operation.dependencies?.add(persisted, () => unchanged(() => persisted.known));
   // An id sent with its text registers the text, which a cached answer would skip.
   const isNamed = parameters.documentId ?? parameters.extensions?.persistedQuery;
   if (isNamed && parameters.query) operation.dependencies?.refuse('it registers its text');
