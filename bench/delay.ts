@@ -9,7 +9,7 @@ import { quantile } from './statistics.js';
 /**
  * How long others wait while ten clients ask for the largest answers that are permitted: the delay of the gateway's event
  * loop by its own metrics, and what `{ __typename }` takes meanwhile. Beside it the same without the ten. Nothing of it is
- * answered by kept answers.
+ * answered by cached answers.
  */
 export async function run({ quick }: BenchOptions): Promise<void> {
   buildGateway();

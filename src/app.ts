@@ -185,7 +185,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
   const sources = (): MetricSources => ({
     interfaces: keys.interfaces(),
     cache: keys.cache,
-    keptAnswers: shared.answers.hitCount,
+    cachedAnswers: shared.answers.hitCount,
     feeds: keys.feeds(),
     redis,
     instances: store.instances,

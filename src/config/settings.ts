@@ -31,7 +31,10 @@ export const settings = {
     'none',
   ),
   ALLOW_ANONYMOUS: setting('Allow `AUTH_MODE=none` on a HOST that is not loopback', flag, false),
-  GATEWAY_TOKENS: secret('Client tokens for `AUTH_MODE=token`, comma-separated', tokenList),
+  GATEWAY_TOKENS: secret(
+    'Client tokens for `AUTH_MODE=token`, comma-separated, of at least 16 characters',
+    tokenList,
+  ),
   JWT_JWKS_URL: setting('Where the keys of the token issuer are, for `AUTH_MODE=jwt`', httpUrl, null),
   JWT_ISSUER: setting('The `iss` that a JWT must have', text, null),
   JWT_AUDIENCE: setting('The `aud` that a JWT must have', text, null),

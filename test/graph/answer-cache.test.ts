@@ -138,7 +138,7 @@ for (const interfaces of [
   { project: true, catalogue: false, keyOwner: 'gateway' },
   { project: true, catalogue: true, keyOwner: 'client' },
 ] as const) {
-  it(`a kept answer equals a computed one at any moment (${JSON.stringify(interfaces)})`, async () => {
+  it(`a cached answer equals a computed one at any moment (${JSON.stringify(interfaces)})`, async () => {
     let compared = 0;
     await using upstream = await startUpstream({ sandbox: { live: true, rateLimits: false } });
     const names = namesOf(upstream);
@@ -180,7 +180,7 @@ for (const interfaces of [
                 expect(demanded.meter.oldestAgeS).toBeLessThanOrEqual(one.maxAgeMs / 1000);
               }
               await harness.settle();
-              // What was read for it makes no kept answer another one than a computed one.
+              // What was read for it makes no cached answer another one than a computed one.
               await ask(one.query);
             } else if (one.kind === 'wait') await upstream.clock.advance(one.ms);
             else if (one.kind === 'fail')

@@ -197,7 +197,7 @@ describe('lists of sensors', () => {
     // Three pages at 60 a minute: every 12 seconds.
     for (let second = 0; second < 240; second += 5) {
       await ask();
-      // A kept answer is there before the reading behind it has begun: by the next answer it has, and then it ends.
+      // A cached answer is there before the reading behind it has begun: by the next answer it has, and then it ends.
       await gw.fetch('/health');
       await expect
         .poll(() => [gw.sandbox.inFlight('project'), gw.sandbox.requests.length % 3])

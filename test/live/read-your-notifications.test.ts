@@ -30,7 +30,7 @@ async function delivered(socket: RawSocket, gw: TestGateway, id: number) {
 }
 
 describe('what triggerChanges has delivered', () => {
-  it('is in every list that is asked for afterwards, kept answers included, at no request', async () => {
+  it('is in every list that is asked for afterwards, cached answers included, at no request', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     for (let id = 1; id <= 3; id++) addTrigger(gw.sandbox, { id, start_time: at(-60_000 * id) });

@@ -25,16 +25,16 @@ async function metric(gw: TestGateway, series: string): Promise<number> {
   );
 }
 
-const keptAnswers = (gw: TestGateway) => metric(gw, 'seisgraph_kept_answers_total');
+const cachedAnswers = (gw: TestGateway) => metric(gw, 'seisgraph_cached_answers_total');
 
 /** How many of the operations that `run` sends are answered by an answer that was kept. */
 async function hitsOf(gw: TestGateway, run: () => Promise<unknown>): Promise<number> {
-  const before = await keptAnswers(gw);
+  const before = await cachedAnswers(gw);
   await run();
-  return (await keptAnswers(gw)) - before;
+  return (await cachedAnswers(gw)) - before;
 }
 
-/** Asks until the answer is kept: first upstream, then from what upstream answered. */
+/** Asks until the answer is cached: first upstream, then from what upstream answered. */
 async function warm(gw: TestGateway, document: string, variables?: object, headers = {}): Promise<void> {
   for (let times = 0; times < 2; times++) await gw.query(document, variables, { headers });
 }
@@ -69,7 +69,7 @@ describe('a whole answer', () => {
     for (let times = 0; times < 4; times++) {
       ids.add((await gw.queryWithErrors(document)).headers.get('x-request-id'));
     }
-    expect(await keptAnswers(gw)).toBe(2);
+    expect(await cachedAnswers(gw)).toBe(2);
     const lines = gw.logLines.filter(({ operation }) => operation === 'Again');
     expect(new Set(lines.map(({ id }) => id))).toEqual(ids);
     expect(ids.size).toBe(4);
@@ -103,7 +103,7 @@ describe('a whole answer', () => {
     const statuses: number[] = [];
     for (let times = 0; times < 5; times++) statuses.push((await gw.queryWithErrors(sensors)).status);
     expect(statuses).toEqual([200, 200, 200, 200, 429]);
-    expect(await keptAnswers(gw)).toBe(2);
+    expect(await cachedAnswers(gw)).toBe(2);
   });
 
   it('is revalidated behind while it is stale, and gives way to what was read', async () => {
@@ -146,7 +146,7 @@ describe('a whole answer', () => {
   });
 });
 
-describe('kept answers are told apart', () => {
+describe('cached answers are distinguished', () => {
   it('by operation, name and variables', async () => {
     await using gw = await start();
     const document =
@@ -162,7 +162,7 @@ describe('kept answers are told apart', () => {
       expect(await post('A', { n: 2 })).toHaveLength(2);
       expect(Object.keys((await post('B', {}))[0])).toEqual(['model']);
     }
-    expect(await keptAnswers(gw)).toBeGreaterThanOrEqual(3);
+    expect(await cachedAnswers(gw)).toBeGreaterThanOrEqual(3);
   });
 
   it('by the keys that the client sends', async () => {
@@ -327,7 +327,7 @@ describe('over a WebSocket', () => {
 });
 
 describe('as server-sent events', () => {
-  it('a kept answer is the same stream as a computed one', async () => {
+  it('a cached answer is the same stream as a computed one', async () => {
     await using gw = await start();
     const stream = async () => {
       const response = await gw.fetch('/graphql', {
@@ -425,7 +425,7 @@ describe('what HTTP caches are told', () => {
 describe('encodings', () => {
   const long = '{ sensors(first: 50) { nodes { deviceId stationCode model firmwareVersion } } }';
 
-  /** The kept answer has been encoded so. */
+  /** The cached answer has been encoded so. */
   const ready = (gw: TestGateway, codings: readonly string[]) =>
     vi.waitFor(async () => {
       for (const coding of codings) {

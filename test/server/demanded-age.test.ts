@@ -76,7 +76,7 @@ describe('a demand on age', () => {
     async (_, ask) => {
       const clock = new ManualClock();
       await using gw = await start({ clock });
-      // The second answer is kept whole.
+      // The second answer is cached whole.
       for (let times = 0; times < 2; times++) await gw.query(sensors);
       await clock.advance(5_000);
       expect(await requestsOf(gw, () => ask(gw, 5))).toBe(0);
@@ -228,7 +228,7 @@ describe('a demand on age', () => {
     },
   );
 
-  it('takes no answer from the others, whose answers are kept as before', async () => {
+  it('takes no answer from the others, whose answers are cached as before', async () => {
     await using gw = await start();
     for (let times = 0; times < 2; times++) await gw.query(sensors);
     const response = await get(gw, sensors, { headers: { 'cache-control': 'no-cache' } });

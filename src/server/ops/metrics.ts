@@ -24,7 +24,7 @@ export interface MetricSources {
   readonly interfaces: readonly UpstreamStatus[];
   readonly cache: { readonly bytes: number; readonly entries: number };
   /** Hits of the answer cache. */
-  readonly keptAnswers: number;
+  readonly cachedAnswers: number;
   readonly feeds: readonly FeedStatus[];
   /** Null without Redis. */
   readonly redis: Pick<Connection, 'isUp'> | null;
@@ -87,7 +87,7 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
   function update({
     interfaces,
     cache,
-    keptAnswers,
+    cachedAnswers,
     feeds,
     redis,
     instances,
@@ -139,7 +139,12 @@ export function createMetrics(knownOperations: ReadonlySet<string>, clock: Clock
     }
     gauge('cache_bytes', 'Bytes of what is cached, as estimated.', {}, cache.bytes, 'sum');
     gauge('cache_entries', 'Answers that are cached.', {}, cache.entries, 'sum');
-    counter('kept_answers_total', 'Operations answered with a whole answer that was kept.', {}, keptAnswers);
+    counter(
+      'cached_answers_total',
+      'Operations answered with a whole answer from the cache.',
+      {},
+      cachedAnswers,
+    );
     for (const { name: feed, isActive, subscriberCount, lagMs, polls, failures } of feeds) {
       const lagS = (lagMs ?? 0) / 1000;
       gauge('feed_active', 'Whether upstream is polled for a feed.', { feed }, isActive, 'max');
