@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.js';
 import { exchange } from '../support/raw-http.js';
@@ -54,6 +55,91 @@ describe('a request that offers another protocol', () => {
       expect(answers).toContain('"status":"ok"');
       expect(answers).not.toMatch(/HTTP\/1.1 [345]/);
     }
+  });
+
+  it('is answered in its turn among pipelined requests', async () => {
+    await using gw = await startGateway();
+    const body = JSON.stringify({ query: '{ sensors(first: 1) { nodes { id } } }' });
+    const request = (path: string, offered: string[]) =>
+      lines(
+        `GET ${path} HTTP/1.1`,
+        'Host: localhost',
+        ...(offered.length ? ['Connection: Upgrade'] : []),
+        ...offered,
+      );
+    const post = (offered: string[]) =>
+      lines(
+        'POST /graphql HTTP/1.1',
+        'Host: localhost',
+        ...(offered.length ? ['Connection: Upgrade'] : []),
+        ...offered,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+      ) + body;
+    const plain: string[] = [];
+    for (const [way, ...statuses] of [
+      [[request('/health', h2c) + request('/nothing', h2c) + last], 200, 404, 200],
+      [[request('/health', h2c) + request('/nothing', h2c), last], 200, 404, 200],
+      [
+        [request('/nothing', plain) + request('/health', h2c), request('/nothing', h2c) + last],
+        404,
+        200,
+        404,
+        200,
+      ],
+      [
+        [post(h2c) + request('/nothing', plain) + post(h2c) + request('/nothing', h2c) + last],
+        200,
+        404,
+        200,
+        404,
+        200,
+      ],
+    ] as const) {
+      const answers = await exchange(gw, ...way);
+      expect([...answers.matchAll(/HTTP\/1.1 (\d+) /g)].map(([, status]) => Number(status))).toEqual(
+        statuses,
+      );
+    }
+  });
+
+  it('that is a WebSocket is opened after the responses to the requests before it', async () => {
+    await using gw = await startGateway();
+    const answers = await exchange(
+      gw,
+      lines(
+        `GET /graphql?query=${encodeURIComponent('{ sensors(first: 1) { nodes { id } } }')} HTTP/1.1`,
+        'Host: x',
+      ) +
+        lines(
+          'GET /graphql HTTP/1.1',
+          'Host: x',
+          'Connection: Upgrade',
+          'Upgrade: websocket',
+          'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+          'Sec-WebSocket-Version: 13',
+        ),
+      '\x88\x82\x00\x00\x00\x00\x03\xe8',
+    );
+    expect(answers).toMatch(/^HTTP\/1.1 200 .*"nodes".*HTTP\/1.1 101 /s);
+  });
+
+  it('does nothing more where its connection has ended meanwhile', async () => {
+    await using gw = await startGateway();
+    const { hostname, port } = new URL(gw.url);
+    const query = encodeURIComponent('{ sensors(first: 1) { nodes { id } } }');
+    for (let times = 0; times < 5; times++) {
+      const socket = connect(Number(port), hostname);
+      await new Promise((written) =>
+        socket.write(
+          lines(`GET /graphql?query=${query} HTTP/1.1`, 'Host: x') +
+            lines('GET /health HTTP/1.1', 'Host: x', 'Connection: Upgrade', ...h2c),
+          written,
+        ),
+      );
+      socket.resetAndDestroy();
+    }
+    expect((await gw.fetch('/health')).status).toBe(200);
   });
 
   it('opens a WebSocket where that is one of them', async () => {

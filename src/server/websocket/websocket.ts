@@ -1,13 +1,12 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { realClock } from '../../clock.js';
 import { credentialsOf } from '../http/as-client.js';
 import type { BrowserPolicy } from '../http/browser-safety.js';
 import { pathOf } from '../http/http.js';
-import { asksForWebSocket, ignoreUpgrade } from '../http/ignored-upgrade.js';
 import { refuseConnection } from '../http/refuse-connection.js';
+import { asksForWebSocket, ignoreUpgrade, onUpgrade } from '../http/upgrade.js';
 import { Heartbeat } from './heartbeat.js';
 import { type ProtocolOptions, socketProtocol } from './protocol.js';
 import { SocketSession } from './session.js';
@@ -57,7 +56,7 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
   });
   let isLeaving = false;
 
-  server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+  onUpgrade(server, (request, connection, head) => {
     if (!asksForWebSocket(request)) return ignoreUpgrade(server, request, connection, head);
     connection.on('error', () => connection.destroy());
     if (pathOf(request) !== '/graphql')

@@ -1,5 +1,33 @@
-import type { IncomingMessage, Server } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+type OnUpgrade = (request: IncomingMessage, connection: Socket, following: Buffer) => void;
+
+/**
+ * Calls `upgrade` for each request with an Upgrade header, once the requests before it on the connection have been
+ * answered (pipelining, RFC 9112 9.3.2). Node calls at once, and whatever writes to the connection or parses it then
+ * would get in between those responses.
+ */
+export function onUpgrade(server: Server, upgrade: OnUpgrade): void {
+  const lastResponses = new WeakMap<object, ServerResponse>();
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
+    lastResponses.set(socket, response),
+  );
+  server.on('upgrade', (request: IncomingMessage, _connection, following: Buffer) => {
+    const connection = request.socket;
+    const earlier = lastResponses.get(connection);
+    if (!earlier || earlier.closed) return upgrade(request, connection, following);
+    const destroy = () => connection.destroy();
+    connection.on('error', destroy);
+    earlier.once('close', () => {
+      if (connection.destroyed || connection.writableEnded) return;
+      connection.off('error', destroy);
+      // The earlier response has started the time-out of an idle connection.
+      connection.setTimeout(server.timeout);
+      upgrade(request, connection, following);
+    });
+  });
+}
 
 /** True where the client offers WebSocket, alone or among other protocols. */
 export function asksForWebSocket({ headers }: IncomingMessage): boolean {
@@ -15,7 +43,7 @@ export function asksForWebSocket({ headers }: IncomingMessage): boolean {
 export function ignoreUpgrade(
   server: Server,
   request: IncomingMessage,
-  connection: Duplex,
+  connection: Socket,
   following: Buffer,
 ): void {
   const { method, url, httpVersion, rawHeaders } = request;
