@@ -12,6 +12,11 @@ if (noRedis) console.warn(`The connection to Redis: ${noRedis}`);
 
 const asking = `return {redis.call('TIME'), 'answer'}`;
 
+async function connectionCount(admin: Redis): Promise<number> {
+  const [, count] = /total_connections_received:(\d+)/.exec(await admin.info('stats')) ?? [];
+  return Number(count);
+}
+
 describe.skipIf(noRedis)(`the connection to Redis${noRedis ? ` (${noRedis})` : ''}`, () => {
   it('is not given up because this process was busy for longer than an answer may take', async () => {
     await using redis = await startRedis();
@@ -83,12 +88,42 @@ describe.skipIf(noRedis)(`the connection to Redis${noRedis ? ` (${noRedis})` : '
       await link.settled;
       expect(link.isUp).toBe(false);
       expect(lines.join('')).toMatch(reason);
+      // Later connections too: a failure that nobody catches there ends the process, and this test.
+      const accepted = await connectionCount(admin);
+      await vi.waitFor(
+        async () => expect(await connectionCount(admin)).toBeGreaterThanOrEqual(accepted + 4),
+        15_000,
+      );
+      expect(link.isUp).toBe(false);
       await expect(
         link.run(`redis.call('SET', 'x', '1') return {redis.call('TIME')}`, [], []),
       ).rejects.toThrow();
       link.close();
     }
     expect(await admin.dbsize()).toBe(0);
+    await admin.quit();
+  });
+
+  it('is none to a replica, which takes no writes, until that is promoted', async () => {
+    await using redis = await startRedis();
+    await using replica = await startRedis();
+    const admin = new Redis(replica.url);
+    const { hostname, port } = new URL(redis.url);
+    await admin.replicaof(hostname, Number(port));
+    const lines: string[] = [];
+    const log = createLog({ level: 'info', secrets: [], write: (line) => lines.push(line) });
+    const link = new RedisLink({ url: replica.url, clock: realClock, log });
+    const accepted = await connectionCount(admin);
+    await vi.waitFor(
+      async () => expect(await connectionCount(admin)).toBeGreaterThanOrEqual(accepted + 4),
+      15_000,
+    );
+    expect(lines.map((line) => JSON.parse(line).reason)).toEqual([
+      expect.stringMatching(/written: READONLY/),
+    ]);
+    await admin.replicaof('NO', 'ONE');
+    await isUp(link);
+    link.close();
     await admin.quit();
   });
 

@@ -35,7 +35,7 @@ export class RedisLink implements Connection {
   readonly #commands: Redis;
   readonly #pubSub: Redis;
   readonly #database: number;
-  /** Connections of which the database has been selected. */
+  /** Connections that `#makeUsable` has found usable. */
   readonly #usable = new Set<Redis>();
   readonly #bellListeners = new Map<string, () => void>();
   readonly #listeners = new Set<() => void>();
@@ -72,7 +72,7 @@ export class RedisLink implements Connection {
     this.#pubSub.on('message', (channel: string) => this.#bellListeners.get(channel)?.());
     for (const client of [this.#commands, this.#pubSub]) {
       client.on('connect', () => this.#limitSilence(client));
-      client.on('ready', () => void this.#select(client));
+      client.on('ready', () => void this.#makeUsable(client));
       client.on('close', () => {
         this.#usable.delete(client);
         this.#setUp(false);
@@ -167,13 +167,17 @@ export class RedisLink implements Connection {
 
   /**
    * Selects the database by hand: where that fails, the client library goes on in database 0, whose data belong to
-   * another deployment.
+   * another deployment. It recognises the command by its name in lower case, and would repeat it at the next connection
+   * without catching the failure. Deletes a key that nobody has, since a replica accepts connections and reads but no write.
    */
-  async #select(client: Redis): Promise<void> {
+  async #makeUsable(client: Redis): Promise<void> {
+    let step = `database ${this.#database} cannot be selected`;
     try {
-      if (this.#database > 0) await inTime(client.select(this.#database));
+      if (this.#database > 0) await inTime(client.call('SELECT', this.#database));
+      step = 'it cannot be written';
+      if (client === this.#commands) await inTime(client.del(this.key('probe', this.instance)));
     } catch (error) {
-      this.#reason = `database ${this.#database} cannot be selected: ${error instanceof Error ? error.message : 'unknown'}`;
+      this.#reason = `${step}: ${error instanceof Error ? error.message : 'unknown'}`;
       this.#troubles += 1;
       if (this.#isUp === null) this.#setUp(false);
       client.disconnect(true);
