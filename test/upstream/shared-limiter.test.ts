@@ -72,6 +72,27 @@ describe('a budget that instances share', () => {
     );
   });
 
+  it('is kept to by instances that lose each other right after they have found out how many they are', async () => {
+    const model = modelInstances(project, alike(3));
+    const { real, instances } = model;
+    const turn = (isUp: boolean, count: number) => {
+      for (const { link } of instances) {
+        link.instances = count;
+        link.turn(isUp);
+      }
+    };
+    turn(false, 2);
+    turn(true, 3);
+    await real.advance(500);
+    turn(false, 3);
+    const query = (instance: number) =>
+      void model.ask(instance, 'query').finally(() => real.timer(100, () => query(instance)));
+    for (let i = 0; i < 90; i++) query(i % 3);
+    await real.advance(3 * minuteMs);
+    expect(model.sent.length).toBeGreaterThan(150);
+    expectKept(model.sent, project);
+  });
+
   it('is used to the full: the whole burst at once and nearly all of every minute after it', async () => {
     const model = modelInstances(project, alike(3), patient);
     for (let i = 0; i < 300; i++) void model.ask(i % 3, 'query');

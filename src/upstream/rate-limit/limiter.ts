@@ -185,14 +185,15 @@ export class Limiter {
 
   /**
    * While partitioned, each instance keeps to an equal part of the limit and accounts for an equal part of all that was
-   * sent, so that together they still keep to the whole.
+   * sent, so that together they still keep to the whole. Where it keeps to a part already, only a smaller one counts: what
+   * it has accounted for until then stays.
    */
   keepToPart(parts: number): void {
-    if (this.#part !== null || parts <= 1) return;
+    if (parts <= (this.#part?.parts ?? 1)) return;
     const { perDay } = this.#settings;
     this.#part = {
       parts,
-      slidingWindow: this.#slidingWindow.part(parts),
+      slidingWindow: this.#part?.slidingWindow ?? this.#slidingWindow.part(parts),
       dailyQuota: this.#dailyQuota?.part(parts) ?? null,
       perDay: perDay === null ? null : partOf(perDay, parts),
     };
