@@ -3,6 +3,7 @@ import type { Read, ReadScope } from '../read/read.js';
 import type { ReadRequest } from '../read/request.js';
 import { type Delivered, DeliveryLog } from './delivered.js';
 import { type Demand, isRecent, SendOrder } from './demand.js';
+import type { CacheState } from './dependencies.js';
 import { freezeAndMeasure } from './freeze.js';
 import { type Freshness, freshnessOf, freshUntilMs } from './freshness.js';
 import type { KeyValidity } from './key-validity.js';
@@ -86,6 +87,14 @@ export class CachedResponses {
     return freshness === 'none' || this.#keyValidity.holds ? freshness : 'stale-if-error';
   }
 
+  /** The state of a response as a dependency of an answer: 'gone' where a read like this one would not return it. */
+  stateOf<T>(id: string, cached: CachedResponse, request: ReadRequest<T>, limits: AgeLimits): CacheState {
+    if (this.get(id, request) !== cached) return 'gone';
+    const freshness = this.freshnessOf(cached, request, limits);
+    if (freshness === 'fresh') return 'fresh';
+    return freshness === 'stale-while-revalidate' ? 'stale' : 'gone';
+  }
+
   /**
    * The freshness of a record that a feed has delivered, as if it were the response to `request`; 'none' where a later
    * response is cached.
@@ -124,7 +133,7 @@ export class CachedResponses {
     this.#deliveries.add(delivered);
   }
 
-  /** The time of a request that is sent now, by which later deliveries are told from earlier ones. */
+  /** The time of a request that is sent now, by which later deliveries are distinguished from earlier ones. */
   requestTimeMs(): number {
     return this.#deliveries.nextMs();
   }

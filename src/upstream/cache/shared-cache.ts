@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.js';
 import type { BodySlot, SharedBodies, SharedBody } from '../../store/store.js';
 import { priorityRank } from '../read/read.js';
 import type { RequestControl } from '../resilience/coalesced-request.js';
+import type { CachedResponse } from './response-cache.js';
 
 interface SharedCacheOptions {
   readonly bodies: SharedBodies;
@@ -9,6 +10,9 @@ interface SharedCacheOptions {
   /** The longest time that another instance may take over a client's read: after it, it is not waited for. */
   readonly mostWaitMs: number;
 }
+
+/** Decodes a body that another instance has read; null where it cannot be used. */
+type Adopt = (body: SharedBody) => Promise<CachedResponse | null>;
 
 /**
  * Responses to one key that instances share, and the choice of the instance that sends the next request
@@ -22,8 +26,8 @@ export class SharedCache {
   }
 
   /** The caller must call `leave` on the entry when it is done. */
-  open(id: string, control: RequestControl): SharedCacheEntry {
-    return new SharedCacheEntry(this.#options, id, control);
+  open(id: string, control: RequestControl, adopt: Adopt): SharedCacheEntry {
+    return new SharedCacheEntry(this.#options, id, control, adopt);
   }
 
   /** Another instance has cleared the cache: the key was refused there, or masking has changed. */
@@ -42,35 +46,40 @@ export class SharedCacheEntry {
   readonly #options: SharedCacheOptions;
   readonly #id: string;
   readonly #control: RequestControl;
+  readonly #adopt: Adopt;
   #slot: Promise<BodySlot>;
 
-  constructor(options: SharedCacheOptions, id: string, control: RequestControl) {
+  constructor(options: SharedCacheOptions, id: string, control: RequestControl, adopt: Adopt) {
     this.#options = options;
     this.#id = id;
     this.#control = control;
+    this.#adopt = adopt;
     this.#slot = this.#open();
   }
 
   /**
-   * Returns the result of `read` on the body that is cached, or that another instance caches when its request in flight
-   * ends. Null where this instance has to send the request.
+   * Returns the response that is cached and `isUsable`, or that another instance caches when its request in flight ends.
+   * Null where this instance has to send the request.
    */
-  async find<T>(read: (body: SharedBody) => Promise<T | null>): Promise<T | null> {
+  async find(isUsable: (cached: CachedResponse) => boolean): Promise<CachedResponse | null> {
     const { bodies, clock, mostWaitMs } = this.#options;
     const { signal } = this.#control;
     const untilMs = clock.now() + mostWaitMs;
     for (;;) {
-      const { cached: kept, hasClaim: isOurs } = await this.#slot;
-      const found = kept && (await read(kept));
-      if (found !== null || isOurs || clock.now() >= untilMs) return found;
+      const { hasClaim } = await this.#slot;
+      const cached = await this.cached();
+      if (cached && isUsable(cached)) return cached;
+      if (hasClaim || clock.now() >= untilMs) return null;
       await bodies.whenFree(this.#id, () => this.#rank, { untilMs, signal });
       signal.throwIfAborted();
       this.#slot = this.#open();
     }
   }
 
-  async body(): Promise<SharedBody | null> {
-    return (await this.#slot).cached;
+  /** The response that another instance has read, however old. */
+  async cached(): Promise<CachedResponse | null> {
+    const { cached: body } = await this.#slot;
+    return body && this.#adopt(body);
   }
 
   sending(): void {

@@ -9,8 +9,8 @@ import {
 } from '../../errors.js';
 import { CachedResponses } from '../cache/cached-responses.js';
 import type { Delivered } from '../cache/delivered.js';
-import type { ReadCounts } from '../cache/dependencies.js';
 import { createDerivedCache, type DerivedCache } from '../cache/derived-cache.js';
+import { HitCounter } from '../cache/hit-counter.js';
 import { KeyValidity } from '../cache/key-validity.js';
 import type { CachedResponse } from '../cache/response-cache.js';
 import { SharedCache, type SharedCacheEntry } from '../cache/shared-cache.js';
@@ -50,6 +50,7 @@ export class Pipeline {
   /** Values derived from several responses; evicted with them. */
   readonly derivedCache: DerivedCache;
   readonly #keyValidity: KeyValidity;
+  readonly #hits: HitCounter;
   readonly #inFlight = new Map<string, CoalescedRequest<Completed>>();
   /** Null in one process. */
   readonly #shared: SharedCache | null;
@@ -62,7 +63,6 @@ export class Pipeline {
   /** The request by which upstream accepts a client's key again. */
   #confirming: CoalescedRequest<Completed> | undefined;
   #requestCount = 0;
-  #cacheHitCount = 0;
 
   constructor(source: Source, options: UpstreamOptions) {
     this.#source = source;
@@ -78,6 +78,7 @@ export class Pipeline {
     this.derivedCache = createDerivedCache(options.cache.part(`derived ${name}`), clock);
     this.#keyValidity = new KeyValidity(options.keyOwner, this.#condition, clock);
     this.#cache = new CachedResponses(options.cache.part(name), clock, this.#keyValidity);
+    this.#hits = new HitCounter(clock);
     this.#reader = new ResponseReader(source, options, this.#cache.versions);
     const bodies = store.bodies(name);
     this.#shared = bodies && new SharedCache({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
@@ -134,7 +135,7 @@ export class Pipeline {
     const freshness = this.#cache.freshnessOfDelivered(address, delivered, request, scope);
     if (freshness !== 'fresh' && freshness !== 'stale-while-revalidate') return false;
     scope.dependencies?.refuse('a delivered record was used');
-    this.#countAged(scope, delivered.readAtMs, freshness === 'fresh' ? 'cacheHits' : 'staleHits');
+    this.#hits.countAged(scope.meter, delivered.readAtMs, freshness === 'fresh' ? 'cacheHits' : 'staleHits');
     return true;
   }
 
@@ -166,7 +167,7 @@ export class Pipeline {
         return this.#coalesced(address, request, scope);
       return this.#hit<T>(cached, scope, 'cacheHits');
     }
-    if (joined) this.#countHit(scope, 'cacheHits');
+    if (joined) this.#hits.count(scope.meter, 'cacheHits');
     return readOf<T>(cached);
   }
 
@@ -174,9 +175,13 @@ export class Pipeline {
   #send<T>(address: string, request: ReadRequest<T>, scope: ReadScope): CoalescedRequest<Completed> {
     const isCurrent = () => this.#inFlight.get(address) === coalesced;
     const coalesced: CoalescedRequest<Completed> = new CoalescedRequest(scope, async (control) => {
-      const shared = this.#shared?.open(address, control);
+      const shared = this.#shared?.open(address, control, (body) =>
+        this.#reader.adopt(body, request, scope.operationKey),
+      );
       try {
-        const found = shared && (await this.#find(shared, request, scope));
+        const found = this.#mayAdopt(scope)
+          ? await shared?.find((cached) => this.#cache.freshnessOf(cached, request, scope) === 'fresh')
+          : null;
         if (found) {
           if (isCurrent()) this.#cache.set(address, found);
           return { cached: found, isShared: true };
@@ -195,7 +200,7 @@ export class Pipeline {
         }
         if (error instanceof GatewayError) noteRequestId(scope.meter, error.upstream?.requestId);
         if (shared && allowsStaleIfError(error)) {
-          const older = await this.#older(shared, request, scope);
+          const older = await shared.cached();
           const own = this.#cache.stored(address);
           if (older && isCurrent() && !(own && own.readAtMs >= older.readAtMs))
             this.#cache.set(address, older);
@@ -352,7 +357,7 @@ export class Pipeline {
       lastErrorCode,
       lastErrorAtMs,
       requestCount: this.#requestCount,
-      cacheHitCount: this.#cacheHitCount,
+      cacheHitCount: this.#hits.total,
       circuitOpenUntilMs: this.#circuitBreaker.retryAtMs,
       ...this.#rateLimit.status(),
     };
@@ -407,45 +412,24 @@ export class Pipeline {
     const { maxAgeMs, notBeforeMs } = scope;
     // A read with an age limit of its own is a separate dependency, even on the same response.
     const isParticular = (maxAgeMs ?? notBeforeMs) !== undefined;
-    scope.dependencies?.add(isParticular ? {} : cached, () => ({
-      state: () => {
-        if (this.#cache.get(address, request) !== cached) return 'gone';
-        const freshness = this.#cache.freshnessOf(cached, request, { maxAgeMs, notBeforeMs });
-        if (freshness === 'fresh') return 'fresh';
-        return freshness === 'stale-while-revalidate' ? 'stale' : 'gone';
-      },
-      freshUntilMs: () => this.#cache.freshUntilMs(cached, request, { maxAgeMs, notBeforeMs }),
-      read: (meter, times) => {
-        const isFresh = this.#cache.freshnessOf(cached, request, { maxAgeMs, notBeforeMs }) === 'fresh';
-        for (let count = 0; count < times; count++)
-          this.#hit(cached, { meter }, isFresh ? 'cacheHits' : 'staleHits');
-        if (!isFresh) this.#revalidateInBackground(address, request);
-      },
-    }));
-  }
-
-  /** Finds a response that another instance has read and that is still fresh. */
-  async #find<T>(
-    shared: SharedCacheEntry,
-    request: ReadRequest<T>,
-    scope: ReadScope,
-  ): Promise<CachedResponse | null> {
-    // Nothing shows if another instance asked before or after a demand.
-    if (scope.maxAgeMs === 0 || scope.demand?.maxAgeMs === 0 || !this.#keyValidity.holds) return null;
-    return shared.find(async (body) => {
-      const cached = await this.#reader.adopt(body, request, scope.operationKey);
-      return cached && this.#cache.freshnessOf(cached, request, scope) === 'fresh' ? cached : null;
+    scope.dependencies?.add(isParticular ? {} : cached, () => {
+      const limits = { maxAgeMs, notBeforeMs };
+      const state = () => this.#cache.stateOf(address, cached, request, limits);
+      return {
+        state,
+        freshUntilMs: () => this.#cache.freshUntilMs(cached, request, limits),
+        read: (meter, times) => {
+          const isFresh = state() === 'fresh';
+          this.#hits.countAged(meter, cached.readAtMs, isFresh ? 'cacheHits' : 'staleHits', times);
+          if (!isFresh) this.#revalidateInBackground(address, request);
+        },
+      };
     });
   }
 
-  /** Finds a response that another instance has read, for stale-if-error. */
-  async #older<T>(
-    shared: SharedCacheEntry,
-    request: ReadRequest<T>,
-    scope: ReadScope,
-  ): Promise<CachedResponse | null> {
-    const body = await shared.body();
-    return body && this.#reader.adopt(body, request, scope.operationKey);
+  /** A response that another instance has read does not show if it was asked for before or after a demand. */
+  #mayAdopt({ maxAgeMs, demand }: ReadScope): boolean {
+    return maxAgeMs !== 0 && demand?.maxAgeMs !== 0 && this.#keyValidity.holds;
   }
 
   #revalidateInBackground<T>(address: string, request: ReadRequest<T>): void {
@@ -461,24 +445,9 @@ export class Pipeline {
     this.#coalesced(address, request, scope).catch(() => undefined);
   }
 
-  #hit<T>(
-    cached: CachedResponse,
-    scope: { readonly meter: ReadCounts },
-    as: 'cacheHits' | 'staleHits',
-  ): Read<T> | null {
-    this.#countAged(scope, cached.readAtMs, as);
+  #hit<T>(cached: CachedResponse, { meter }: ReadScope, as: 'cacheHits' | 'staleHits'): Read<T> | null {
+    this.#hits.countAged(meter, cached.readAtMs, as);
     return readOf<T>(cached);
-  }
-
-  #countAged(scope: { readonly meter: ReadCounts }, readAtMs: number, as: 'cacheHits' | 'staleHits'): void {
-    this.#countHit(scope, as);
-    const ageS = Math.max(0, this.#options.clock.now() - readAtMs) / 1000;
-    scope.meter.oldestAgeS = Math.max(scope.meter.oldestAgeS, ageS);
-  }
-
-  #countHit({ meter }: { readonly meter: ReadCounts }, as: 'cacheHits' | 'staleHits'): void {
-    meter[as]++;
-    this.#cacheHitCount++;
   }
 
   /** Logs upstream's error with its request id: clients see only a part of it. */
