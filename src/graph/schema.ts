@@ -15,6 +15,7 @@ import './types/sensor-list.js';
 import './types/sensor-lookup.js';
 import './types/sensor.js';
 import './types/health-report.js';
+import './types/health-history.js';
 import './types/recording.js';
 import './types/waveform.js';
 import './types/trigger-list.js';

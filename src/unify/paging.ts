@@ -1,4 +1,4 @@
-import { CursorInvalid, type GatewayError, type Source } from '../errors.js';
+import { BadUserInput, CursorInvalid, type GatewayError, type Source } from '../errors.js';
 import { unreadableRecords } from '../upstream/decode/response.js';
 
 /** One page of a list in the shape of the graph's connections. */
@@ -60,6 +60,62 @@ export function sliceOf<T>(
       },
     },
     unavailableSources,
+  };
+}
+
+/** `first` with `after`, or `last` with `before`. */
+export interface PageArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+/** The part of a list that a page shows, seen from the end at which it is read. */
+export interface PageRequest {
+  readonly count: number;
+  /** Null for the beginning of the list, or its end where it is read backward. */
+  readonly cursor: string | null;
+  readonly argument: 'after' | 'before';
+  readonly isBackward: boolean;
+}
+
+/** @throws BadUserInput for `first` together with `last` */
+export function checkPageArgs({ first, last }: PageArgs): void {
+  if (first != null && last != null)
+    throw new BadUserInput('`first` and `last` exclude each other: give one of them', { argument: 'last' });
+}
+
+/** @throws BadUserInput for arguments of both directions */
+export function pageRequestOf(args: PageArgs, byDefault: number): PageRequest {
+  checkPageArgs(args);
+  const { first, after, last, before } = args;
+  const isBackward = last != null || (first == null && before != null);
+  if (isBackward ? after != null : before != null) {
+    const argument = isBackward ? 'after' : 'before';
+    throw new BadUserInput('`after` goes with `first`, and `before` with `last`', { argument });
+  }
+  return isBackward
+    ? { count: last ?? byDefault, cursor: before ?? null, argument: 'before', isBackward }
+    : { count: first ?? byDefault, cursor: after ?? null, argument: 'after', isBackward };
+}
+
+/** The slice in list order of a page that was read backward. */
+export function reversed<T, S extends Slice<T>>(slice: S): S {
+  const { pageInfo } = slice;
+  return {
+    ...slice,
+    edges: slice.edges.toReversed(),
+    pageInfo: {
+      hasNextPage: pageInfo.hasPreviousPage,
+      hasPreviousPage: pageInfo.hasNextPage,
+      get startCursor() {
+        return pageInfo.endCursor;
+      },
+      get endCursor() {
+        return pageInfo.startCursor;
+      },
+    },
   };
 }
 

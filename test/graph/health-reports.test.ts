@@ -63,6 +63,71 @@ describe('health reports', () => {
     expect(gw.sandbox.seen('project', soh).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
 
+  it('are paged from the end by `last` and `before`, the latest for one request', async () => {
+    const reports = every(10 * minuteMs, 300).map(({ timestamp }) => timestamp);
+    await using gw = await gatewayOf(worldOf(every(10 * minuteMs, 300)));
+    const pageBefore = (before: string | null) =>
+      gw.query(
+        `query ($before: String) { sensor(by: { deviceId: "${device}" }) {
+          latestHealthReport { timestamp }
+          healthReports(from: "2026-01-01", last: 70, before: $before) {
+            nodes { timestamp } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`,
+        { before },
+      );
+    const latest = await pageBefore(null);
+    expect(timestampsOf(latest)).toEqual(reports.slice(-70));
+    expect(latest.sensor.latestHealthReport.timestamp).toBe(reports.at(-1));
+    expect(gw.sandbox.seen('project', soh)).toHaveLength(1);
+    expect(latest.sensor.healthReports.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+    const walked = timestampsOf(latest);
+    for (let page = latest; page.sensor.healthReports.pageInfo.hasPreviousPage; ) {
+      page = await pageBefore(page.sensor.healthReports.pageInfo.startCursor);
+      expect(page.sensor.healthReports.pageInfo.hasNextPage).toBe(true);
+      walked.unshift(...timestampsOf(page));
+    }
+    expect(walked).toEqual(reports);
+    const { endCursor } = (await pageBefore(latest.sensor.healthReports.pageInfo.startCursor)).sensor
+      .healthReports.pageInfo;
+    const forward = await gw.query(rangeQuery, { from: '2026-01-01', first: 500, after: endCursor });
+    expect(timestampsOf(forward)).toEqual(reports.slice(-70));
+  });
+
+  it('come the latest first by TIMESTAMP_DESC, in pages of both directions', async () => {
+    const reports = every(10 * minuteMs, 50).map(({ timestamp }) => timestamp);
+    await using gw = await gatewayOf(worldOf(every(10 * minuteMs, 50)));
+    const list = async (args: string) =>
+      (
+        await gw.query(`{ sensor(by: { deviceId: "${device}" }) { healthReports(orderBy: TIMESTAMP_DESC, ${args}) {
+          nodes { timestamp } pageInfo { startCursor endCursor } } } }`)
+      ).sensor.healthReports;
+    const first = await list('first: 20');
+    expect(first.nodes.map(({ timestamp }: { timestamp: string }) => timestamp)).toEqual(
+      reports.slice(-20).toReversed(),
+    );
+    const second = await list(`first: 20, after: "${first.pageInfo.endCursor}"`);
+    expect(second.nodes[0].timestamp).toBe(reports.at(-21));
+    const back = await list(`last: 20, before: "${second.pageInfo.startCursor}"`);
+    expect(back.nodes).toEqual(first.nodes);
+    const last = await list('last: 3');
+    expect(last.nodes.map(({ timestamp }: { timestamp: string }) => timestamp)).toEqual(
+      reports.slice(0, 3).toReversed(),
+    );
+  });
+
+  it.each([
+    ['first: 1, last: 1', 'last'],
+    ['last: 0', 'last'],
+    ['last: 5001', 'last'],
+    ['last: 1, after: "x"', 'after'],
+    ['first: 1, before: "x"', 'before'],
+  ])('refuse (%s), naming `%s`', async (args, argument) => {
+    await using gw = await gatewayOf(worldOf([]));
+    const { errors } = await gw.queryWithErrors(
+      `{ sensor(by: { deviceId: "${device}" }) { healthReports(${args}) { nodes { timestamp } } } }`,
+    );
+    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', argument } }]);
+  });
+
   it('on the seam of two ranges belong to the earlier one alone', async () => {
     await using gw = await gatewayOf(
       worldOf([{ timestamp: ago(dayMs) }, { timestamp: ago(dayMs / 2) }, { timestamp: ago(0) }]),

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamUnavailable } from '../../src/errors.js';
+import { QueryTooComplex, UpstreamUnavailable } from '../../src/errors.js';
+import {
+  type BackwardHealthScan,
+  scanHealthReportsBackward,
+} from '../../src/unify/health/list/backward-scan.js';
 import { type HealthScan, scanHealthReports } from '../../src/unify/health/list/scan.js';
 import { windowEndMs } from '../../src/unify/health/list/windows.js';
 import { Instant } from '../../src/unify/time/instant.js';
@@ -42,7 +46,7 @@ class Upstream {
 }
 
 function instant(text: string): Instant {
-  const parsed = Instant.parse(text);
+  const parsed = Instant.parseInput(text);
   if (!parsed) throw new Error(`not a time: ${text}`);
   return parsed;
 }
@@ -68,6 +72,29 @@ async function walkAll(upstream: Upstream, walk: Partial<HealthScan>): Promise<s
     timestamps.push(...page.reports.map(({ report }) => report.timestamp.toString()));
     if (!page.more) return timestamps;
     after = page.reached ?? page.reports.at(-1)?.position ?? null;
+  }
+  throw new Error('the walk does not end');
+}
+
+/** Every page from the latest report to the earliest. */
+async function walkBackward(upstream: Upstream, walk: Partial<BackwardHealthScan>): Promise<string[]> {
+  const timestamps: string[] = [];
+  let before: BackwardHealthScan['before'] = null;
+  for (let pages = 0; pages < 2000; pages++) {
+    const page = await scanHealthReportsBackward({
+      read: upstream.read,
+      from: null,
+      to: null,
+      nowMs,
+      wanted: 100,
+      mostRequests: 20,
+      ...walk,
+      before,
+    });
+    if (!page) throw new Error('the sensor is not there');
+    timestamps.push(...page.reports.map(({ report }) => report.timestamp.toString()));
+    if (!page.more) return timestamps;
+    before = page.reached ?? page.reports.at(-1)?.position ?? null;
   }
   throw new Error('the walk does not end');
 }
@@ -112,6 +139,46 @@ describe('a walk through health reports', () => {
       ),
       { numRuns: 300 },
     );
+  });
+
+  it('has them backward in the opposite order, at any page size', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(timestamps, { maxLength: 60 }),
+        fc.option(offsets),
+        fc.option(offsets),
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 4, max: 20 }),
+        async (reports, one, other, wanted, mostRequests) => {
+          const [from = null, to = null] =
+            one !== null && other !== null
+              ? [one, other].sort((a, b) => a - b).map((offset) => instant(text(nowMs + offset)))
+              : [one === null ? null : instant(text(nowMs + Math.min(one, 0)))];
+          const forward = await walkAll(new Upstream(reports), { from, to });
+          const backward = await walkBackward(new Upstream(reports), { from, to, wanted, mostRequests });
+          expect(backward).toEqual(forward.toReversed());
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('reads the latest of many years with one request where the last day has enough', async () => {
+    const reports = Array.from({ length: 400 }, (_, index) => text(nowMs - index * 600_000));
+    const upstream = new Upstream(reports);
+    const scan = { read: upstream.read, from: instant('2000-01-01'), to: null, nowMs, before: null };
+    const page = await scanHealthReportsBackward({ ...scan, wanted: 20, mostRequests: 20 });
+    expect(page?.reports.map(({ report }) => String(report.timestamp))).toEqual(reports.slice(0, 20));
+    expect(upstream.queries).toEqual([{ limit: 5000 }]);
+  });
+
+  it('reads shorter windows where reports lie densely, and says when they lie too densely', async () => {
+    const reports = Array.from({ length: 40_000 }, (_, index) => text(nowMs - index * 2000));
+    const upstream = new Upstream(reports);
+    const scan = { read: upstream.read, from: null, to: null, nowMs, before: null, wanted: 20 };
+    const page = await scanHealthReportsBackward({ ...scan, mostRequests: 20 });
+    expect(page?.reports.map(({ report }) => String(report.timestamp))).toEqual(reports.slice(0, 20));
+    await expect(scanHealthReportsBackward({ ...scan, mostRequests: 4 })).rejects.toThrow(QueryTooComplex);
   });
 
   it('gives the report on the seam of two ranges to the earlier one', async () => {

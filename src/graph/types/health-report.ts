@@ -1,4 +1,10 @@
-import { latestHealthReport, listHealthReports, mostHealthRequests } from '../../unify/health/list/list.js';
+import {
+  defaultHealthReports,
+  type HealthListArgs,
+  latestHealthReport,
+  listHealthReports,
+  mostHealthRequests,
+} from '../../unify/health/list/list.js';
 import { longestRangeMs } from '../../unify/health/list/windows.js';
 import { connectionTypeOf, type HealthReport, type SignalStrength } from '../../unify/health/report.js';
 import { unlessMasked } from '../../unify/masking/masking.js';
@@ -9,9 +15,7 @@ import { builder } from '../builder.js';
 import { shown } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
 import { HealthReportRef, SensorRef, SignalStrengthRef } from '../refs.js';
-import { forwardArgs, UnavailableSourceRef } from './connection.js';
-
-const reportsByDefault = 100;
+import { bothWaysArgs, UnavailableSourceRef } from './connection.js';
 
 export const ConnectionTypeEnum = builder.enumType('ConnectionType', {
   description: 'Kind of connection by which a sensor sends its data.',
@@ -156,7 +160,7 @@ const HealthReportConnection = builder.connectionObject<typeof HealthReportRef, 
   {
     type: HealthReportRef,
     name: 'HealthReportConnection',
-    description: 'One page of a list of state-of-health reports, the oldest first.',
+    description: 'One page of a list of state-of-health reports.',
     fields: (t) => ({
       unavailableSources: t.field({
         type: [UnavailableSourceRef],
@@ -171,11 +175,13 @@ const HealthReportConnection = builder.connectionObject<typeof HealthReportRef, 
   { name: 'HealthReportEdge', description: 'A state-of-health report with its cursor in the list.' },
 );
 
-interface HealthInput {
-  readonly from?: Instant | null | undefined;
-  readonly to?: Instant | null | undefined;
-  readonly first?: number | null | undefined;
-}
+const HealthReportOrderEnum = builder.enumType('HealthReportOrder', {
+  description: 'Order of a list of state-of-health reports by the time of the report.',
+  values: {
+    TIMESTAMP_ASC: { description: 'The earliest report comes first.' },
+    TIMESTAMP_DESC: { description: 'The latest report comes first.' },
+  } as const,
+});
 
 builder.objectFields(SensorRef, (t) => ({
   latestHealthReport: t.field({
@@ -198,11 +204,13 @@ builder.objectFields(SensorRef, (t) => ({
   healthReports: t.field({
     type: HealthReportConnection,
     description:
-      'State-of-health reports, the oldest first, later than `from` and up to `to`. The range may have ' +
-      'any length: the gateway splits it into the 7 days that the service permits in one request. A ' +
-      'page may have fewer reports than `first` although `hasNextPage` is true, when ' +
-      `${mostHealthRequests} requests to the service did not find more: continue from \`endCursor\`. ` +
-      'Null for a sensor that only the catalogue knows. Errors: BAD_USER_INPUT, CURSOR_INVALID.',
+      'State-of-health reports later than `from` and up to `to`. The range may have any length: the ' +
+      'gateway splits it into the 7 days that the service permits in one request. The latest reports, by ' +
+      '`last` or by TIMESTAMP_DESC, cost one request where the last 24 hours have enough of them. A page ' +
+      'may have fewer reports than asked for although more follow, when ' +
+      `${mostHealthRequests} requests to the service did not find more: continue from the cursor of ` +
+      '`pageInfo`. Null for a sensor that only the catalogue knows. Errors: BAD_USER_INPUT, ' +
+      'CURSOR_INVALID; QUERY_TOO_COMPLEX for the latest of reports that are too many to read.',
     args: {
       from: t.arg({
         type: 'DateTime',
@@ -211,19 +219,32 @@ builder.objectFields(SensorRef, (t) => ({
           'when it is later than `to`.',
       }),
       to: t.arg({ type: 'DateTime', description: 'End of the range, included; the default is now.' }),
-      ...forwardArgs(largestPage.healthReports, reportsByDefault),
+      orderBy: t.arg({
+        type: HealthReportOrderEnum,
+        required: true,
+        defaultValue: 'TIMESTAMP_ASC',
+        description: 'Order of the list; the default is the earliest report first.',
+      }),
+      ...bothWaysArgs(largestPage.healthReports, defaultHealthReports),
     },
-    extensions: cost<HealthInput>({
-      requests: (args, parents, nowMs) => requestsOf(args, nowMs) * parents,
-      items: ({ first }) => first ?? reportsByDefault,
+    extensions: cost<HealthListArgs>({
+      requests: (args, parents, nowMs) => healthListRequests(args, nowMs) * parents,
+      items: ({ first, last }) => first ?? last ?? defaultHealthReports,
     }),
-    resolve: async (sensor, { first, ...range }, { unify }) =>
-      listHealthReports(unify, await sensor.deviceId(), { ...range, first: first ?? reportsByDefault }),
+    resolve: async (sensor, args, { unify }) => listHealthReports(unify, await sensor.deviceId(), args),
   }),
 }));
 
-// One request per 7 days: a page covers the whole requested range, or its whole window.
-function requestsOf({ from, to }: HealthInput, nowMs: number): number {
+/** Most requests for a range: one per 7 days, since a page covers all of them. */
+export function healthRequests({ from, to }: Pick<HealthListArgs, 'from' | 'to'>, nowMs: number): number {
   const rangeMs = from ? (to?.ms ?? nowMs) - from.ms : longestRangeMs;
   return Math.min(mostHealthRequests, Math.max(1, Math.ceil(rangeMs / longestRangeMs)));
+}
+
+// Read from its end, the last 24 hours of a longer range are a window of their own.
+function healthListRequests(args: HealthListArgs, nowMs: number): number {
+  const { from, orderBy, last, before } = args;
+  const isBackward = (last ?? before) != null;
+  const isFromEnd = isBackward !== (orderBy === 'TIMESTAMP_DESC');
+  return Math.min(mostHealthRequests, healthRequests(args, nowMs) + (from && isFromEnd ? 1 : 0));
 }

@@ -1,7 +1,16 @@
-import { BadUserInput, GatewayError } from '../../errors.js';
+import { GatewayError } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { UnifyContext } from '../context.js';
-import { decodeCursor, type Edge, encodeCursor, type Slice, sliceOf, unavailableSource } from '../paging.js';
+import {
+  checkPageArgs,
+  decodeCursor,
+  type Edge,
+  encodeCursor,
+  type PageArgs,
+  type Slice,
+  sliceOf,
+  unavailableSource,
+} from '../paging.js';
 import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
 import { learnOrder } from './inventory/merging.js';
 import { pairSensor } from './lookup.js';
@@ -9,12 +18,8 @@ import { compareSortKeys, type Placed, type SensorSortKey } from './order.js';
 import { type Selection, selectSensors } from './selection.js';
 import type { Sensor } from './sensor.js';
 
-export interface SensorListArgs {
+export interface SensorListArgs extends PageArgs {
   readonly filter?: SensorFilter | null | undefined;
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-  readonly last?: number | null | undefined;
-  readonly before?: string | null | undefined;
 }
 
 export interface SensorSlice extends Slice<Sensor> {
@@ -31,9 +36,7 @@ const defaultFirst = 50;
  * @throws the failure when no needed interface can answer
  */
 export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<SensorSlice> {
-  if (args.first != null && args.last != null) {
-    throw new BadUserInput('`first` and `last` exclude each other: give one of them', { argument: 'last' });
-  }
+  checkPageArgs(args);
   const filter = args.filter ?? {};
   neededSource(ctx, filter);
   const after = args.after == null ? null : placeAt(args.after, 'after');

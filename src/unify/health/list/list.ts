@@ -3,58 +3,70 @@ import { BadUserInput } from '../../../errors.js';
 import type { DeviceId } from '../../../upstream/decode/fields.js';
 import type { HealthQuery } from '../../../upstream/project/client.js';
 import type { UnifyContext } from '../../context.js';
-import { decodeCursor, type Edge, encodeCursor, lossOf, type Slice, sliceOf } from '../../paging.js';
+import {
+  decodeCursor,
+  type Edge,
+  encodeCursor,
+  lossOf,
+  type PageArgs,
+  pageRequestOf,
+  reversed,
+  type Slice,
+  sliceOf,
+} from '../../paging.js';
 import { Instant } from '../../time/instant.js';
 import type { HealthReport } from '../report.js';
+import { scanHealthReportsBackward } from './backward-scan.js';
 import { type PositionedReport, scanHealthReports } from './scan.js';
 import type { HealthPosition } from './seam.js';
 
-export interface HealthListArgs {
+export type HealthOrder = 'TIMESTAMP_ASC' | 'TIMESTAMP_DESC';
+
+export interface HealthListArgs extends PageArgs {
   /** Exclusive; null for 24 hours before `to`. */
   readonly from?: Instant | null | undefined;
   /** Inclusive; null for now. */
   readonly to?: Instant | null | undefined;
-  readonly first: number;
-  readonly after?: string | null | undefined;
+  readonly orderBy: HealthOrder;
 }
+
+export const defaultHealthReports = 100;
 
 /** Most upstream requests for one list; past them the list is cut, with a cursor to continue. */
 export const mostHealthRequests = 20;
 
 /**
- * Health reports of a sensor, oldest first. Null when the project does not have the sensor.
+ * Health reports of a sensor. Null when the project does not have the sensor.
  * @throws BadUserInput when `from` is after `to`
  */
 export async function listHealthReports(
   ctx: UnifyContext,
   deviceId: DeviceId | null,
-  { from = null, to = null, first, after }: HealthListArgs,
+  { from = null, to = null, orderBy, ...args }: HealthListArgs,
 ): Promise<Slice<HealthReport> | null> {
-  if (from && to && from.compare(to) > 0) {
-    throw new BadUserInput('`from` must not be after `to`', { argument: 'from' });
-  }
-  const position = after == null ? null : decodeCursor(listName, after, 'after', decodePosition);
+  checkRange(from, to);
+  const { count, cursor, argument, isBackward } = pageRequestOf(args, defaultHealthReports);
+  const position = cursor === null ? null : decodeCursor(listName, cursor, argument, decodePosition);
   const read = readerOf(ctx, deviceId);
-  const scanned =
-    read &&
-    (await scanHealthReports({
-      read,
-      from,
-      to,
-      nowMs: ctx.clock.wallMs(),
-      after: position,
-      wanted: first,
-      mostRequests: mostHealthRequests,
-    }));
+  if (!read) return null;
+  const nowMs = ctx.clock.wallMs();
+  const scan = { read, from, to, nowMs, wanted: count, mostRequests: mostHealthRequests };
+  const scanned = await ((orderBy === 'TIMESTAMP_DESC') === isBackward
+    ? scanHealthReports({ ...scan, after: position })
+    : scanHealthReportsBackward({ ...scan, before: position }));
   if (!scanned) return null;
   const edges = scanned.reports.map((placed) => new HealthEdge(placed));
-  const slice = sliceOf(
-    edges,
-    { next: scanned.more, previous: position !== null },
-    lossOf('PROJECT', scanned.unreadable),
-  );
-  if (!scanned.reached) return slice;
-  return { ...slice, pageInfo: { ...slice.pageInfo, endCursor: cursorOf(scanned.reached) } };
+  const more = { next: scanned.more, previous: position !== null };
+  const slice = sliceOf(edges, more, lossOf('PROJECT', scanned.unreadable));
+  const { reached } = scanned;
+  const page = reached ? { ...slice, pageInfo: { ...slice.pageInfo, endCursor: cursorOf(reached) } } : slice;
+  return isBackward ? reversed(page) : page;
+}
+
+/** @throws BadUserInput when `from` is after `to` */
+export function checkRange(from: Instant | null, to: Instant | null): void {
+  if (from && to && from.compare(to) > 0)
+    throw new BadUserInput('`from` must not be after `to`', { argument: 'from' });
 }
 
 /** Encodes its cursor on demand: of thousands, usually only the last is selected. */
@@ -112,7 +124,7 @@ export async function latestHealthReport(
 
 const listName = 'health';
 
-function readerOf({ project, scope, slices }: UnifyContext, deviceId: DeviceId | null) {
+export function readerOf({ project, scope, slices }: UnifyContext, deviceId: DeviceId | null) {
   if (!project || deviceId === null) return null;
   return async (query: HealthQuery) => {
     const page = await project.healthReports(deviceId, query, scope);

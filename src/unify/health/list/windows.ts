@@ -1,4 +1,5 @@
 import { dayMs } from '../../../clock.js';
+
 /** Longest range that upstream accepts: docs/interfaces.md P4 limits `to` minus `from` to 7 days. */
 export const longestRangeMs = 7 * dayMs;
 
@@ -18,6 +19,11 @@ export function windowEndMs(fromMs: number, toMs: number): number {
     onGrid.find((endMs) => endMs > fromMs && 1 + Math.ceil((toMs - endMs) / longestRangeMs) <= fewest) ??
     latest
   );
+}
+
+/** Start of a window that ends at `endMs`, on the same grid. */
+export function windowStartMs(endMs: number): number {
+  return endMs - (modulo(endMs - weekGridMs, longestRangeMs) || longestRangeMs);
 }
 
 function modulo(value: number, divisor: number): number {
