@@ -34,8 +34,9 @@ function manyTriggers(count: number, everyS = 1): ProjectTrigger[] {
   );
 }
 
-const listQuery = `query ($first: Int, $after: String, $orderBy: TriggerOrder! = START_TIME_DESC, $filter: TriggerFilter) {
-  triggers(first: $first, after: $after, orderBy: $orderBy, filter: $filter) {
+const listQuery = `query ($first: Int, $after: String, $last: Int, $before: String,
+  $orderBy: TriggerOrder! = START_TIME_DESC, $filter: TriggerFilter) {
+  triggers(first: $first, after: $after, last: $last, before: $before, orderBy: $orderBy, filter: $filter) {
     totalCount
     nodes { triggerId startTime }
     edges { cursor }
@@ -60,6 +61,36 @@ describe('the list of triggers', () => {
     }
     expect(ids).toEqual(Array.from({ length: 1000 }, (_, index) => String(1000 - index)));
   });
+
+  it.each(['START_TIME_DESC', 'START_TIME_ASC'])(
+    'is paged from its end by `last` and `before`, in the order %s',
+    async (orderBy) => {
+      await using gw = await gatewayOf(manyTriggers(250));
+      const page = async (args: string) =>
+        (
+          await gw.query(`{ triggers(orderBy: ${orderBy}, ${args}) { totalCount nodes { triggerId } edges { cursor }
+            pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`)
+        ).triggers;
+      const idsOf = ({ nodes }: { nodes: { triggerId: string }[] }) =>
+        nodes.map(({ triggerId }) => triggerId);
+      const all = idsOf(await page('first: 500'));
+      gw.sandbox.forget();
+      const last = await page('last: 100');
+      expect(gw.sandbox.seen('project', '/v1/triggers')).toHaveLength(1);
+      expect(idsOf(last)).toEqual(all.slice(-100));
+      expect(last).toMatchObject({ totalCount: 250 });
+      expect(last.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+      expect(last.pageInfo.startCursor).toBe(last.edges[0].cursor);
+      const before = await page(`last: 100, before: "${last.pageInfo.startCursor}"`);
+      expect(idsOf(before)).toEqual(all.slice(-200, -100));
+      expect(before.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: true });
+      const forward = await page(`first: 500, after: "${before.pageInfo.endCursor}"`);
+      expect(idsOf(forward)).toEqual(all.slice(-100));
+      const rest = await page(`last: 100, before: "${before.pageInfo.startCursor}"`);
+      expect(idsOf(rest)).toEqual(all.slice(0, 50));
+      expect(rest.pageInfo.hasPreviousPage).toBe(false);
+    },
+  );
 
   it('has a page of 100 from one upstream request, and one of 500 too', async () => {
     await using gw = await gatewayOf(manyTriggers(1000));
@@ -218,6 +249,11 @@ describe('the list of triggers', () => {
     [{ filter: { deviceId: ' ' } }, 'BAD_USER_INPUT', 'filter.deviceId'],
     [{ filter: { deviceId: 'ANZA' } }, 'BAD_USER_INPUT', 'filter.deviceId'],
     [{ after: 'garbage' }, 'CURSOR_INVALID', 'after'],
+    [{ before: 'garbage' }, 'CURSOR_INVALID', 'before'],
+    [{ first: 1, last: 1 }, 'BAD_USER_INPUT', 'last'],
+    [{ first: 1, before: 'x' }, 'BAD_USER_INPUT', 'before'],
+    [{ last: 1, after: 'x' }, 'BAD_USER_INPUT', 'after'],
+    [{ last: 501 }, 'BAD_USER_INPUT', 'last'],
     [{ after: Buffer.from('["triggers:desc",["x","y"]]').toString('base64url') }, 'CURSOR_INVALID', 'after'],
     [
       { after: Buffer.from('["events",["2026-01-01T00:00:00Z","1"]]').toString('base64url') },

@@ -67,9 +67,13 @@ function walkOf(upstream: Upstream, parts: Partial<TriggerScan> = {}): TriggerSc
 /** Every page of a walk, each cursor sent as JSON and back; `between` runs between two pages. */
 async function walkAll(walk: TriggerScan, between: () => void = () => {}): Promise<string[]> {
   const ids: string[] = [];
-  let after: TriggerPosition | null = null;
+  let { after } = walk;
+  const isOpposite = walk.isOpposite === true;
   for (let pages = 0; pages < 1000; pages++) {
-    const page = await scanTriggers({ ...walk, after });
+    const page = await scanTriggers({
+      ...walk,
+      after: after && isOpposite ? { ...after, isOpposite } : after,
+    });
     ids.push(...page.triggers.map(({ trigger }) => trigger.triggerId));
     expect(page.triggers.length).toBeLessThanOrEqual(walk.wanted);
     if (!page.more) return ids;
@@ -92,6 +96,14 @@ const startTimes = fc
   .map(
     ([steps, stepMs, digits]) => `${new Date(base + steps * stepMs).toISOString().slice(0, 19)}${digits}Z`,
   );
+// So many at few moments that pages end within one.
+const crowded = fc.array(
+  fc.oneof(
+    startTimes,
+    fc.integer({ min: 0, max: 4 }).map((steps) => new Date(base + steps * 1000).toISOString()),
+  ),
+  { maxLength: 60, size: 'max' },
+);
 const orders = fc.constantFrom('asc' as const, 'desc' as const);
 
 function inStartOrder(upstream: Upstream, ids: readonly string[], order: 'asc' | 'desc'): boolean {
@@ -105,6 +117,52 @@ function inStartOrder(upstream: Upstream, ids: readonly string[], order: 'asc' |
 }
 
 describe('a walk through the triggers', () => {
+  it('has before each of its cursors, read backward, all that came before it, whatever arrives meanwhile', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        crowded,
+        fc.array(fc.array(startTimes, { maxLength: 4 }), { maxLength: 8 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.nat(),
+        orders,
+        async (initial, arrivals, wanted, wantedBack, at, order) => {
+          const upstream = new Upstream();
+          for (const time of initial) upstream.add(time);
+          const placed: { id: string; position: TriggerPosition }[] = [];
+          const walk = walkOf(upstream, { wanted, order, mostRequests: 50 });
+          for (let after: TriggerPosition | null = null, more = true; more; ) {
+            const page = await scanTriggers({ ...walk, after });
+            placed.push(
+              ...page.triggers.map(({ trigger, position }) => ({ id: trigger.triggerId, position })),
+            );
+            after = page.reached ?? placed.at(-1)?.position ?? null;
+            more = page.more;
+          }
+          const index = at % (placed.length + 1);
+          const start = placed[index];
+          const waiting = [...arrivals];
+          const backward = walkOf(upstream, { wanted: wantedBack, mostRequests: 50, isOpposite: true });
+          const ids = await walkAll(
+            { ...backward, order: order === 'asc' ? 'desc' : 'asc', after: start?.position ?? null },
+            () => {
+              for (const time of waiting.shift() ?? []) upstream.add(time);
+            },
+          );
+          expect(new Set(ids).size).toBe(ids.length);
+          expect(ids.filter((id) => Number(id) <= initial.length).sort()).toEqual(
+            placed
+              .slice(0, index)
+              .map(({ id }) => id)
+              .sort(),
+          );
+          expect(inStartOrder(upstream, ids.toReversed(), order)).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
   it('has each that existed when it began once and in order, whatever arrives between its pages', async () => {
     await fc.assert(
       fc.asyncProperty(

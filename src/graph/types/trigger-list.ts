@@ -2,13 +2,13 @@ import {
   listTriggers,
   listTriggersOf,
   mostListRequests,
-  type TriggerFilter,
+  type TriggerListArgs,
   type TriggerSlice,
 } from '../../unify/trigger/trigger.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef, TriggerRef } from '../refs.js';
-import { defaultFirst, forwardArgs, UnavailableSourceRef } from './connection.js';
+import { bothWaysArgs, defaultFirst, UnavailableSourceRef } from './connection.js';
 import { deviceIdArg } from './device-id.js';
 import { TriggerStatusEnum } from './trigger.js';
 
@@ -58,7 +58,7 @@ const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSli
         description:
           'Number of triggers on all pages together, as the service counts them; null when the filter ' +
           'has a condition that the service does not know (`status`, `minPgaMg`). On a page behind ' +
-          '`after` it costs one request to the service.',
+          '`after` or before `before` it costs one request to the service.',
         resolve: (slice) => slice.totalCount(),
       }),
       changesCursor: t.string({
@@ -102,17 +102,12 @@ function triggerListArgs() {
         description: 'Order of the list; the default is the latest start time first.',
       }),
     })),
-    ...forwardArgs(),
+    ...bothWaysArgs(),
   };
 }
 
-interface TriggerListInput {
-  readonly filter?: TriggerFilter | null | undefined;
-  readonly first?: number | null | undefined;
-}
-
 /** Besides the page, one request for the total and one where the page ends between triggers of the same time. */
-function triggerListCost({ filter }: TriggerListInput): number {
+function triggerListCost({ filter }: TriggerListArgs): number {
   return filter?.status != null || filter?.minPgaMg != null ? mostListRequests : 2;
 }
 
@@ -123,16 +118,15 @@ builder.queryField('triggers', (t) =>
       'Triggers of the project in exact order of start time. A walk through the pages neither repeats ' +
       'nor skips a trigger while new ones arrive. A page of a filtered list may have fewer triggers ' +
       `than \`first\` although \`hasNextPage\` is true, when ${mostListRequests} requests to the ` +
-      'service did not find more: continue from `endCursor`, or narrow `filter`. Errors: ' +
+      'service did not find more: continue from the cursor of `pageInfo`, or narrow `filter`. Errors: ' +
       'BAD_USER_INPUT, CURSOR_INVALID, FORBIDDEN; NOT_CONFIGURED without the project interface; ' +
       'UPSTREAM_RATE_LIMITED, UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE.',
     args: triggerListArgs(),
-    extensions: cost<TriggerListInput>({
+    extensions: cost<TriggerListArgs>({
       requests: triggerListCost,
-      items: ({ first }) => first ?? defaultFirst,
+      items: ({ first, last }) => first ?? last ?? defaultFirst,
     }),
-    resolve: (_, { filter, orderBy, first, after }, { unify }) =>
-      listTriggers(unify, { filter, orderBy, first: first ?? defaultFirst, after }),
+    resolve: (_, args, { unify }) => listTriggers(unify, args),
   }),
 );
 
@@ -144,16 +138,10 @@ builder.objectFields(SensorRef, (t) => ({
       'with the same errors. Null for a sensor that only the catalogue knows. Costs one request to the ' +
       'service for each sensor, and more with a filter by `status` or `minPgaMg`.',
     args: triggerListArgs(),
-    extensions: cost<TriggerListInput>({
+    extensions: cost<TriggerListArgs>({
       requests: (args, parents) => triggerListCost(args) * parents,
-      items: ({ first }) => first ?? defaultFirst,
+      items: ({ first, last }) => first ?? last ?? defaultFirst,
     }),
-    resolve: async (sensor, { filter, orderBy, first, after }, { unify }) =>
-      listTriggersOf(unify, await sensor.deviceId(), {
-        filter,
-        orderBy,
-        first: first ?? defaultFirst,
-        after,
-      }),
+    resolve: async (sensor, args, { unify }) => listTriggersOf(unify, await sensor.deviceId(), args),
   }),
 }));

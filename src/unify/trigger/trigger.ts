@@ -1,7 +1,17 @@
 import { BadUserInput, QueryTooComplex } from '../../errors.js';
 import { asId, type DeviceId, known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
-import { decodeCursor, type Edge, encodeCursor, lossOf, type Slice, sliceOf } from '../paging.js';
+import {
+  decodeCursor,
+  type Edge,
+  encodeCursor,
+  lossOf,
+  type PageArgs,
+  pageRequestOf,
+  reversed,
+  type Slice,
+  sliceOf,
+} from '../paging.js';
 import { deviceIdOf, serialKey } from '../sensor/identity.js';
 import type { Instant } from '../time/instant.js';
 import { fitsMs } from '../time/millisecond.js';
@@ -31,12 +41,12 @@ export interface TriggerFilter {
   readonly minPgaMg?: number | null | undefined;
 }
 
-export interface TriggerListArgs {
+export interface TriggerListArgs extends PageArgs {
   readonly filter?: TriggerFilter | null | undefined;
   readonly orderBy?: 'START_TIME_DESC' | 'START_TIME_ASC' | undefined;
-  readonly first: number;
-  readonly after?: string | null | undefined;
 }
+
+const defaultTriggers = 50;
 
 export interface TriggerSlice extends Slice<Trigger> {
   readonly reach: TriggerReach;
@@ -85,10 +95,10 @@ function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers):
       'More triggers started at one moment than one operation may read: narrow `filter.deviceId`',
     );
   }
-  const list = listName(scan.order);
+  const list = listName(listOrderOf(scan));
   const edges = triggers.map((placed) => new TriggerEdge(list, placed));
   const slice = sliceOf(edges, { next: more, previous: scan.after !== null }, lossOf('PROJECT', unreadable));
-  return {
+  const page: TriggerSlice = {
     ...slice,
     reach: reachOf(scan, {
       triggers: triggers.map(({ trigger }) => trigger),
@@ -106,6 +116,7 @@ function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers):
       return (await scanTriggers({ ...scan, after: null, wanted: 1, mostRequests: 1 })).total;
     },
   };
+  return scan.isOpposite ? reversed(page) : page;
 }
 
 /** Encodes its cursor on demand: of hundreds, usually only the last is selected. */
@@ -134,16 +145,20 @@ function scanOf(ctx: UnifyContext, args: TriggerListArgs): TriggerScan {
   if (from && to && from.compare(to) > 0) {
     throw new BadUserInput('`filter.from` must not be after `filter.to`', { argument: 'filter.from' });
   }
+  const { count, cursor, argument, isBackward } = pageRequestOf(args, defaultTriggers);
   const order = args.orderBy === 'START_TIME_ASC' ? 'asc' : 'desc';
+  const position = cursor === null ? null : decodeCursor(listName(order), cursor, argument, decodePosition);
   return {
     read: projectTriggers(ctx),
-    order,
+    // A page from the end of a list is one from the beginning of the list in the opposite order, reversed.
+    order: isBackward ? opposite(order) : order,
+    isOpposite: isBackward,
     from,
     to,
     deviceId:
       filter.deviceId == null ? undefined : (deviceIdOf(filter.deviceId) ?? asId<'device'>(filter.deviceId)),
-    after: args.after == null ? null : decodeCursor(listName(order), args.after, 'after', decodePosition),
-    wanted: args.first,
+    after: position && isBackward ? { ...position, isOpposite: true } : position,
+    wanted: count,
     keep: keepOf(filter),
     mostRequests: mostListRequests,
   };
@@ -161,6 +176,14 @@ function keepOf({ status, minPgaMg }: TriggerFilter): ((trigger: Trigger) => boo
 // Bounds finer than upstream may compare are tested here, so upstream's count would be too high.
 function countedUpstream({ keep, from, to }: TriggerScan): boolean {
   return !keep && (!from || fitsMs(from)) && (!to || fitsMs(to));
+}
+
+function opposite(order: TriggerScan['order']): TriggerScan['order'] {
+  return order === 'asc' ? 'desc' : 'asc';
+}
+
+function listOrderOf({ order, isOpposite }: TriggerScan): TriggerScan['order'] {
+  return isOpposite ? opposite(order) : order;
 }
 
 function listName(order: TriggerScan['order']): string {

@@ -14,12 +14,19 @@ export interface TriggerPosition {
   readonly startTime: Instant;
   readonly id: TriggerId | null;
   readonly besides: readonly string[];
+  /** True where a scan in the order opposite to the list's continues from here: it reads what lies before the position. */
+  readonly isOpposite?: true;
 }
 
 /** True when a trigger comes after `position` and was not delivered. */
 export function isAhead(position: TriggerPosition | null, trigger: Trigger, order: ScanOrder): boolean {
   if (!position) return true;
-  if (sameMoment(trigger, position) && position.besides.length > 0) {
+  if (position.isOpposite && sameMoment(trigger, position)) {
+    const { id, besides } = position;
+    // The position lies behind the last of the delivered ones, and the others come before it.
+    if (id === null) return besides.slice(0, -1).includes(trigger.triggerId);
+    if (besides.includes(trigger.triggerId)) return true;
+  } else if (sameMoment(trigger, position) && position.besides.length > 0) {
     if (position.besides.includes(trigger.triggerId)) return false;
     // More triggers of the moment may appear, also with digits that sort them before delivered ones. They are delivered
     // late rather than never.
@@ -38,7 +45,10 @@ export function behind(trigger: Trigger, before: TriggerPosition | null): Trigge
   return {
     startTime: trigger.startTime,
     id: trigger.triggerId,
-    besides: sameMoment(trigger, before) ? before.besides.filter((id) => id !== trigger.triggerId) : [],
+    besides:
+      !before?.isOpposite && sameMoment(trigger, before)
+        ? before.besides.filter((id) => id !== trigger.triggerId)
+        : [],
   };
 }
 

@@ -25,6 +25,8 @@ export interface TriggerScan extends TriggerRange {
   readonly keep?: ((trigger: Trigger) => boolean) | undefined;
   /** Most upstream requests. */
   readonly mostRequests: number;
+  /** True where the list is in the opposite order: its cursors cannot name the delivered triggers of a moment. */
+  readonly isOpposite?: boolean;
 }
 
 export interface ScannedTriggers {
@@ -216,6 +218,7 @@ function closeWithin(
 // Positions within a moment that may have more members: the cursors name the delivered ones. Null when they are too
 // many to name.
 function positionsWithin(scan: TriggerScan, edge: readonly Trigger[]): PositionedTrigger[] | null {
+  if (scan.isOpposite) return null;
   if (edge.length + (scan.after?.besides.length ?? 0) > mostBesides) return null;
   if (!edge.every((trigger) => fitsMs(trigger.startTime))) return null;
   return edge.flatMap((trigger, index) => {
