@@ -20,7 +20,8 @@ import {
 import { getArgumentValues, getDirectiveValues, getVariableValues } from 'graphql/execution/values.js';
 import type { Plugin } from 'graphql-yoga';
 import { QueryTooComplex } from '../../errors.js';
-import { knownSensorCount } from '../../unify/sensor/inventory/inventory.js';
+import { type Maybe, whenKnown } from '../../maybe.js';
+import { knownSensorCount, learnSensorCount } from '../../unify/sensor/inventory/inventory.js';
 import type { Estimate, GraphContext } from '../context.js';
 
 /**
@@ -59,8 +60,21 @@ const mostValues = 1_100_000;
 /** Refuses, before it runs, an operation that at worst needs more than `maxCost` upstream requests, or is too large. */
 export function costLimit(maxCost: number): Plugin<GraphContext> {
   const constant = new ConstantEstimates();
-  const refuse = (args: OperationArgs): void => {
+  const isWithin = ({ requests, values }: Estimate) => requests <= maxCost && values <= mostValues;
+
+  function check(args: OperationArgs): Maybe<void> {
     const estimate = constant.of(args) ?? estimateCost(args);
+    if (isWithin(estimate) || !dependsOnCount(args, estimate)) return accept(args, estimate);
+    return whenKnown(learnSensorCount(args.contextValue.unify), () => accept(args, estimateCost(args)));
+  }
+
+  /** True where the number of sensors is not known, and the operation is within the limits if there are few of them. */
+  function dependsOnCount(args: OperationArgs, { counts }: Estimate): args is ArgsWithContext {
+    if (!counts || !args.contextValue || knownOf(args).sensors !== Number.POSITIVE_INFINITY) return false;
+    return isWithin(estimateCost(args, { sensors: 0 }));
+  }
+
+  function accept(args: OperationArgs, estimate: Estimate): void {
     constant.keep(args, estimate);
     if (args.contextValue) {
       args.contextValue.estimate = estimate;
@@ -79,10 +93,11 @@ export function costLimit(maxCost: number): Plugin<GraphContext> {
         `At worst this operation answers ${values} values; the limit is ${mostValues}. Ask for fewer items or fields`,
       );
     }
-  };
+  }
+
   return {
-    onExecute: ({ args }) => refuse(args),
-    onSubscribe: ({ args }) => refuse(args),
+    onExecute: ({ args }) => check(args),
+    onSubscribe: ({ args }) => check(args),
   };
 }
 
@@ -103,6 +118,8 @@ interface OperationArgs {
   /** The operation's context: gives the current time, and receives the estimate. */
   readonly contextValue?: Pick<GraphContext, 'unify' | 'estimate'> | undefined;
 }
+
+type ArgsWithContext = OperationArgs & { readonly contextValue: NonNullable<OperationArgs['contextValue']> };
 
 /** Tenants differ in what is known of them. Without a context nothing is. */
 function knownOf({ contextValue }: Pick<OperationArgs, 'contextValue'>): KnownCounts {
@@ -127,13 +144,10 @@ class ConstantEstimates {
 }
 
 /** The worst-case cost; zero for operations that graphql-js will refuse (wrong variables, unknown operation). */
-export function estimateCost({
-  schema,
-  document,
-  operationName,
-  variableValues,
-  contextValue,
-}: OperationArgs): Estimate {
+export function estimateCost(
+  { schema, document, operationName, variableValues, contextValue }: OperationArgs,
+  known = knownOf({ contextValue }),
+): Estimate {
   const operation = getOperationAST(document, operationName);
   const root = operation && schema.getRootType(operation.operation);
   if (!operation || !root) return unknown;
@@ -144,7 +158,6 @@ export function estimateCost({
   if (variables.errors) return unknown;
   // Without a clock a range that ends now is taken to be of the greatest length.
   const nowMs = contextValue?.unify.tenant.clock.wallMs() ?? Number.POSITIVE_INFINITY;
-  const known = knownOf({ contextValue });
   return new Walk(schema, document, variables.coerced, nowMs, known).selection(
     operation.selectionSet,
     root,

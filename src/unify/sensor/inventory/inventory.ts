@@ -1,9 +1,11 @@
+import { minuteMs } from '../../../clock.js';
+import type { Maybe } from '../../../maybe.js';
 import type { CatalogueClient } from '../../../upstream/catalogue/client.js';
 import type { WireSensor as CatalogueSensor } from '../../../upstream/catalogue/wire.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { ProjectClient } from '../../../upstream/project/client.js';
 import type { WireSensor as ProjectSensor } from '../../../upstream/project/wire.js';
-import type { Tenant } from '../../context.js';
+import type { Tenant, UnifyContext } from '../../context.js';
 import { codeKeyOf, createNetworkCodes } from '../../network/code.js';
 import { type CatalogueRecord, deviceKeyOf } from '../identity.js';
 import { SensorListing } from './listing.js';
@@ -70,6 +72,23 @@ export function knownSensorCount(tenant: Tenant): number {
   if ((project && !mine) || (catalogue && !theirs)) return Number.POSITIVE_INFINITY;
   return inventory.pairing(mine, theirs).pairs.length;
 }
+
+/**
+ * Reads the lists that `knownSensorCount` counts, as an operation with a list of sensors does anyway. Where that fails
+ * it reads nothing for a minute, so that operations which are refused without the number cannot spend the budget.
+ */
+export function learnSensorCount(ctx: UnifyContext): Maybe<void> {
+  const { tenant } = ctx;
+  const attempts = tenant.perTenant(createAttempts);
+  if (tenant.clock.now() < attempts.nextMs) return;
+  const { project, catalogue } = tenant.perTenant(createInventory);
+  return Promise.all([project?.read(ctx), catalogue?.read(ctx)]).then(() => {
+    if (knownSensorCount(tenant) === Number.POSITIVE_INFINITY)
+      attempts.nextMs = tenant.clock.now() + minuteMs;
+  });
+}
+
+const createAttempts = () => ({ nextMs: Number.NEGATIVE_INFINITY });
 
 const none: ReadonlyMap<string, never> = new Map<string, never>();
 
