@@ -2,7 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { startGateway, type TestGateway } from '../support/gateway.js';
+import { type AnswerError, startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 
 let shared: TestGateway;
@@ -46,6 +46,39 @@ describe('graphql-transport-ws', () => {
     // The socket has outlived them all.
     socket.send(subscribe('3', '{ __typename }'));
     expect((await socket.next()).payload.data).toEqual({ __typename: 'Query' });
+  });
+
+  it.each([
+    ['{', undefined],
+    ['{ nothing }', undefined],
+    ['', undefined],
+    ['query A { __typename } query B { __typename }', undefined],
+    ['query A { __typename } query B { __typename }', 'C'],
+    ['query A { __typename } subscription B { triggerChanges { kind } }', undefined],
+    ['query A { __typename }', 'B'],
+    ['fragment F on Query { __typename }', undefined],
+    ['mutation { nothing }', undefined],
+    ['query ($n: Int!) { sensors(first: $n) { totalCount } }', undefined],
+    [`{ ${'a: __typename '.repeat(40)} }`, undefined],
+  ])('refuses %s (%s) with one code and message on every transport', async (query, operationName) => {
+    const answers = await Promise.all(
+      ['application/json', 'text/event-stream'].map((accept) =>
+        shared.fetch('/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept },
+          body: JSON.stringify({ query, operationName }),
+        }),
+      ),
+    );
+    const [json = '', events = ''] = await Promise.all(answers.map((answer) => answer.text()));
+    await using socket = await openSocket(shared, { init: {} });
+    socket.send(subscribe('1', query, { operationName }));
+    const { payload } = await socket.next();
+    const shown = ({ message, extensions }: AnswerError) => ({ message, code: extensions.code });
+    const expected = JSON.parse(json).errors.map(shown);
+    expect(expected[0].code).toBeTruthy();
+    expect(JSON.parse(/^data: (.*)$/m.exec(events)?.[1] ?? '').errors.map(shown)).toEqual(expected);
+    expect((payload.errors ?? payload).map(shown)).toEqual(expected);
   });
 
   it('writes a long answer in pieces, and others in between', async () => {

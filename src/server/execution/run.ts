@@ -1,4 +1,4 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import { isPromise } from 'graphql-yoga';
 import { clientError } from '../../graph/errors/error-codes.js';
 import { isShort } from '../../graph/limits/cost.js';
@@ -13,7 +13,7 @@ import type { Operation } from './operation.js';
 
 /**
  * Parse → validate. Returns the arguments for the execution, or the validation errors. Parsed documents are cached.
- * Throws a GraphQLError where there is no text or it cannot be parsed.
+ * Throws a GraphQLError where there is no text, it cannot be parsed, or it does not have the operation.
  */
 export function prepare(
   engine: GraphQLEngine,
@@ -30,6 +30,7 @@ export function prepare(
   const { document, errors } = engine.read(query);
   const operationName = parameters.operationName ?? null;
   noteOperation(operation, document, operationName);
+  if (!getOperationAST(document, operationName)) throw noOperation();
   if (errors.length > 0) return errors;
   return {
     schema: engine.schema,
@@ -60,4 +61,10 @@ function serialise(executed: ExecutionResult, { contextValue }: OperationArgs): 
   return { result, json: jsonOf(shownResult(result), isShort(estimate) && !result.errors) };
 }
 
-const noQuery = () => new GraphQLError('Must provide query string', { extensions: { code: 'BAD_REQUEST' } });
+// Code and message of both are Yoga's, which answers such requests over HTTP.
+const noOperation = () =>
+  new GraphQLError('Could not determine what operation to execute.', {
+    extensions: { code: 'OPERATION_RESOLUTION_FAILURE' },
+  });
+
+const noQuery = () => new GraphQLError('Must provide query string.', { extensions: { code: 'BAD_REQUEST' } });
