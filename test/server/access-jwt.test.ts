@@ -152,7 +152,44 @@ describe('AUTH_MODE=jwt', () => {
     expect(await statusWith(gw, token)).toBe(401);
     expect(gw.logLines.filter(({ level }) => level === 'error')).toHaveLength(1);
     issuer.isDown = false;
-    await vi.waitFor(async () => expect(await statusWith(gw, token)).toBe(200));
+    await vi.waitFor(async () => expect(await statusWith(gw, token)).toBe(200), { timeout: 15_000 });
+  });
+
+  it('asks an issuer that is away once a second, whoever knocks', async () => {
+    const clock = new ManualClock(Date.now());
+    await using gw = await startGateway({ clock, env: env(), isAlone: true });
+    issuer.isDown = true;
+    const readsBefore = issuer.reads;
+    const token = await sign(first.privateKey);
+    for (let n = 0; n < 5; n++) expect(await statusWith(gw, token)).toBe(401);
+    expect(issuer.reads - readsBefore).toBe(1);
+    issuer.isDown = false;
+    await clock.advance(1_000);
+    expect(await statusWith(gw, token)).toBe(200);
+  });
+
+  it('goes on with the keys that it has while the issuer is away, for an hour', async () => {
+    const clock = new ManualClock(Date.now());
+    await using gw = await startGateway({ clock, env: env(), isAlone: true });
+    const stranger = await generateKeyPair('RS256');
+    const nowS = Math.floor(Date.now() / 1000);
+    const token = await sign(first.privateKey, { exp: nowS + 10_000 });
+    expect(await statusWith(gw, token)).toBe(200);
+    issuer.isDown = true;
+    const readsBefore = issuer.reads;
+    await clock.advance(11 * 60_000);
+    for (let n = 0; n < 5; n++) expect(await statusWith(gw, token)).toBe(200);
+    for (let n = 0; n < 5; n++) {
+      const unknown = await sign(stranger.privateKey, { kid: `unknown ${n}`, exp: nowS + 10_000 });
+      expect(await statusWith(gw, unknown)).toBe(401);
+    }
+    expect(issuer.reads - readsBefore).toBe(1);
+    expect(gw.logLines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    await clock.advance(50 * 60_000);
+    expect(await statusWith(gw, token)).toBe(401);
+    issuer.isDown = false;
+    await clock.advance(30_000);
+    expect(await statusWith(gw, token)).toBe(200);
   });
 
   it('ends a live socket with 4403 and an event stream with UNAUTHENTICATED when the token expires', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { type Clock, minuteMs, type Timer } from '../../clock.js';
+import { type Clock, hourMs, minuteMs, type Timer } from '../../clock.js';
 import { Unauthenticated } from '../../errors.js';
 import type { Log } from '../../log.js';
 import { type Access, bearerToken, type Own } from './auth.js';
@@ -19,12 +19,16 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 // Tolerated difference between the issuer's clock and ours.
 const clockToleranceS = 5;
 const freshForMs = 10 * minuteMs;
+// While the issuer cannot be asked, its last keys hold for so long: an outage of it must not lock all clients out.
+const usableForMs = hourMs;
 // Whatever tokens are thrown at the gateway, unknown keys are asked for no more often.
 const readAgainAfterMs = minuteMs / 2;
+// Without any keys nobody is let in, so the issuer is asked sooner.
+const firstReadAgainAfterMs = 1_000;
 
 /** AUTH_MODE=jwt. The issuer's keys are cached, and fetched again when a token names an unknown one. */
 export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAccessOptions): Access {
-  const keys = issuerKeys(new URL(jwksUrl), clock);
+  const keys = issuerKeys(new URL(jwksUrl), clock, log);
 
   async function verified(token: string): Promise<JWTPayload> {
     try {
@@ -38,8 +42,8 @@ export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAcc
       });
       return payload;
     } catch (error) {
-      if (!isFaultOfToken(error))
-        log.error({ error: String(error) }, 'The keys of JWT_JWKS_URL cannot be had');
+      if (!isFaultOfToken(error) && !(error instanceof KeysUnavailable))
+        log.error({ error: String(error) }, 'A token could not be verified');
       throw new Unauthenticated(messageFor(error));
     }
   }
@@ -61,7 +65,7 @@ export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAcc
 }
 
 /** The keys of the issuer. jose would measure their age by the wall clock, and miss new keys after it was set back. */
-function issuerKeys(url: URL, clock: Clock): JWTVerifyGetKey {
+function issuerKeys(url: URL, clock: Clock, log: Log): JWTVerifyGetKey {
   const never = Number.POSITIVE_INFINITY;
   const keys = createRemoteJWKSet(url, {
     timeoutDuration: 5_000,
@@ -69,12 +73,35 @@ function issuerKeys(url: URL, clock: Clock): JWTVerifyGetKey {
     cooldownDuration: never,
   });
   let readAtMs = Number.NEGATIVE_INFINITY;
-  const read = async () => {
-    await keys.reload();
-    readAtMs = clock.now();
-  };
+  let notBeforeMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | null = null;
+
+  function read(): Promise<void> {
+    if (clock.now() < notBeforeMs) return Promise.reject(new KeysUnavailable());
+    reading ??= keys
+      .reload()
+      .then(() => {
+        readAtMs = clock.now();
+      })
+      .catch((error) => {
+        const isFirst = readAtMs === Number.NEGATIVE_INFINITY;
+        notBeforeMs = clock.now() + (isFirst ? firstReadAgainAfterMs : readAgainAfterMs);
+        log.error({ error: String(error) }, 'The keys of JWT_JWKS_URL cannot be had');
+        throw new KeysUnavailable();
+      })
+      .finally(() => {
+        reading = null;
+      });
+    return reading;
+  }
+
   return async (header, token) => {
-    if (clock.now() - readAtMs >= freshForMs) await read();
+    const ageMs = clock.now() - readAtMs;
+    if (ageMs >= freshForMs) {
+      await read().catch((error) => {
+        if (ageMs >= usableForMs) throw error;
+      });
+    }
     try {
       return await keys(header, token);
     } catch (error) {
@@ -85,6 +112,8 @@ function issuerKeys(url: URL, clock: Clock): JWTVerifyGetKey {
     }
   };
 }
+
+class KeysUnavailable extends Error {}
 
 function isFaultOfToken(error: unknown): boolean {
   return (
