@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { openEventStream } from '../support/event-stream.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { openSocket } from '../support/raw-socket.js';
 
 const lineOf = (gw: TestGateway, operation: string) =>
   gw.logLines.find((line) => line.msg === 'Operation' && line.operation === operation);
@@ -36,6 +38,23 @@ describe('the log', () => {
     expect(requestIds).toHaveLength(1);
     expect(line?.upstreamRequestIds).toEqual(expect.arrayContaining([...requestIds, 'req-of-project']));
     expect(Object.keys(answer.extensions.upstream)).not.toContain('requestIds');
+  });
+
+  it('names the error that ends a stream which has begun', async () => {
+    const sent = ['AsEvents', 'OverSocket'];
+    await using gw = await startGateway({ env: { AUTH_MODE: 'passthrough' } });
+    const authorization = `Bearer ${gw.sandbox.projectKey}`;
+    const query = (name: string) => `subscription ${name} { triggerChanges { kind } }`;
+    gw.sandbox.faults.add({ source: 'project', path: /triggers/, status: 403, times: 100 });
+    const stream = await openEventStream(gw, query('AsEvents'), { headers: { authorization } });
+    await using socket = await openSocket(gw, { init: { authorization } });
+    socket.send({ id: '1', type: 'subscribe', payload: { query: query('OverSocket') } });
+    await stream.ended;
+    for (const name of sent) {
+      await vi.waitFor(() => expect(lineOf(gw, name)).toMatchObject({ errors: ['FORBIDDEN'] }), {
+        timeout: 15_000,
+      });
+    }
   });
 
   it('joins what failed upstream as well, and nothing that is no identifier', async () => {

@@ -129,6 +129,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       ...(introspection ? [] : [withoutIntrospection()]),
       costLimit(limits.maxCost),
       operationRecord(log),
+      streamErrors(),
       sharedSubscriptions(log),
       ...(tracing ? [tracing.plugin] : []),
     ],
@@ -196,6 +197,20 @@ function operationRecord(log: Log): Plugin<OperationContext, YogaContext> {
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;
       setResult(finishResult(result as ExecutionResult, operation));
     },
+  };
+}
+
+/** Records the errors that a stream brings or ends with. */
+function streamErrors(): Plugin<OperationContext, YogaContext> {
+  return {
+    onSubscribe: ({ args }) => ({
+      onSubscribeResult: () => ({
+        onNext({ result }) {
+          const { errors = [] } = result as ExecutionResult;
+          for (const { extensions } of errors) args.contextValue.operation.addErrorCode(extensions.code);
+        },
+      }),
+    }),
   };
 }
 
