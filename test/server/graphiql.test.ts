@@ -57,6 +57,13 @@ describe('GraphiQL', () => {
     const plain = await gw.fetch('/graphql', { headers: { ...asBrowser, 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     expect((await plain.text()).startsWith('<!doctype html>')).toBe(true);
+    expect(plain.headers.get('etag')).not.toBe(etag);
+    const vary = first.headers.get('vary')?.split(', ') ?? [];
+    expect(vary).toEqual([...new Set(vary)]);
+    const unwanted = { ...asBrowser, 'accept-encoding': 'gzip;q=0' };
+    const uncompressed = await gw.fetch('/graphql', { headers: unwanted });
+    expect(uncompressed.headers.get('content-encoding')).toBeNull();
+    await uncompressed.arrayBuffer();
   });
 
   it('is the page even where the address has a query: a link runs nothing', async () => {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import type { OperationFile } from '../execution/operation-files.js';
+import { codingsFor } from './content-coding.js';
 import { graphiqlFetcher } from './graphiql-fetcher.js';
 import { graphiqlStyle, graphiqlTabs } from './graphiql-tabs.js';
 
@@ -35,7 +36,7 @@ export function graphiqlPage(files: readonly OperationFile[]): GraphiQLPage {
 interface Page {
   readonly gzipped: Buffer;
   readonly scriptHash: string;
-  readonly etag: string;
+  readonly digest: string;
 }
 
 /**
@@ -49,8 +50,8 @@ function renderPage(options: object): Promise<Page> {
     workerData: { renderer, options, style: graphiqlStyle, script: graphiqlTabs + graphiqlFetcher },
   });
   return new Promise((resolve, reject) => {
-    worker.once('message', ({ gzipped, scriptHash, etag }) => {
-      resolve({ gzipped: Buffer.from(gzipped), scriptHash, etag });
+    worker.once('message', ({ gzipped, scriptHash, digest }) => {
+      resolve({ gzipped: Buffer.from(gzipped), scriptHash, digest });
     });
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('GraphiQL was not rendered')));
@@ -73,16 +74,17 @@ const script = html.slice(start, call) + ownScript + 'const { tabs, ...options }
   '{ ...options, ...openingTabs(tabs), fetcher: gatewayFetcher });';
 const page = html.slice(0, start - '<script>'.length) + '<style>' + style + '</style><script>' + script + '</script></body></html>';
 const sha256 = (text) => createHash('sha256').update(text).digest('base64');
-parentPort.postMessage({ gzipped: gzipSync(page.trimStart()), scriptHash: sha256(script), etag: '"' + sha256(page) + '"' });
+parentPort.postMessage({ gzipped: gzipSync(page.trimStart()), scriptHash: sha256(script), digest: sha256(page) });
 `;
 
 function sendPage(page: Page, request: IncomingMessage, response: ServerResponse): void {
-  const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  const takesGzip = codingsFor(request.headers['accept-encoding']).includes('gzip');
+  // A strong validator differs for each encoding (RFC 9110 8.8.3).
+  const etag = `"${page.digest}${takesGzip ? '-gzip' : ''}"`;
   response.setHeader('content-security-policy', pagePolicy(page.scriptHash));
   response.setHeader('cache-control', 'private, no-cache');
-  response.setHeader('etag', page.etag);
-  response.appendHeader('vary', 'Accept, Accept-Encoding');
-  if (request.headers['if-none-match'] === page.etag) {
+  response.setHeader('etag', etag);
+  if (request.headers['if-none-match'] === etag) {
     response.writeHead(304).end();
     return;
   }
