@@ -142,6 +142,20 @@ describe('a request that offers another protocol', () => {
     expect((await gw.fetch('/health')).status).toBe(200);
   });
 
+  it('is answered where WebSocket is only one of them and lacks its key', async () => {
+    await using gw = await startGateway();
+    const body = JSON.stringify({ query: '{ __typename }' });
+    const offer = ['Host: localhost', 'Connection: Upgrade, close', 'Upgrade: h2c, websocket'];
+    expect(await exchange(gw, lines('GET /health HTTP/1.1', ...offer))).toMatch(/^HTTP\/1.1 200 /);
+    const post = lines(
+      'POST /graphql HTTP/1.1',
+      ...offer,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    );
+    expect(await exchange(gw, post + body)).toContain('{"data":{"__typename":"Query"}}');
+  });
+
   it('opens a WebSocket where that is one of them', async () => {
     await using gw = await startGateway();
     const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';

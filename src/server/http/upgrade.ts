@@ -29,9 +29,14 @@ export function onUpgrade(server: Server, upgrade: OnUpgrade): void {
   });
 }
 
-/** True where the client offers WebSocket, alone or among other protocols. */
+/**
+ * True where the client offers WebSocket. Among other protocols it is one only with the key of its handshake: without it
+ * the offer is ignored, as a server may (RFC 9110 7.8), and not refused.
+ */
 export function asksForWebSocket({ headers }: IncomingMessage): boolean {
-  return (headers.upgrade ?? '').split(',').some((protocol) => /^\s*websocket\s*$/i.test(protocol));
+  const offered = (headers.upgrade ?? '').split(',').map((protocol) => protocol.trim().toLowerCase());
+  if (!offered.includes('websocket')) return false;
+  return offered.length === 1 || headers['sec-websocket-key'] !== undefined;
 }
 
 /**
