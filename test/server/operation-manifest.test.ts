@@ -73,6 +73,16 @@ describe('PERSISTED_OPERATIONS_FILE', () => {
       expect(await send(gw, { query, variables })).toBe('PERSISTED_QUERY_ONLY');
   });
 
+  it('may begin with a byte order mark', async () => {
+    const path = join(folder, 'marked.json');
+    await writeFile(path, `\uFEFF${JSON.stringify({ a: '{ __typename }' })}`);
+    await using gw = await startGateway({
+      env: { PERSISTED_OPERATIONS: 'only', PERSISTED_OPERATIONS_FILE: path },
+    });
+    const got = await gw.fetch('/graphql?id=a');
+    expect((await got.json()).data).toEqual({ __typename: 'Query' });
+  });
+
   it('stops the start where it is wrong or without effect, with a line that names it and the file', async () => {
     const cases: [object, RegExp][] = [
       [{ PERSISTED_OPERATIONS_FILE: await file('fine.json', relay) }, /while PERSISTED_OPERATIONS is off/],

@@ -59,7 +59,8 @@ function contentOf(file: string): unknown {
     throw wrong(file, `cannot be read (${code})`);
   }
   try {
-    return JSON.parse(text);
+    // Editors on Windows put a byte order mark at the beginning.
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
     throw wrong(file, 'is not JSON');
   }
