@@ -8,7 +8,7 @@ import type { Operation } from './operation.js';
 export function finishResult(result: ExecutionResult, operation: Operation): ExecutionResult {
   if (!result.errors && !operation.wantsCost) return result;
   const { requestIds: _, ...cost } = operation.meter;
-  const errors = result.errors?.map(withCode);
+  const errors = result.errors?.map((error) => withCode(shortened(error)));
   for (const error of errors ?? []) operation.addErrorCode(error.extensions.code);
   const extensions = {
     ...result.extensions,
@@ -35,6 +35,21 @@ export function shownResult(result: ExecutionResult): ExecutionResult {
 
 export function withoutHttp(errors: readonly GraphQLError[]): readonly GraphQLError[] {
   return errors.map((error) => (error.extensions.http ? extended(error, { http: undefined }) : error));
+}
+
+// graphql-js repeats names and values of the client in each of up to a hundred messages: a request of 256 KiB would have
+// an answer of 25 MB.
+const longestMessage = 1_000;
+
+function shortened(error: GraphQLError): GraphQLError {
+  const { message } = error;
+  if (message.length <= longestMessage) return error;
+  // Its end has the reason, after the value.
+  return extended(
+    error,
+    {},
+    `${message.slice(0, longestMessage / 2)} … ${message.slice(-longestMessage / 2)}`,
+  );
 }
 
 function withCode(error: GraphQLError): GraphQLError {
@@ -64,8 +79,8 @@ function withoutStatus(error: GraphQLError, result: ExecutionResult): GraphQLErr
   return error.extensions.http ? error : extended(error, { http: { status: 400, spec: true } });
 }
 
-function extended(error: GraphQLError, extensions: object): GraphQLError {
-  return new GraphQLError(error.message, {
+function extended(error: GraphQLError, extensions: object, message = error.message): GraphQLError {
+  return new GraphQLError(message, {
     nodes: error.nodes ?? null,
     source: error.source ?? null,
     positions: error.positions ?? null,
