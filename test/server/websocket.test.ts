@@ -166,6 +166,20 @@ describe('a socket that breaks the rules', () => {
     },
   );
 
+  it('is closed when it sends what only a server sends, which is no fault of the gateway', async () => {
+    await using gw = await startGateway();
+    for (const message of [
+      { id: '1', type: 'next', payload: { data: {} } },
+      { id: '1', type: 'error', payload: [{ message: 'x' }] },
+      { type: 'connection_ack' },
+    ]) {
+      await using socket = await openSocket(gw, { init: {} });
+      socket.send(message);
+      expect((await socket.closed).code).toBe(4400);
+    }
+    expect(gw.logLines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   it('is closed when a message is larger than MAX_BODY_BYTES', async () => {
     await using gw = await startGateway({ env: { MAX_BODY_BYTES: '1000' } });
     await using socket = await openSocket(gw, { init: {} });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, OperationTypeNode } from 'graphql';
 import type { Timer } from '../../clock.js';
-import { Unauthenticated } from '../../errors.js';
+import { ClientGone, Unauthenticated } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
 import type { GraphQLEngine, OperationArgs } from '../execution/engine.js';
@@ -12,10 +12,10 @@ import { demandOf, maxAgeInExtensions, stricter } from './demanded-age.js';
 import type { Exchange } from './exchange.js';
 import type { GraphiQLPage } from './graphiql.js';
 import { type Head, setHead } from './head.js';
-import { mediaTypeFor } from './media-type.js';
+import { isJson, mediaTypeFor, rangesOf } from './media-type.js';
 import { areWellFormed, bodyParameters, type Parameters, searchParameters } from './parameters.js';
 import { bodyCodings, isDecodable, readBody } from './read-body.js';
-import { isMethod, refuse, sendError } from './reply.js';
+import { isMethod, isRead, refuse, sendError } from './reply.js';
 import { sendAnswer, sendCached } from './send-answer.js';
 import { isStream, sendResponse } from './send-response.js';
 
@@ -75,10 +75,14 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     operation.dependencies = null;
     setHead(response, head);
     const address = new URL(url ?? '', `http://${headers.host ?? 'localhost'}`);
-    const init = { method, headers: headers.accept === undefined ? {} : { accept: headers.accept } };
+    const accept =
+      headers.accept === undefined ? undefined : rangesOf(headers.accept).join() || headers.accept;
+    // Node leaves the content out of the response to HEAD.
+    const init = { method: isRead(method) ? 'GET' : method, headers: accept === undefined ? {} : { accept } };
     const answer = await engine.yoga.fetch(address, init, { operation, parameters });
     if (answer.status === 406 && answer.body === null) return refuse(response, 406, notAcceptable);
     if (isStream(answer) && !response.destroyed) endWithAccess(exchange);
+    if (method === 'HEAD') operation.abandon(new ClientGone('A response to HEAD has no events'));
     await sendResponse(answer, response, leaving);
   }
 
@@ -104,19 +108,19 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
 
   return (request, response, head) => {
     const { method, url = '', headers } = request;
-    const isPost = method === 'POST' && isJson.test(headers['content-type'] ?? '');
-    const isGet = method === 'GET' && !asksForPage(request);
+    const isPost = method === 'POST' && isJson(headers['content-type']);
+    const isGet = isRead(method) && !asksForPage(request);
     if (!isPost && !isGet) {
       setHead(response, head);
-      if (!isMethod(request, response, ['GET', 'POST'])) return;
+      if (!isMethod(request, response, ['GET', 'HEAD', 'POST'])) return;
       // Content types of HTML forms are refused: pages of other origins can send them without a CORS preflight.
-      if (method === 'POST') return refuse(response, 415, 'Send the operation as application/json');
+      if (method === 'POST') return refuse(response, 415, 'Send the operation as application/json, in UTF-8');
       if (graphiql) return graphiql.send(request, response);
       return refuse(response, 406, 'GraphiQL is switched off here: ask for application/json');
     }
     if (isPost && !isDecodable(request)) {
       setHead(response, head);
-      return refuse(response, 415, `Send the body without Content-Encoding, or in one of: ${bodyCodings}`, {
+      return refuse(response, 415, `Send the body in one of these content codings: ${bodyCodings}`, {
         'accept-encoding': bodyCodings,
       });
     }
@@ -142,8 +146,6 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
 
 // A client that does not read cannot hold its stream for longer once its access has ended.
 const lastEventMs = 5_000;
-
-const isJson = /^application\/(graphql\+)?json\s*(;|$)/i;
 
 const notAcceptable =
   'Accept application/json or application/graphql-response+json, and text/event-stream for a subscription';

@@ -8,6 +8,7 @@ import { type Head, setHead } from './head.js';
 import { parseUrl } from './parse-url.js';
 import { refuseMalformed } from './refuse-connection.js';
 import { isMethod, refuse, sendError } from './reply.js';
+import { hasSeveral, toOriginForm } from './request-head.js';
 
 /** A route without authentication: health and metrics. */
 export type OpenRoute = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
@@ -51,7 +52,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       return open(request, response);
     }
     if (path.startsWith('/waveforms/')) {
-      if (!isMethod(request, response, ['GET'])) return;
+      if (!isMethod(request, response, ['GET', 'HEAD'])) return;
       return asClient(options, request, response, head, (operation) => {
         setHead(response, head);
         return waveforms(request, response, operation);
@@ -74,6 +75,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (leaving.aborted) {
       return [503, 'The gateway is shutting down', { connection: 'close', 'retry-after': '1' }];
     }
+    if (hasSeveral(request)) return [400, 'A header that says one thing was sent twice'];
     if (request.method === 'OPTIONS' || isAddress(request)) return null;
     return [400, 'The Host header or the path is malformed'];
   }
@@ -82,6 +84,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
   const limits = { ...timeouts, keepAliveTimeout: 65_000, requireHostHeader: false };
   const server = createServer(limits, (request, response) => {
+    toOriginForm(request);
     const path = pathOf(request);
     const vary = path === '/graphql' ? varyOfGraph : path.startsWith('/waveforms/') ? varyOfClient : 'Origin';
     const head = [...securityHeaders, 'vary', vary, ...policy.corsHeaders(request.headers)];

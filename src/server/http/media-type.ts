@@ -21,7 +21,7 @@ export function mediaTypeFor(accept: string | undefined): MediaType | null {
 }
 
 function chosen(accept: string): MediaType | null {
-  const taken = accept.replace(/\s/g, '').toLowerCase().split(',').flatMap(typeOf);
+  const taken = rangesOf(accept);
   for (const type of taken) {
     if (matches(type, 'application/json')) return 'application/json';
     if (matches(type, 'application/graphql-response+json')) return 'application/graphql-response+json';
@@ -31,11 +31,35 @@ function chosen(accept: string): MediaType | null {
   return isEvents && !isMultipart ? 'text/event-stream' : null;
 }
 
-/** The media range without its parameters; empty where a charset other than UTF-8 is requested. */
-function typeOf(item: string): string[] {
-  const [type = '', ...parameters] = item.split(';');
-  const charset = parameters.find((parameter) => parameter.includes('charset='));
-  return charset === undefined || charset === 'charset=utf-8' ? [type] : [];
+/**
+ * The media ranges of an Accept header without their parameters, by weight (RFC 9110 12.4.2), the first ones first. Those
+ * of weight 0, and those in a charset other than UTF-8, are left out.
+ */
+export function rangesOf(accept: string): readonly string[] {
+  return accept
+    .split(',')
+    .map(parsed)
+    .filter(({ weight, isUtf8 }) => weight > 0 && isUtf8)
+    .sort((one, other) => other.weight - one.weight)
+    .map(({ type }) => type);
+}
+
+/** True for a body of JSON in UTF-8, the only charset of GraphQL over HTTP; US-ASCII is a part of it. */
+export function isJson(contentType = ''): boolean {
+  if (contentType === 'application/json') return true;
+  const { type, isUtf8 } = parsed(contentType);
+  return isUtf8 && (type === 'application/json' || type === 'application/graphql+json');
+}
+
+function parsed(item: string): { type: string; weight: number; isUtf8: boolean } {
+  const [type = '', ...parameters] = item.replace(/\s/g, '').toLowerCase().split(';');
+  const given = (name: string) =>
+    parameters.find((parameter) => parameter.startsWith(name))?.slice(name.length);
+  return {
+    type,
+    weight: Number(given('q=') ?? 1) || 0,
+    isUtf8: /^"?(utf-?8|us-ascii)"?$/.test(given('charset=') ?? 'utf-8'),
+  };
 }
 
 function matches(asked: string, type: string): boolean {

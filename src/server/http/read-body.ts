@@ -6,9 +6,9 @@ import { type ContentCoding, codingOf, isZlib } from '../../upstream/http/conten
 export type Body = { readonly text: string } | { readonly status: 400 | 413; readonly reason: string };
 
 /** Content codings of a body that can be undone, for the Accept-Encoding of a 415 (RFC 9110 15.5.16). */
-export const bodyCodings = 'gzip, deflate, br';
+export const bodyCodings = 'gzip, deflate, br, identity';
 
-/** True where the body has no content coding, or one of `bodyCodings`. */
+/** True where the body has one of `bodyCodings`. */
 export function isDecodable({ headers }: IncomingMessage): boolean {
   return codingOf(headers['content-encoding']) !== undefined;
 }
@@ -43,9 +43,9 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (body
   };
   const end = () => {
     const body = (rest === null ? first : Buffer.concat(rest)) ?? empty;
-    if (coding === 'identity') return done({ text: body.toString('utf8') });
+    if (coding === 'identity') return done(textOf(body));
     decoders[coding](body, { maxOutputLength: maxBytes }, (error, decoded) => {
-      if (error === null) done({ text: decoded.toString('utf8') });
+      if (error === null) done(textOf(decoded));
       else if (error.code === 'ERR_BUFFER_TOO_LARGE') done(tooLarge);
       else done({ status: 400, reason: `The body is not ${coding}, which Content-Encoding names` });
     });
@@ -58,6 +58,18 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (body
 }
 
 const empty = Buffer.alloc(0);
+
+// Without a byte order mark, which some clients put before it and JSON.parse would refuse (RFC 8259 8.1).
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Bytes that are no text are refused: replaced, they would be an operation that the client did not send. */
+function textOf(body: Buffer): Body {
+  try {
+    return { text: utf8.decode(body) };
+  } catch {
+    return { status: 400, reason: 'The body is not UTF-8' };
+  }
+}
 
 type Decoder = (
   body: Buffer,

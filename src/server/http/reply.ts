@@ -36,6 +36,9 @@ export function refuse(
 export const bodyOfRefusal = (status: number, message: string) =>
   bodyOf(message, { code: refusalCodes[status] ?? 'BAD_REQUEST' });
 
+/** True for GET and HEAD, which is a GET without the content (RFC 9110 9.3.2). */
+export const isRead = (method: string | undefined) => method === 'GET' || method === 'HEAD';
+
 /** True if the method is allowed; refuses the request with 405 otherwise. */
 export function isMethod(
   request: IncomingMessage,
@@ -43,7 +46,7 @@ export function isMethod(
   allowed: readonly string[],
 ): boolean {
   if (allowed.includes(request.method ?? '')) return true;
-  refuse(response, 405, `This path answers ${allowed.join(' and ')}`, { allow: allowed.join(', ') });
+  refuse(response, 405, `This path answers ${allowed.join(', ')}`, { allow: allowed.join(', ') });
   return false;
 }
 

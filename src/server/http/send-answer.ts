@@ -7,6 +7,7 @@ import { cacheControl, entityTag, isKnownTo } from './caching.js';
 import { codingsFor } from './content-coding.js';
 import type { Exchange } from './exchange.js';
 import type { MediaType } from './media-type.js';
+import { isRead } from './reply.js';
 import { sendPieces } from './send-pieces.js';
 
 export interface Sending {
@@ -54,7 +55,7 @@ export function sendAnswer(answer: Answer, exchange: Exchange, sending: Sending)
  * `fetch` sends both: it adds `no-cache` to a request with If-None-Match.
  */
 function sendIfKnown(json: string, { request, response, head }: Exchange, type: MediaType): boolean {
-  if (request.method !== 'GET') return false;
+  if (!isRead(request.method)) return false;
   const computed = { digest: digestOf(json) };
   const known = isKnownTo(request.headers['if-none-match'], computed, type, codings);
   head.push('etag', known ?? entityTag(computed, type, null));
@@ -76,7 +77,7 @@ export function sendCached(
     return sendPieces(asEvent([cached.json]), response, clock);
   }
   head.push('cache-control', cacheControl(cached.dependencies, clock.now()));
-  const isGet = request.method === 'GET';
+  const isGet = isRead(request.method);
   const known = isGet ? isKnownTo(request.headers['if-none-match'], cached, type, accepted) : null;
   if (known !== null) {
     head.push('etag', known);

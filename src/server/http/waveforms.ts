@@ -45,7 +45,9 @@ export async function sendWaveform(
       'content-disposition': `attachment; filename="${parsed.sensorId.replace(/[^\w.-]/g, '_')}.${parsed.query.channel}.mseed"`,
       'cache-control': 'no-store',
     });
-    await pipeline(body, response);
+    if (request.method !== 'HEAD') return await pipeline(body, response);
+    body.destroy();
+    response.end();
   } catch (error) {
     const shown = clientError(error, log);
     operation.addErrorCode(shown.extensions.code);

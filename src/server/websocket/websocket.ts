@@ -1,11 +1,12 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer } from 'graphql-ws';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL, MessageType, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { realClock } from '../../clock.js';
 import { credentialsOf } from '../http/as-client.js';
 import type { BrowserPolicy } from '../http/browser-safety.js';
 import { pathOf } from '../http/http.js';
 import { refuseConnection } from '../http/refuse-connection.js';
+import { hasSeveral, toOriginForm } from '../http/request-head.js';
 import { asksForWebSocket, ignoreUpgrade, onUpgrade } from '../http/upgrade.js';
 import { Heartbeat } from './heartbeat.js';
 import { type ProtocolOptions, socketProtocol } from './protocol.js';
@@ -59,6 +60,9 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
   onUpgrade(server, (request, connection, head) => {
     if (!asksForWebSocket(request)) return ignoreUpgrade(server, request, connection, head);
     connection.on('error', () => connection.destroy());
+    toOriginForm(request);
+    if (hasSeveral(request))
+      return refuseConnection(connection, 400, 'A header that says one thing was sent twice');
     if (pathOf(request) !== '/graphql')
       return refuseConnection(connection, 404, 'WebSockets are at /graphql');
     const refusal = policy.refusal('/graphql', request.headers);
@@ -114,6 +118,8 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
     try {
       await take(text);
     } catch (error) {
+      // graphql-ws throws for a message that only a server sends, and for its own faults.
+      if (isOfServer(text)) return socket.close(4400, 'Invalid message received');
       log.error({ error: String(error) }, 'A message could not be handled');
       socket.close(4500, 'Internal server error');
     }
@@ -139,6 +145,11 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
 type Ending = (code: number, reason: string) => void;
 
 const noAnswer = 'No answer to a ping';
+
+function isOfServer(text: string): boolean {
+  const { type } = JSON.parse(text);
+  return type === MessageType.ConnectionAck || type === MessageType.Next || type === MessageType.Error;
+}
 
 /** Resolves when the kernel has taken the text: backpressure for a client that reads slowly. */
 function sent(socket: WebSocket, text: string): Promise<void> {

@@ -6,14 +6,18 @@ import { hasBytes } from './first-bytes.js';
 /** A content coding that can be undone. */
 export type ContentCoding = 'gzip' | 'deflate' | 'br';
 
-/** The coding that a Content-Encoding header names; undefined for one that is not known. */
+/** The coding that a Content-Encoding header names; undefined for one that is not known, or for several. */
 export function codingOf(contentEncoding: unknown): ContentCoding | 'identity' | undefined {
-  const coding = String(contentEncoding ?? 'identity')
-    .trim()
-    .toLowerCase();
-  if (coding === '' || coding === 'identity') return 'identity';
+  const codings = String(contentEncoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    // RFC 9110 8.4: `identity` is no coding, although some senders name it, alone or beside another.
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  const [coding = 'identity'] = codings;
+  if (codings.length > 1) return undefined;
   const name = coding === 'x-gzip' ? 'gzip' : coding;
-  return name === 'gzip' || name === 'deflate' || name === 'br' ? name : undefined;
+  return name === 'gzip' || name === 'deflate' || name === 'br' || name === 'identity' ? name : undefined;
 }
 
 /** RFC 9110 8.4.1.2 means the zlib format, but some senders leave its two bytes of header out. */

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Rewrites a request target with scheme and host, as clients send it to a proxy, to the path alone. Its host takes the
+ * place of the Host header (RFC 9112 3.2.2).
+ */
+export function toOriginForm(request: IncomingMessage): void {
+  const { url = '', headers } = request;
+  if (url.startsWith('/')) return;
+  const [, host, path = ''] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(url) ?? [];
+  if (host === undefined) return;
+  headers.host = host;
+  request.url = path.startsWith('/') ? path : `/${path}`;
+}
+
+/**
+ * True where a header that decides who asks whom for what was sent twice. Node takes the first, a proxy before it
+ * perhaps the last; RFC 9112 3.2 has a second Host refused.
+ */
+export function hasSeveral({ rawHeaders }: IncomingMessage): boolean {
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? '';
+    if (!single.has(name)) continue;
+    if (seen.has(name)) return true;
+    seen.add(name);
+  }
+  return false;
+}
+
+const single = new Set(['authorization', 'content-type', 'host']);
