@@ -10,6 +10,8 @@ import type { Client } from '../auth/auth.js';
 /** The client and the transport-level options of an operation. */
 export interface OperationOrigin {
   readonly client: Client;
+  /** When it arrived, by the forward clock. */
+  readonly startedAtMs: number;
   /** True if the client asked for `extensions.upstream`. */
   readonly wantsCost: boolean;
   /** Greatest age of cached responses that may be used; null without a demand. */
@@ -25,6 +27,7 @@ export class Operation {
   /** Request id: on every log line of the operation and in the response. */
   readonly id: string;
   readonly client: Client;
+  readonly startedAtMs: number;
   readonly wantsCost: boolean;
   readonly traceparent: string | null;
   readonly sink: ResultSink | undefined;
@@ -40,11 +43,12 @@ export class Operation {
   #reason: GatewayError | null = null;
 
   constructor(
-    { client, wantsCost, demand = null, traceparent, sink }: OperationOrigin,
+    { client, startedAtMs, wantsCost, demand = null, traceparent, sink }: OperationOrigin,
     id: string = randomUUID(),
   ) {
     this.id = id;
     this.client = client;
+    this.startedAtMs = startedAtMs;
     this.wantsCost = wantsCost;
     this.demand = demand;
     this.traceparent = traceparent;

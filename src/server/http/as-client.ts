@@ -45,7 +45,7 @@ export function asClient(
     const wantsCost = headers['x-upstream-cost'] === '1';
     const traceparent = textOf(headers.traceparent);
     const demand = demandOf(maxAgeInHeaders(headers), startedAtMs);
-    const operation = new Operation({ client, wantsCost, demand, traceparent }, id);
+    const operation = new Operation({ client, startedAtMs, wantsCost, demand, traceparent }, id);
     response.once('close', () => {
       if (!response.writableFinished) operation.abandon(new ClientGone('The client has gone'));
       client.release();

@@ -72,8 +72,14 @@ export function socketProtocol(
     const { client } = session;
     if (client === null) throw new Error('An operation before its socket was acknowledged');
     const { wantsCost, sinkFor: outletFor } = session.parts;
-    const operation = new Operation({ client, wantsCost, sink: outletFor(id), traceparent: null });
-    session.running.set(id, { operation, startedAtMs: clock.now() });
+    const operation = new Operation({
+      client,
+      startedAtMs: clock.now(),
+      wantsCost,
+      sink: outletFor(id),
+      traceparent: null,
+    });
+    session.running.set(id, operation);
     try {
       if (session.running.size > operationsPerSocket) {
         throw new QueryTooComplex(`A socket may have ${operationsPerSocket} operations at a time`);
@@ -144,10 +150,10 @@ export function socketProtocol(
   }
 
   function finish({ extra: { running } }: SocketContext, id: string): void {
-    const done = running.get(id);
-    if (!done) return;
+    const operation = running.get(id);
+    if (!operation) return;
     running.delete(id);
-    onFinished(done.operation, { durationMs: clock.now() - done.startedAtMs, status: null });
+    onFinished(operation, { durationMs: clock.now() - operation.startedAtMs, status: null });
   }
 
   return {
@@ -159,7 +165,7 @@ export function socketProtocol(
     subscribe: (args) => subscribe(args) as unknown as OperationResult,
     onComplete: finish,
     onError(context, id, _payload, errors) {
-      const operation = context.extra.running.get(id)?.operation;
+      const operation = context.extra.running.get(id);
       const shown = operation ? (finishResult({ errors }, operation).errors ?? errors) : errors;
       finish(context, id);
       return withoutHttp(shown).map((error) => error.toJSON());

@@ -11,15 +11,10 @@ export interface SessionParts {
   sinkFor(id: string): ResultSink;
 }
 
-interface Running {
-  readonly operation: Operation;
-  readonly startedAtMs: number;
-}
-
 /** One socket: its client and its running operations. */
 export class SocketSession {
   readonly parts: SessionParts;
-  readonly running = new Map<string, Running>();
+  readonly running = new Map<string, Operation>();
   readonly #endings: (() => void)[] = [];
   #client: Client | null = null;
   #isOver = false;
@@ -54,7 +49,7 @@ export class SocketSession {
       if (typeof message !== 'object' || message === null) return;
       const { type, id } = message as { type?: unknown; id?: unknown };
       if (type === 'complete' && typeof id === 'string') {
-        this.running.get(id)?.operation.abandon(new ClientGone('The client no longer wants this'));
+        this.running.get(id)?.abandon(new ClientGone('The client no longer wants this'));
       }
     } catch {
       // graphql-ws refuses malformed JSON itself.
@@ -63,7 +58,7 @@ export class SocketSession {
 
   end(): void {
     this.#isOver = true;
-    for (const { operation } of this.running.values()) {
+    for (const operation of this.running.values()) {
       operation.abandon(new ClientGone('The client has gone'));
     }
     for (const run of this.#endings.splice(0)) run();
