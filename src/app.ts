@@ -20,12 +20,11 @@ import { type Listener, listen } from './server/http/listen.js';
 import { sendWaveform } from './server/http/waveforms.js';
 import { sendHealth, sendReadiness } from './server/ops/health.js';
 import { createMetrics, type MetricSources, sendMetrics } from './server/ops/metrics.js';
-import { createSpanExporter } from './server/ops/otlp.js';
 import { noPeers, type OwnReports, type Peers } from './server/ops/peers.js';
 import { InterfaceWatch } from './server/ops/readiness.js';
 import { requestLog } from './server/ops/request-log.js';
 import { drain } from './server/ops/shutdown.js';
-import { createTracing } from './server/ops/tracing.js';
+import type { Tracing } from './server/ops/tracing.js';
 import {
   type ClientConnections,
   ConnectionLimit,
@@ -102,11 +101,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
   const log = options.log ?? createLog({ level: config.logLevel, secrets: secretsOf(config) });
   const files = readOperationFiles();
   const metrics = createMetrics(operationNames(files), clock);
-  const exporter =
-    config.otlpEndpoint === null
-      ? null
-      : createSpanExporter({ endpoint: config.otlpEndpoint, version, clock, log });
-  const tracing = exporter && createTracing(exporter, clock);
+  const tracing = await tracingOf(config, clock, log);
   const onRequest = tracing
     ? bothEnds(metrics.upstreamRequest, tracing.upstreamRequest)
     : metrics.upstreamRequest;
@@ -201,7 +196,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
     metrics.close();
     await keys.close();
     await store.close();
-    await exporter?.close();
+    await tracing?.close();
   }
   if (sandbox && redis && !common) log.warn({}, ownSandbox);
   await store.settled;
@@ -228,6 +223,13 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
     }
   }
   return { url, port, reload, close, [Symbol.asyncDispose]: () => close() };
+}
+
+/** The SDK of OpenTelemetry is loaded only where there is a collector. */
+async function tracingOf({ tracing: settings }: Config, clock: Clock, log: Log): Promise<Tracing | null> {
+  if (settings === null) return null;
+  const { openTracing } = await import('./server/ops/tracing.js');
+  return openTracing({ settings, version, clock, log });
 }
 
 async function otherProcessesOf(peers: Peers): Promise<OtherProcesses> {

@@ -34,6 +34,7 @@ function refusal(env: Record<string, string>): ConfigError {
 
 const project = { PROJECT_API_URL: 'https://one.example/api', PROJECT_API_KEY: 'svc_sk_secret1' };
 const catalogue = { CATALOGUE_API_URL: 'http://two.example/', CATALOGUE_API_KEY: 'catalogue-secret' };
+const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c.example/' };
 
 describe('configuration', () => {
   it('serves the sandbox on loopback when nothing is set', () => {
@@ -120,6 +121,25 @@ describe('configuration', () => {
     ['MAX_COST', { MAX_COST: '0' }],
     ['CLIENT_RATE_PER_MINUTE', { CLIENT_RATE_PER_MINUTE: '0' }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c.example/v1/traces' }],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c.example?key=x' }],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'grpc://c.example' }],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', { ...collector, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', { ...collector, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc' }],
+    ['OTEL_EXPORTER_OTLP_CERTIFICATE', { ...collector, OTEL_EXPORTER_OTLP_CERTIFICATE: '/no/such' }],
+    [
+      'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+      { ...collector, OTEL_EXPORTER_OTLP_CLIENT_KEY: 'package.json' },
+    ],
+    ['OTEL_EXPORTER_OTLP_HEADERS', { ...collector, OTEL_EXPORTER_OTLP_HEADERS: 'api-key' }],
+    ['OTEL_EXPORTER_OTLP_HEADERS', { ...collector, OTEL_EXPORTER_OTLP_HEADERS: 'api-key=%' }],
+    ['OTEL_EXPORTER_OTLP_HEADERS', { ...collector, OTEL_EXPORTER_OTLP_HEADERS: 'api-key=%0A' }],
+    ['OTEL_EXPORTER_OTLP_HEADERS', { ...collector, OTEL_EXPORTER_OTLP_HEADERS: 'api key=x' }],
+    ['OTEL_EXPORTER_OTLP_HEADERS', { ...collector, OTEL_EXPORTER_OTLP_HEADERS: 'Content-Type=text/plain' }],
+    ['OTEL_BSP_MAX_EXPORT_BATCH_SIZE', { ...collector, OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '0' }],
+    ['OTEL_BSP_MAX_EXPORT_BATCH_SIZE', { ...collector, OTEL_BSP_MAX_QUEUE_SIZE: '100' }],
+    ['OTEL_TRACES_EXPORTER', { ...collector, OTEL_TRACES_EXPORTER: 'zipkin' }],
+    ['OTEL_SDK_DISABLED', { ...collector, OTEL_SDK_DISABLED: 'perhaps' }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
     ['REDIS_URL', { REDIS_URL: 'localhost:6379' }],
     ['REDIS_URL', { REDIS_URL: 'http://localhost' }],
@@ -140,6 +160,8 @@ describe('configuration', () => {
       refusal({ AUTH_MODE: 'token', GATEWAY_TOKENS: 'a-token-that-is-good,hunter2-hunter2-hunter2\u00e9' }),
       refusal({ ...project, PROJECT_API_URL: 'https://me:hunter2@one.example' }),
       refusal({ REDIS_URL: 'http://:hunter2@localhost' }),
+      refusal({ ...collector, OTEL_EXPORTER_OTLP_HEADERS: 'key=hunter2,hunter2' }),
+      refusal({ ...collector, OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'key=hunter2%00' }),
     ];
     for (const { message } of refusals) expect(message).not.toContain('hunter2');
   });
@@ -162,6 +184,8 @@ describe('configuration', () => {
       AUTH_MODE: 'token',
       GATEWAY_TOKENS_FILE: fileWith('first-token-of-three\nsecond-token-of-three, third-token-of-three\n'),
       REDIS_URL_FILE: fileWith('redis://me:p%40ss@redis:6379\n'),
+      ...collector,
+      OTEL_EXPORTER_OTLP_HEADERS_FILE: fileWith('authorization=Basic%20aGVhZGVy, x-tenant=one\n'),
     });
     expect(config).toMatchObject({
       redisUrl: 'redis://me:p%40ss@redis:6379',
@@ -176,6 +200,8 @@ describe('configuration', () => {
       'first-token-of-three',
       'second-token-of-three',
       'third-token-of-three',
+      'Basic aGVhZGVy',
+      'aGVhZGVy',
     ]);
 
     const twice = refusal({ ...project, PROJECT_API_KEY_FILE: fileWith('svc_sk_b') });
@@ -207,6 +233,29 @@ describe('configuration', () => {
     ]);
     expect(parseConfig({ CORS_ORIGINS: '*' }).corsOrigins).toBe('*');
     expect(parseConfig({ CLIENT_RATE_PER_MINUTE: 'off' }).clientRatePerMinute).toBeNull();
+  });
+
+  it('takes the settings of traces in their own variables first', () => {
+    expect(parseConfig(collector).tracing).toEqual({
+      url: 'http://c.example/v1/traces',
+      protocol: 'http/json',
+      headers: {},
+    });
+    const tracing = {
+      ...collector,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/in?to=here',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf',
+      OTEL_EXPORTER_OTLP_HEADERS: 'a=1, b=2%2C3==',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'a=4;5',
+    };
+    expect(parseConfig(tracing).tracing).toEqual({
+      url: 'https://traces.example/in?to=here',
+      protocol: 'http/protobuf',
+      headers: { a: '4;5', b: '2,3==' },
+    });
+    expect(parseConfig({ ...tracing, OTEL_SDK_DISABLED: 'true' }).tracing).toBeNull();
+    expect(parseConfig({ ...tracing, OTEL_TRACES_EXPORTER: 'none' }).tracing).toBeNull();
   });
 
   it('either accepts or names the variable, whatever a variable holds', () => {
@@ -286,6 +335,17 @@ describe('a setting that has no effect', () => {
     ['PROJECT_RATE_PER_MINUTE', { ...catalogue, PROJECT_RATE_PER_MINUTE: '30' }, 'no project'],
     ['TRIGGER_LOOKBACK_S', { ...catalogue, TRIGGER_LOOKBACK_S: '60' }, 'no project'],
     ['ALLOW_ANONYMOUS', { ALLOW_ANONYMOUS: 'true' }, 'only this machine'],
+    ['OTEL_SERVICE_NAME', { OTEL_SERVICE_NAME: 'gateway' }, 'OTEL_EXPORTER_OTLP_ENDPOINT is not set'],
+    ['OTEL_EXPORTER_OLTP_ENDPOINT', { OTEL_EXPORTER_OLTP_ENDPOINT: 'http://c.example' }, 'is not set'],
+    ['OTEL_TRACES_EXPORTER', { OTEL_TRACES_EXPORTER: 'otlp' }, 'is not set'],
+    ['OTEL_METRICS_EXPORTER', { ...collector, OTEL_METRICS_EXPORTER: 'otlp' }, 'traces alone'],
+    ['OTEL_PROPAGATORS', { ...collector, OTEL_PROPAGATORS: 'b3' }, 'no such setting'],
+    ['OTEL_TRACES_SAMPLER_ARG', { ...collector, OTEL_TRACES_SAMPLER_ARG: '0.1' }, 'no traceidratio'],
+    [
+      'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE',
+      { ...collector, OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: 'package.json' },
+      'not reached over https',
+    ],
   ])('is named: %s', (variable, env, because) => {
     const file = { PROJECT_API_KEY_FILE: undefined };
     const config = parseConfig({ ...env, ...('PROJECT_API_KEY_FILE' in env ? file : {}) });
@@ -297,6 +357,15 @@ describe('a setting that has no effect', () => {
       {},
       project,
       { ...project, ...catalogue, CATALOGUE_TIER: 'free', TRIGGER_LOOKBACK_S: '60' },
+      {
+        ...collector,
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'a=1',
+        OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '100',
+        OTEL_TRACES_SAMPLER: 'traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '0.1',
+        OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: '3',
+      },
+      { ...collector, OTEL_SDK_DISABLED: 'true', OTEL_SERVICE_NAME: 'gateway' },
     ])
       expect(unusedSettings(parseConfig(env), env)).toEqual([]);
   });

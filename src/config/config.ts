@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { LogLevel } from '../log.js';
 import { type Misspelt, misspelt } from './misspelt.js';
-import { type Setting, type SettingName, type Settings, settings, tokenList } from './settings.js';
+import {
+  type Setting,
+  type SettingName,
+  type Settings,
+  settings,
+  tokenList,
+  variablesOf,
+} from './settings.js';
 import { isLoopback, settingsWithoutEffect, type WithoutEffect } from './without-effect.js';
 
 export interface Config {
@@ -34,7 +41,7 @@ export interface Config {
   /** Null: instances share nothing. Can hold a password. */
   readonly redisUrl: string | null;
   /** Null: no tracing. */
-  readonly otlpEndpoint: string | null;
+  readonly tracing: TracingConfig | null;
   readonly logLevel: LogLevel;
 }
 
@@ -57,6 +64,15 @@ export interface FeedConfig {
   readonly triggerLookbackS: number;
   readonly eventPollIntervalMs: number;
   readonly sensorPollIntervalMs: number;
+}
+
+/** The SDK of OpenTelemetry reads the other settings of traces from the environment itself. */
+export interface TracingConfig {
+  /** With its path. */
+  readonly url: string;
+  readonly protocol: Settings['OTEL_EXPORTER_OTLP_PROTOCOL'];
+  /** Can hold keys. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface LimitConfig {
@@ -120,7 +136,7 @@ export function parseConfig(env: Environment = process.env): Config {
     answerCache: values.ANSWER_CACHE,
     workers: values.WORKERS,
     redisUrl: values.REDIS_URL,
-    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    tracing: tracingConfig(values),
     logLevel: values.LOG_LEVEL,
   };
 }
@@ -142,7 +158,12 @@ export function secretsOf(config: Config): readonly string[] {
   const keys = [config.project?.key, config.catalogue?.key, redisPassword || null].filter(
     (key) => typeof key === 'string',
   );
-  return config.auth.mode === 'token' ? [...keys, ...config.auth.tokens] : keys;
+  const tokens = config.auth.mode === 'token' ? config.auth.tokens : [];
+  // A scheme such as Basic stands before the secret. What is shorter is found in ordinary words of the log.
+  const headers = Object.values(config.tracing?.headers ?? {})
+    .flatMap((value) => [value, value.replace(/^\S+ +/, '')])
+    .filter((value) => value.length >= 6);
+  return [...keys, ...tokens, ...new Set(headers)];
 }
 
 function readSettings(env: Environment): Settings {
@@ -164,13 +185,13 @@ export function readTokenFile(file: string): readonly string[] {
 }
 
 // An empty variable counts as unset: compose files and CI write `NAME=` for that.
-function rawValue(name: string, { isSecret }: Setting<unknown>, env: Environment) {
-  const direct = env[name]?.trim() || undefined;
-  const variable = `${name}_FILE`;
-  const file = isSecret ? env[variable]?.trim() || undefined : undefined;
-  if (file === undefined) return { variable: name, value: direct };
-  if (direct !== undefined) throw new ConfigError(variable, `and ${name} are both set: set one`);
-  return { variable, value: contentOf(variable, file) };
+function rawValue(name: string, setting: Setting<unknown>, env: Environment) {
+  const given = variablesOf(name, setting).filter((variable) => env[variable]?.trim());
+  const variable = given.at(-1) ?? name;
+  const value = env[variable]?.trim() || undefined;
+  if (!setting.isSecret || variable === name || value === undefined) return { variable, value };
+  if (given.length > 1) throw new ConfigError(variable, `and ${name} are both set: set one`);
+  return { variable, value: contentOf(variable, value) };
 }
 
 function contentOf(variable: string, file: string): string {
@@ -218,6 +239,32 @@ function corsHeaders({ CORS_ORIGINS: origins, CORS_HEADERS: headers }: Settings)
   if (headers.length > 0 && origins.length === 0)
     throw new ConfigError('CORS_HEADERS', 'has no effect unless CORS_ORIGINS names an origin');
   return headers;
+}
+
+function tracingConfig(values: Settings): TracingConfig | null {
+  const base = values.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const url = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base === null ? null : `${base}/v1/traces`);
+  if (url === null || values.OTEL_SDK_DISABLED || values.OTEL_TRACES_EXPORTER === 'none') return null;
+  const most = values.OTEL_BSP_MAX_QUEUE_SIZE;
+  if (values.OTEL_BSP_MAX_EXPORT_BATCH_SIZE > most)
+    throw new ConfigError(
+      'OTEL_BSP_MAX_EXPORT_BATCH_SIZE',
+      `must be at most OTEL_BSP_MAX_QUEUE_SIZE, ${most}`,
+    );
+  const [key, certificate] = [
+    'OTEL_EXPORTER_OTLP_CLIENT_KEY',
+    'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+  ] as const;
+  if ((values[key] === null) !== (values[certificate] === null))
+    throw new ConfigError(
+      values[key] === null ? key : certificate,
+      'must be set too: a key goes with its certificate',
+    );
+  return {
+    url,
+    protocol: values.OTEL_EXPORTER_OTLP_PROTOCOL,
+    headers: { ...values.OTEL_EXPORTER_OTLP_HEADERS, ...values.OTEL_EXPORTER_OTLP_TRACES_HEADERS },
+  };
 }
 
 function interfaceConfig(source: 'PROJECT' | 'CATALOGUE', values: Settings): InterfaceConfig | null {

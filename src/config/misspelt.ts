@@ -1,4 +1,4 @@
-import { settings } from './settings.js';
+import { settings, variablesOf } from './settings.js';
 
 /** A variable that nothing reads, and the setting that it resembles. */
 export interface Misspelt {
@@ -12,9 +12,7 @@ const farthest = 2;
 
 /** Takes names only, never values: a value may be a key. */
 export function misspelt(variables: readonly string[]): readonly Misspelt[] {
-  const known = Object.entries(settings).flatMap(([name, { isSecret }]) =>
-    isSecret ? [name, `${name}_FILE`] : [name],
-  );
+  const known = Object.entries(settings).flatMap(([name, setting]) => variablesOf(name, setting));
   return variables
     .filter((variable) => !known.includes(variable))
     .flatMap((variable) => {

@@ -1,10 +1,11 @@
-import { settings } from './settings.js';
+import { settings, variablesOf } from './settings.js';
 
 /** The settings as `--help` shows them. */
 export function renderHelp(): string {
-  const rows = Object.entries(settings).map(([name, { meaning, shownDefault, isSecret }]) => {
+  const rows = Object.entries(settings).map(([name, setting]) => {
+    const { meaning, shownDefault } = setting;
     const shown = shownDefault === '–' ? '' : ` (default: ${shownDefault})`;
-    return `  ${name}${isSecret ? `, ${name}_FILE` : ''}${shown}\n      ${meaning.replaceAll('`', '')}`;
+    return `  ${variablesOf(name, setting).join(', ')}${shown}\n      ${meaning.replaceAll('`', '')}`;
   });
   return [
     'Usage: seisgraph [--help | --version]',
@@ -21,9 +22,11 @@ export function renderHelp(): string {
 
 /** The settings as docs/operations.md shows them. */
 export function renderMarkdownTable(): string {
-  const rows = Object.entries(settings).map(([name, { meaning, shownDefault, isSecret }]) => {
+  const rows = Object.entries(settings).map(([name, setting]) => {
+    const { meaning, shownDefault } = setting;
     const shown = shownDefault === '–' ? shownDefault : `\`${shownDefault}\``;
-    return `| \`${name}\`${isSecret ? ` or \`${name}_FILE\`` : ''} | ${shown} | ${meaning} |`;
+    const variables = variablesOf(name, setting).map((variable) => `\`${variable}\``);
+    return `| ${variables.join(' or ')} | ${shown} | ${meaning} |`;
   });
   return ['| variable | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { logLevels } from '../log.js';
+import { headerPairs } from './header-pairs.js';
 
 /**
  * The one table of settings (docs/behaviour.md 2): parsing, defaults, checks, `--help` and the table of
@@ -13,11 +15,11 @@ export const settings = {
   ),
   PROJECT_API_URL: setting(
     'Address of the key-scoped (project) interface, without `/v1`; it can have a path prefix',
-    upstreamUrl,
+    baseUrl('/v1'),
     null,
   ),
   PROJECT_API_KEY: secret('Its key, which starts with `svc_sk_`', projectKey),
-  CATALOGUE_API_URL: setting('Address of the catalogue interface, without `/v1`', upstreamUrl, null),
+  CATALOGUE_API_URL: setting('Address of the catalogue interface, without `/v1`', baseUrl('/v1'), null),
   CATALOGUE_API_KEY: secret('Its key', headerText),
   SANDBOX: setting(
     'Serve the embedded sandbox interfaces and use them',
@@ -114,10 +116,73 @@ export const settings = {
   WORKERS: setting('Processes behind the port, which share cache, budget and feeds', integer(1, 64), 1),
   DASHBOARD: setting('Dashboard at `/dashboard`: not in this version', flag, false),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
-    'Where traces go (OTLP over HTTP); no tracing when unset',
+    'Collector of traces (OTLP over HTTP), without `/v1/traces`; no tracing when unset',
+    baseUrl('/v1/traces'),
+    null,
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting(
+    'Collector of traces with the whole path, in place of the other',
     httpUrl,
     null,
   ),
+  OTEL_EXPORTER_OTLP_HEADERS: secret(
+    'Headers for the collector, as `name=value,name=value`, URL-encoded',
+    headerPairs,
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: secret(
+    'Headers for the collector that win over the others',
+    headerPairs,
+  ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: perSignal(
+    'Encoding of traces: `http/json` or `http/protobuf`',
+    oneOf('http/json', 'http/protobuf'),
+    'http/json',
+  ),
+  // The SDK reads the following, and objects at the start to most wrong values.
+  OTEL_EXPORTER_OTLP_COMPRESSION: perSignal('Compression of traces: `none` or `gzip`', text, 'none'),
+  OTEL_EXPORTER_OTLP_TIMEOUT: perSignal(
+    'Longest time to send a batch of spans, retries included, in ms',
+    text,
+    '10000',
+  ),
+  OTEL_EXPORTER_OTLP_CERTIFICATE: perSignal(
+    'File of the certificates (PEM) to trust a collector by, over https',
+    readableFile,
+    null,
+  ),
+  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: perSignal(
+    'File of a client certificate (PEM) for the collector',
+    readableFile,
+    null,
+  ),
+  OTEL_EXPORTER_OTLP_CLIENT_KEY: perSignal(
+    'File of the key (PEM) of this client certificate',
+    readableFile,
+    null,
+  ),
+  OTEL_SERVICE_NAME: setting('Name of this service in traces', text, 'seisgraph'),
+  OTEL_RESOURCE_ATTRIBUTES: setting(
+    'Attributes of this service in traces, as `name=value,name=value`, URL-encoded',
+    text,
+    null,
+  ),
+  OTEL_TRACES_SAMPLER: setting(
+    'Operations to trace: `always_on`, `always_off`, `traceidratio`, or one of them after `parentbased_`, which ' +
+      "follows the client's `traceparent` where there is one",
+    text,
+    'parentbased_always_on',
+  ),
+  OTEL_TRACES_SAMPLER_ARG: setting('The part that a `traceidratio` traces, from 0 to 1', text, null),
+  OTEL_BSP_SCHEDULE_DELAY: setting('Time between two batches of spans, in ms', integer(1, 600_000), 5_000),
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: setting('Most spans in a batch', integer(1, 100_000), 512),
+  OTEL_BSP_MAX_QUEUE_SIZE: setting('Most spans that wait; more are dropped', integer(1, 1e6), 2_048),
+  OTEL_BSP_EXPORT_TIMEOUT: setting(
+    'Time after which the next batch of spans no longer waits for the one before, in ms',
+    integer(1, 600_000),
+    30_000,
+  ),
+  OTEL_TRACES_EXPORTER: setting('`otlp`, or `none` for no tracing', oneOf('otlp', 'none'), 'otlp'),
+  OTEL_SDK_DISABLED: setting('`true` for no tracing', flag, false),
   LOG_LEVEL: setting(
     'Lines on standard output: `silent`, `error`, `warn`, `info`, `debug`',
     oneOf(...logLevels),
@@ -136,6 +201,17 @@ export interface Setting<T> {
   readonly shownDefault: string;
   /** Can also be read from the file that `NAME_FILE` names, and is never printed. */
   readonly isSecret: boolean;
+  /** Can also be given for traces alone, as `OTEL_EXPORTER_OTLP_TRACES_…`, which wins. */
+  readonly isPerSignal: boolean;
+}
+
+/** The variables that give a setting. Of those that are set the last wins. */
+export function variablesOf(
+  name: string,
+  { isSecret, isPerSignal }: Pick<Setting<unknown>, 'isSecret' | 'isPerSignal'>,
+): readonly string[] {
+  if (isSecret) return [name, `${name}_FILE`];
+  return isPerSignal ? [name, name.replace('_OTLP_', '_OTLP_TRACES_')] : [name];
 }
 
 function setting<T, F extends T | null>(
@@ -144,11 +220,19 @@ function setting<T, F extends T | null>(
   fallback: F,
   shownDefault = fallback === null ? '–' : String(fallback),
 ): Setting<T | F> {
-  return { meaning, parse, fallback, shownDefault, isSecret: false };
+  return { meaning, parse, fallback, shownDefault, isSecret: false, isPerSignal: false };
+}
+
+function perSignal<T, F extends T | null>(
+  meaning: string,
+  parse: (value: string) => T,
+  fallback: F,
+): Setting<T | F> {
+  return { ...setting(meaning, parse, fallback), isPerSignal: true };
 }
 
 function secret<T>(meaning: string, parse: (value: string) => T): Setting<T | null> {
-  return { meaning, parse, fallback: null, shownDefault: '–', isSecret: true };
+  return { ...setting(meaning, parse, null), isSecret: true };
 }
 
 function text(value: string): string {
@@ -229,12 +313,15 @@ function httpUrl(value: string): string {
   return value;
 }
 
-function upstreamUrl(value: string): string {
-  const url = new URL(httpUrl(value));
-  if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment');
-  const address = url.href.replace(/\/+$/, '');
-  if (address.endsWith('/v1')) throw new Error('must be without /v1, which the gateway adds itself');
-  return address;
+/** An address to which the gateway adds a path. */
+function baseUrl(added: string): (value: string) => string {
+  return (value) => {
+    const url = new URL(httpUrl(value));
+    if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment');
+    const address = url.href.replace(/\/+$/, '');
+    if (address.endsWith(added)) throw new Error(`must be without ${added}, which the gateway adds itself`);
+    return address;
+  };
 }
 
 // The messages do not repeat the value, which may hold a password.
@@ -270,6 +357,15 @@ function fileList(value: string): readonly string[] {
     .split(',')
     .map((file) => file.trim())
     .filter((file) => file !== '');
+}
+
+function readableFile(value: string): string {
+  try {
+    readFileSync(value);
+  } catch {
+    throw new Error('must name a file that can be read');
+  }
+  return value;
 }
 
 function headerNames(value: string): readonly string[] {

@@ -1,4 +1,4 @@
-import type { SettingName } from './settings.js';
+import { type SettingName, settings, variablesOf } from './settings.js';
 
 /** A variable that is set and changes nothing, and why. */
 export interface WithoutEffect {
@@ -13,13 +13,13 @@ interface Deciding {
   readonly catalogue: object | null;
   readonly auth: { readonly mode: string };
   readonly host: string;
+  readonly tracing: { readonly url: string } | null;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The variables of the environment that the other settings leave without effect. */
-export function settingsWithoutEffect(
-  config: Deciding,
-  env: Readonly<Record<string, string | undefined>>,
-): readonly WithoutEffect[] {
+export function settingsWithoutEffect(config: Deciding, env: Environment): readonly WithoutEffect[] {
   const { project, catalogue, sandbox, auth, host } = config;
   const hasProject = sandbox || project !== null;
   const hasCatalogue = sandbox || catalogue !== null;
@@ -49,12 +49,38 @@ export function settingsWithoutEffect(
           : null,
     ],
   ];
-  return rules.flatMap(([name, because]) =>
-    [name, `${name}_FILE`]
-      .filter((variable) => because !== null && env[variable]?.trim())
-      .map((variable) => ({ variable, because: because ?? '' })),
+  const ruled = rules.flatMap(([name, because]) =>
+    variablesOf(name, settings[name]).map((variable) => ({ variable, because })),
+  );
+  const traces = Object.keys(env).map((variable) => ({
+    variable,
+    because: unusedForTraces(variable, config, env),
+  }));
+  return [...ruled, ...traces].flatMap(({ variable, because }) =>
+    because !== null && env[variable]?.trim() ? { variable, because } : [],
   );
 }
+
+/** OpenTelemetry has variables for more than traces, and the SDK passes over those that do not apply. */
+function unusedForTraces(variable: string, { tracing }: Deciding, env: Environment): string | null {
+  if (!variable.startsWith('OTEL_')) return null;
+  const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim() || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
+  // Whoever switches traces off means it.
+  if (tracing === null) return endpoint?.trim() ? null : 'OTEL_EXPORTER_OTLP_ENDPOINT is not set';
+  if (variable === 'OTEL_TRACES_SAMPLER_ARG' && !env.OTEL_TRACES_SAMPLER?.includes('ratio'))
+    return 'OTEL_TRACES_SAMPLER is no traceidratio';
+  if (/_(CERTIFICATE|CLIENT_KEY)$/.test(variable) && tracing.url.startsWith('http:'))
+    return 'the collector is not reached over https';
+  const isKnown = Object.entries(settings).some(([name, setting]) =>
+    variablesOf(name, setting).includes(variable),
+  );
+  return isKnown || attributeLimit.test(variable)
+    ? null
+    : 'seisgraph has no such setting, and sends traces alone';
+}
+
+// The SDK reads them; spans have few attributes, so that nobody needs them.
+const attributeLimit = /^OTEL_(SPAN_)?ATTRIBUTE_(COUNT|VALUE_LENGTH)_LIMIT$/;
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

@@ -92,7 +92,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(options.socketsPerClient !== undefined && { socketsPerClient: options.socketsPerClient }),
   });
   told.hearServer(gateway.port);
-  if (config.otlpEndpoint !== null) told.hearSentTo(Number(new URL(config.otlpEndpoint).port));
+  if (config.tracing !== null) told.hearSentTo(Number(new URL(config.tracing.url).port));
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => {
     closing ??= (async () => {

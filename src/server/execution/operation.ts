@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationTypeNode } from 'graphql';
 import type { GatewayError } from '../../errors.js';
 import type { ResultSink } from '../../graph/subscriptions/result-sink.js';
@@ -16,8 +17,8 @@ export interface OperationOrigin {
   readonly wantsCost: boolean;
   /** Greatest age of cached responses that may be used; null without a demand. */
   readonly demand?: Demand | null;
-  /** W3C trace context that the client sent. */
-  readonly traceparent: string | null;
+  /** Headers of the HTTP request, which can hold the client's trace context. */
+  readonly headers?: IncomingHttpHeaders;
   /** Receives results directly, bypassing graphql-ws; only over a WebSocket. */
   readonly sink?: ResultSink | undefined;
 }
@@ -29,7 +30,7 @@ export class Operation {
   readonly client: Client;
   readonly startedAtMs: number;
   readonly wantsCost: boolean;
-  readonly traceparent: string | null;
+  readonly headers: IncomingHttpHeaders | undefined;
   readonly sink: ResultSink | undefined;
   demand: Demand | null;
   readonly meter = newCostMeter();
@@ -43,7 +44,7 @@ export class Operation {
   #reason: GatewayError | null = null;
 
   constructor(
-    { client, startedAtMs, wantsCost, demand = null, traceparent, sink }: OperationOrigin,
+    { client, startedAtMs, wantsCost, demand = null, headers, sink }: OperationOrigin,
     id: string = randomUUID(),
   ) {
     this.id = id;
@@ -51,7 +52,7 @@ export class Operation {
     this.startedAtMs = startedAtMs;
     this.wantsCost = wantsCost;
     this.demand = demand;
-    this.traceparent = traceparent;
+    this.headers = headers;
     this.sink = sink;
   }
 

@@ -43,9 +43,8 @@ export function asClient(
   function admitted(client: Client): Maybe<void> {
     const { headers } = request;
     const wantsCost = headers['x-upstream-cost'] === '1';
-    const traceparent = textOf(headers.traceparent);
     const demand = demandOf(maxAgeInHeaders(headers), startedAtMs);
-    const operation = new Operation({ client, startedAtMs, wantsCost, demand, traceparent }, id);
+    const operation = new Operation({ client, startedAtMs, wantsCost, demand, headers }, id);
     response.once('close', () => {
       if (!response.writableFinished) operation.abandon(new ClientGone('The client has gone'));
       client.release();

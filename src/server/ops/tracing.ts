@@ -1,11 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
+import {
+  type Attributes,
+  type Context,
+  defaultTextMapGetter,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { Plugin } from 'graphql-yoga';
-import type { Clock } from '../../clock.js';
 import type { InGroup } from '../../graph/resolver-groups.js';
 import type { RequestEnd, SentRequest } from '../../upstream/read/request.js';
 import type { OnFinished, Operation } from '../execution/operation.js';
-import type { SpanExporter } from './otlp.js';
+import { openSpanExport, type SpanExportOptions } from './span-export.js';
 
 /** Client request → execution → resolver group → upstream request, as spans. */
 export interface Tracing {
@@ -13,33 +21,65 @@ export interface Tracing {
   readonly inGroup: (operation: Operation) => InGroup;
   readonly operationFinished: OnFinished;
   readonly upstreamRequest: (request: SentRequest) => (end: RequestEnd) => void;
+  /** Sends the remaining spans. */
+  readonly close: () => Promise<void>;
 }
 
-interface SpanContext {
-  readonly traceId: string;
-  readonly spanId: string;
+/** A span that has begun. Attributes hold no key, address or position. */
+interface OpenSpan {
+  /** Parent of the spans within it. */
+  readonly context: Context;
+  end(end?: { readonly atMs?: number; readonly failed?: boolean; readonly attributes?: Attributes }): void;
 }
 
-/** An execution with its resolver groups: all resolvers of one field that reads upstream form a single span. */
-interface Execution extends SpanContext {
-  readonly groups: Map<
-    string,
-    { readonly spanId: string; readonly startMs: number; endMs: number; failed: boolean }
-  >;
+/** All resolvers of one field that reads upstream form a single span, from the first that starts to the last that ends. */
+interface Group {
+  readonly span: OpenSpan;
+  atMs: number;
+  failed: boolean;
 }
 
-export function createTracing(exporter: SpanExporter, clock: Clock): Tracing {
+interface Execution {
+  readonly context: Context;
+  readonly groups: Map<string, Group>;
+}
+
+/** Imported only where traces are wanted: without them the SDK is never loaded. */
+export async function openTracing(options: SpanExportOptions): Promise<Tracing> {
+  const { clock } = options;
+  const { tracer, close } = await openSpanExport(options);
+  const propagator = new W3CTraceContextPropagator();
   // A coalesced request belongs to the operation that started it.
-  const current = new AsyncLocalStorage<SpanContext>();
-  const roots = new WeakMap<Operation, SpanContext & { readonly parentSpanId: string | null }>();
-
+  const current = new AsyncLocalStorage<Context>();
+  const roots = new WeakMap<Operation, OpenSpan>();
   const executions = new WeakMap<Operation, Execution>();
 
-  function rootOf(operation: Operation) {
+  function begin(
+    name: string,
+    parent: Context,
+    kind = SpanKind.INTERNAL,
+    startedAtMs = clock.now(),
+  ): OpenSpan {
+    const startTime = clock.wallMs(startedAtMs);
+    const span = tracer.startSpan(name, { kind, startTime }, parent);
+    return {
+      context: trace.setSpan(parent, span),
+      end({ atMs = clock.now(), failed = false, attributes = {} } = {}) {
+        span.setAttributes(attributes);
+        if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+        // Dated once, and measured from there: the wall clock may be set meanwhile.
+        span.end(startTime + atMs - startedAtMs);
+      },
+    };
+  }
+
+  function rootOf(operation: Operation): OpenSpan {
     const known = roots.get(operation);
     if (known) return known;
-    const { traceId = newId(16), parentSpanId = null } = callerOf(operation.traceparent);
-    const root = { traceId, parentSpanId, spanId: newId(8) };
+    const { name, kind, headers = {}, startedAtMs } = operation;
+    const title = [kind ?? 'request', ...(name === null ? [] : [name])].join(' ').slice(0, 100);
+    const caller = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+    const root = begin(title, caller, SpanKind.SERVER, startedAtMs);
     roots.set(operation, root);
     return root;
   }
@@ -47,21 +87,17 @@ export function createTracing(exporter: SpanExporter, clock: Clock): Tracing {
   return {
     plugin: {
       onExecute({ args, executeFn, setExecuteFn }) {
-        const root = rootOf(args.contextValue.operation);
+        const { operation } = args.contextValue;
+        const root = rootOf(operation);
         setExecuteFn(async (execution) => {
-          const span: Execution = { traceId: root.traceId, spanId: newId(8), groups: new Map() };
-          executions.set(args.contextValue.operation, span);
-          const startMs = clock.now();
+          const span = begin('execute', root.context);
+          const groups = new Map<string, Group>();
+          executions.set(operation, { context: span.context, groups });
           try {
-            return await current.run(span, () => executeFn(execution));
+            return await current.run(span.context, () => executeFn(execution));
           } finally {
-            const { traceId, spanId } = span;
-            const common = { traceId, kind: 'internal', attributes: {} } as const;
-            const end = { endMs: clock.now(), failed: false };
-            exporter.add({ ...common, ...end, spanId, parentSpanId: root.spanId, name: 'execute', startMs });
-            for (const [name, group] of span.groups) {
-              exporter.add({ ...common, ...group, parentSpanId: spanId, name });
-            }
+            for (const group of groups.values()) group.span.end(group);
+            span.end();
           }
         });
       },
@@ -69,73 +105,45 @@ export function createTracing(exporter: SpanExporter, clock: Clock): Tracing {
     inGroup: (operation) => (name, resolve) => {
       const execution = executions.get(operation);
       if (!execution) return resolve();
-      const startMs = clock.now();
       const group = execution.groups.get(name) ?? {
-        spanId: newId(8),
-        startMs,
-        endMs: startMs,
+        span: begin(name, execution.context),
+        atMs: clock.now(),
         failed: false,
       };
       execution.groups.set(name, group);
       const end = () => {
-        group.endMs = clock.now();
+        group.atMs = clock.now();
       };
       const fail = () => {
         end();
         group.failed = true;
       };
-      const result = current.run({ traceId: execution.traceId, spanId: group.spanId }, resolve);
+      const result = current.run(group.span.context, resolve);
       if (result instanceof Promise) result.then(end, fail);
       return result;
     },
-    operationFinished(operation, { durationMs, status }) {
+    operationFinished(operation, { status }) {
       const { name, kind, meter, errorCodes, id } = operation;
-      const endMs = clock.now();
-      exporter.add({
-        ...rootOf(operation),
-        name: [kind ?? 'request', name]
-          .filter((part) => part !== null)
-          .join(' ')
-          .slice(0, 100),
-        kind: 'server',
-        startMs: endMs - durationMs,
-        endMs,
+      rootOf(operation).end({
         attributes: {
-          'graphql.operation.type': kind,
-          'graphql.operation.name': name?.slice(0, 100) ?? null,
-          'http.response.status_code': status,
+          'graphql.operation.type': kind ?? undefined,
+          'graphql.operation.name': name?.slice(0, 100),
+          'http.response.status_code': status ?? undefined,
           'seisgraph.request_id': id,
           'seisgraph.upstream_requests': meter.requests,
-          'seisgraph.errors': errorCodes.size > 0 ? [...errorCodes].join() : null,
+          'seisgraph.errors': errorCodes.size > 0 ? [...errorCodes].join() : undefined,
         },
         failed: errorCodes.size > 0,
       });
     },
     upstreamRequest({ source, endpoint, priority }) {
-      const parent = current.getStore();
-      const startMs = clock.now();
-      return ({ status }) => {
-        exporter.add({
-          traceId: parent?.traceId ?? newId(16),
-          spanId: newId(8),
-          parentSpanId: parent?.spanId ?? null,
-          name: `${source} ${endpoint}`,
-          kind: 'client',
-          startMs,
-          endMs: clock.now(),
-          attributes: { 'http.response.status_code': status, 'seisgraph.priority': priority },
+      const span = begin(`${source} ${endpoint}`, current.getStore() ?? ROOT_CONTEXT, SpanKind.CLIENT);
+      return ({ status }) =>
+        span.end({
+          attributes: { 'http.response.status_code': status ?? undefined, 'seisgraph.priority': priority },
           failed: status === null || status >= 500,
         });
-      };
     },
+    close,
   };
 }
-
-/** W3C trace context: the trace that the client's request is part of. */
-function callerOf(traceparent: string | null): { traceId?: string; parentSpanId?: string } {
-  const [, traceId, parentSpanId] =
-    /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(traceparent ?? '') ?? [];
-  return traceId && parentSpanId ? { traceId, parentSpanId } : {};
-}
-
-const newId = (bytes: number) => randomBytes(bytes).toString('hex');

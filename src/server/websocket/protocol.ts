@@ -72,13 +72,7 @@ export function socketProtocol(
     const { client } = session;
     if (client === null) throw new Error('An operation before its socket was acknowledged');
     const { wantsCost, sinkFor: outletFor } = session.parts;
-    const operation = new Operation({
-      client,
-      startedAtMs: clock.now(),
-      wantsCost,
-      sink: outletFor(id),
-      traceparent: null,
-    });
+    const operation = new Operation({ client, startedAtMs: clock.now(), wantsCost, sink: outletFor(id) });
     session.running.set(id, operation);
     try {
       if (session.running.size > operationsPerSocket) {
