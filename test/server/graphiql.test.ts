@@ -54,6 +54,8 @@ describe('GraphiQL', () => {
     const etag = first.headers.get('etag') ?? '';
     const again = await gw.fetch('/graphql', { headers: { ...asBrowser, 'if-none-match': etag } });
     expect([again.status, await again.text()]).toEqual([304, '']);
+    const weakened = { ...asBrowser, 'if-none-match': `"another", W/${etag}` };
+    expect((await gw.fetch('/graphql', { headers: weakened })).status).toBe(304);
     const plain = await gw.fetch('/graphql', { headers: { ...asBrowser, 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     expect((await plain.text()).startsWith('<!doctype html>')).toBe(true);

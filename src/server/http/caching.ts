@@ -25,7 +25,15 @@ export function isKnownTo(
   codings: readonly Coding[],
 ): string | null {
   if (ifNoneMatch === undefined) return null;
-  const tags = [null, ...codings].map((coding) => entityTag(answer, type, coding));
+  return heldOf(
+    ifNoneMatch,
+    [null, ...codings].map((coding) => entityTag(answer, type, coding)),
+  );
+}
+
+/** The first of the tags that If-None-Match has. Proxies that compress make a strong tag weak (RFC 9110 13.1.2). */
+export function heldOf(ifNoneMatch: string | undefined, tags: readonly string[]): string | null {
+  if (ifNoneMatch === undefined) return null;
   if (ifNoneMatch.trim() === '*') return tags[0] ?? null;
   const held = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.find((tag) => held.includes(tag)) ?? null;

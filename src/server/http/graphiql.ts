@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import type { OperationFile } from '../execution/operation-files.js';
+import { heldOf } from './caching.js';
 import { codingsFor } from './content-coding.js';
 import { graphiqlFetcher } from './graphiql-fetcher.js';
 import { graphiqlStyle, graphiqlTabs } from './graphiql-tabs.js';
@@ -84,7 +85,7 @@ function sendPage(page: Page, request: IncomingMessage, response: ServerResponse
   response.setHeader('content-security-policy', pagePolicy(page.scriptHash));
   response.setHeader('cache-control', 'private, no-cache');
   response.setHeader('etag', etag);
-  if (request.headers['if-none-match'] === etag) {
+  if (heldOf(request.headers['if-none-match'], [etag]) !== null) {
     response.writeHead(304).end();
     return;
   }
