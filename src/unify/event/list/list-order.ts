@@ -38,6 +38,14 @@ export class ListOrder {
     return this.sign * solution.originTime.ms;
   }
 
+  /**
+   * False for a record so far before the page that it decides on none of its events. The project's list is read by issue
+   * time, so a page deep in the list may have read all that was issued since: merging those would take most of its time.
+   */
+  isNeeded(originMs: number): boolean {
+    return this.sign * originMs >= this.start - this.reach.lookAheadMs;
+  }
+
   /** True when the event comes after the cursor. */
   isAhead({ solution, key }: Pick<LocatedEvent, 'solution' | 'key'>): boolean {
     if (!this.after) return true;

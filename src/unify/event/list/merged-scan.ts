@@ -10,7 +10,7 @@ import type { EventPosition, EventSortKey } from './cursor.js';
 import type { Pushdown } from './filter-pushdown.js';
 import { ListOrder } from './list-order.js';
 import { movedEvents } from './moved-events.js';
-import { type ProjectResume, tooManyRequests } from './project-reader.js';
+import { originMs, type ProjectResume, tooManyRequests } from './project-reader.js';
 import { scanTargetOf } from './scan-target.js';
 import { catalogueScan, mostRequests, type ProjectScan, projectScan } from './scans.js';
 
@@ -84,7 +84,9 @@ class MergedScan {
   async read(): Promise<ScannedPage | GivenUp> {
     const { filter, first } = this.#request;
     for (;;) {
-      const project = [...(this.#project?.records.values() ?? [])];
+      const project = [...(this.#project?.records.values() ?? [])].filter(({ value }) =>
+        this.#listOrder.isNeeded(originMs(value)),
+      );
       const catalogue = [...(this.#catalogue?.records.values() ?? [])];
       await this.#context.slices.take(
         valuesPerMerge * (project.length + catalogue.length),

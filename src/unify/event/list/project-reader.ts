@@ -198,12 +198,14 @@ export class ProjectReader {
   }
 }
 
-// An event without an issue time cannot be found by one, so it sorts last; without an origin the issue time stands in
-// for the origin time.
+// An event without an issue time cannot be found by one, so it sorts last.
 function timesOf(event: WireEvent): Straggler {
-  const issued = issuedMs(event);
-  const origin = projectSolution(event)?.originTime.ms ?? issued;
-  return [issued ?? Number.POSITIVE_INFINITY, origin ?? Number.NEGATIVE_INFINITY];
+  return [issuedMs(event) ?? Number.POSITIVE_INFINITY, originMs(event)];
+}
+
+/** Origin time; without an origin the issue time stands in for it. */
+export function originMs(event: WireEvent): number {
+  return projectSolution(event)?.originTime.ms ?? issuedMs(event) ?? Number.NEGATIVE_INFINITY;
 }
 
 // Assumed: a solution that the list does not show yet is issued at most this long before the newest that it shows. Data
