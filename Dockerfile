@@ -26,4 +26,4 @@ EXPOSE 4000
 USER node
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # As process 1 node gets SIGTERM itself: the gateway then finishes what is in flight, in 10 seconds at most.
-ENTRYPOINT ["node", "dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "dist/main.js"]

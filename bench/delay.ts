@@ -19,7 +19,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   const seconds = quick ? 3 : 20;
   const rows: Record<string, object> = {};
   for (const clients of [0, 10]) {
-    await using server = await startServer({ script: gateway, env });
+    await using server = await startServer({ ...gateway, env });
     // Everything is read from upstream before it is measured.
     await ask(server, largest);
     await delays(server);

@@ -4,6 +4,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { aTrigger } from '../src/sandbox/builders.js';
 import { type Sandbox, startSandbox } from '../src/sandbox/server.js';
+import { gateway } from './comparison/servers.js';
 import { unlimitedIn } from './environment.js';
 import type { Difference, Heard, Listeners } from './feed-listeners.js';
 import { processorMs, residentMiB, urlOf } from './process-facts.js';
@@ -16,7 +17,7 @@ const openMs = 60_000;
 const mostMs = 10_000;
 
 const servers = {
-  seisgraph: [fileURLToPath(new URL('../dist/main.js', import.meta.url))],
+  seisgraph: [...gateway.nodeOptions, gateway.script],
   plain: ['--import', 'tsx', fileURLToPath(new URL('./feed-plain.ts', import.meta.url))],
   bare: ['--import', 'tsx', fileURLToPath(new URL('./feed-bare.ts', import.meta.url))],
 };

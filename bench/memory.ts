@@ -27,7 +27,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       LOG_LEVEL: 'error',
       CACHE_MAX_BYTES: String(cacheMiB * 1024 * 1024),
     };
-    await using server = await startServer({ script: gateway, env });
+    await using server = await startServer({ ...gateway, env });
     const row: Record<string, number> = { 'at the start': server.residentMiB() };
     for (const name of ['sensors', 'events'] as const) {
       const known = await readAll(server, name);

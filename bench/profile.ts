@@ -29,10 +29,10 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     const columns: Map<string, number>[] = [];
     for (const [name, query] of Object.entries(operations)) {
       await using server = await startServer({
-        script: gateway,
+        ...gateway,
         env: { ...env, ANSWER_CACHE: answerCache },
         // Opened by a signal, on a free port.
-        nodeOptions: ['--inspect-port=127.0.0.1:0'],
+        nodeOptions: [...gateway.nodeOptions, '--inspect-port=127.0.0.1:0'],
       });
       const body = bodyOf(query);
       const answerBytes = Buffer.byteLength(await answerOf(server, body));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { startSandbox } from '../src/sandbox/server.js';
+import { gateway as built } from './comparison/servers.js';
 import { unlimitedIn } from './environment.js';
 import { processorMs, residentMiB, urlOf } from './process-facts.js';
 
@@ -28,7 +28,7 @@ const secondsEach = 5;
 export async function run(): Promise<void> {
   await using sandbox = await startSandbox({ live: false, rateLimits: false });
   const startedMs = performance.now();
-  const gateway = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
+  const gateway = spawn(process.execPath, [...built.nodeOptions, built.script], {
     env: {
       ...process.env,
       ...unlimitedIn(sandbox),

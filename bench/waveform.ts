@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { gateway } from './comparison/servers.js';
 
 const sampleCount = 1_000_000;
 const runsEach = 5;
@@ -11,7 +12,7 @@ const runsEach = 5;
 export async function run(): Promise<void> {
   const upstream = await startUpstream();
   const rows: Record<string, object> = {};
-  const built = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+  const built = [...gateway.nodeOptions, gateway.script];
   const plain = fileURLToPath(new URL('./waveform-plain.ts', import.meta.url));
   const env = {
     ...process.env,
@@ -21,16 +22,9 @@ export async function run(): Promise<void> {
     CATALOGUE_TIER: 'premium',
   };
   try {
-    await measure(rows, env, [built], 'seisgraph, envelope(points: 1000)', 'envelope { min max }', next);
-    await measure(rows, env, [built], 'seisgraph, samples', 'samples', next);
-    await measure(
-      rows,
-      env,
-      [built],
-      'seisgraph, both, from memory',
-      'samples envelope { min max }',
-      () => 0,
-    );
+    await measure(rows, env, built, 'seisgraph, envelope(points: 1000)', 'envelope { min max }', next);
+    await measure(rows, env, built, 'seisgraph, samples', 'samples', next);
+    await measure(rows, env, built, 'seisgraph, both, from memory', 'samples envelope { min max }', () => 0);
     await measure(rows, env, ['--import', 'tsx', plain], 'plain, samples: [Float!]!', 'samples', next);
   } finally {
     upstream.close();

@@ -91,7 +91,7 @@ async function start(
   env: Readonly<Record<string, string>>,
 ): Promise<ServerProcess | null> {
   try {
-    return await startServer({ script: contender.script, env });
+    return await startServer({ ...contender, env });
   } catch (error) {
     if (!(error instanceof NotStarted) || contender.mayRefuse === undefined) throw error;
     bench.skipped.add(contender);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { unlimitedIn } from '../environment.js';
 import type { UpstreamReady } from './upstream.js';
@@ -8,6 +8,7 @@ import type { UpstreamReady } from './upstream.js';
 export interface Contender {
   readonly name: string;
   readonly script: string;
+  readonly nodeOptions?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Printed in place of its rows when the server refuses to start; a failure of the bench where there is none. */
   readonly mayRefuse?: string;
@@ -16,22 +17,29 @@ export interface Contender {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-export const gateway = `${root}dist/main.js`;
+
+/** The gateway with the options of Node that `npm start` gives it. */
+export const gateway = {
+  script: `${root}dist/main.js`,
+  nodeOptions: JSON.parse(readFileSync(`${root}package.json`, 'utf8')).scripts.start.match(
+    /--\S+/g,
+  ) as string[],
+};
 const peer = (name: string) => `${root}bench/peers/dist/${name}.js`;
 
 export const bare = 'bare node:http';
 
 /** The first answers what the others must; the bare server sends its bytes. */
 export const contenders: readonly Contender[] = [
-  { name: 'seisgraph', script: gateway, env: {} },
+  { name: 'seisgraph', ...gateway, env: {} },
   { name: bare, script: peer('bare-http'), env: {}, uncached: true },
   {
     name: 'seisgraph, two workers',
-    script: gateway,
+    ...gateway,
     env: { WORKERS: '2' },
     mayRefuse: 'WORKERS=2 is not in this version',
   },
-  { name: 'seisgraph, computed', script: gateway, env: { ANSWER_CACHE: 'false' } },
+  { name: 'seisgraph, computed', ...gateway, env: { ANSWER_CACHE: 'false' } },
   { name: 'Mercurius, JIT, mercurius-cache', script: peer('mercurius'), env: {} },
   { name: 'Apollo Server, RESTDataSource', script: peer('apollo'), env: {} },
   {
