@@ -3,7 +3,7 @@ import type { ManualClock } from '../src/clock.js';
 import { schema } from '../src/graph/schema.js';
 import { createFeeds } from '../src/live/feeds/feeds.js';
 import { createLog } from '../src/log.js';
-import { aloneStore } from '../src/store/memory.js';
+import { unsharedStore } from '../src/store/memory.js';
 import { Tenant, UnifyContext } from '../src/unify/context.js';
 import { createResponseCache } from '../src/upstream/cache/response-cache.js';
 import { createCatalogueClient } from '../src/upstream/catalogue/rest.js';
@@ -35,7 +35,7 @@ export function openDashboard(clock: ManualClock, { http, keys }: SimulatedUpstr
     keyOwner: 'gateway' as const,
     http,
     cache: createResponseCache({ maxBytes: 64 * 1024 * 1024 }),
-    store: aloneStore,
+    store: unsharedStore,
     clock,
     log,
     random: Math.random,

@@ -6,7 +6,7 @@ import { realClock } from '../src/clock.js';
 import { parseConfig } from '../src/config/config.js';
 import { schema } from '../src/graph/schema.js';
 import { createLog } from '../src/log.js';
-import { aloneStore } from '../src/store/memory.js';
+import { unsharedStore } from '../src/store/memory.js';
 import { openTenancy } from '../src/tenant.js';
 import { UnifyContext } from '../src/unify/context.js';
 import { newCostMeter } from '../src/upstream/read/read.js';
@@ -17,7 +17,7 @@ const log = createLog({ level: 'error', secrets: [] });
 const keys = openTenancy({
   config: parseConfig(process.env),
   sandbox: null,
-  store: aloneStore,
+  store: unsharedStore,
   clock: realClock,
   log,
   random: Math.random,

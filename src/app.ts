@@ -32,7 +32,7 @@ import {
 } from './server/websocket/connection-limit.js';
 import { attachWebSockets } from './server/websocket/websocket.js';
 import { logStart, ownSandbox } from './start-log.js';
-import { aloneStore } from './store/memory.js';
+import { unsharedStore } from './store/memory.js';
 import { openRedisStore } from './store/redis/store.js';
 import type { Store } from './store/store.js';
 import { openTenancy, type SandboxAddress, type TenancyOptions } from './tenant.js';
@@ -107,7 +107,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
     : metrics.upstreamRequest;
   const store =
     common?.store ??
-    (config.redisUrl === null ? aloneStore : openRedisStore({ url: config.redisUrl, clock, log }));
+    (config.redisUrl === null ? unsharedStore : openRedisStore({ url: config.redisUrl, clock, log }));
   const redis = config.redisUrl === null ? null : store.connection;
   const keys = openTenancy({ config, sandbox, store, clock, log, random, onRequest });
   const leaving = new AbortController();

@@ -10,7 +10,7 @@ export interface JournalBackend {
    * Adds the forced entries, and the others too when the writer has read all entries before them.
    * @throws StoreUnavailable
    */
-  append(writer: string, heard: ReadUpTo, entries: readonly NewEntry[]): Promise<Appended>;
+  append(writer: string, readUpTo: ReadUpTo, entries: readonly NewEntry[]): Promise<Appended>;
 }
 
 /** The position up to which a writer has read. */
@@ -33,7 +33,7 @@ export interface NewEntry {
 export interface Appended {
   /** All earlier entries had been read, so every new entry was added. */
   readonly isUpToDate: boolean;
-  readonly heard: ReadUpTo;
+  readonly readUpTo: ReadUpTo;
   /** The unread entries of other writers. */
   readonly entries: readonly SharedEntry[];
   /** Only for a writer whose last read is older than single entries are retained. */
@@ -69,7 +69,7 @@ export class BatchedJournal implements Journal {
   readonly #writer = randomUUID();
   readonly #onEntry: ((entry: JournalEntry) => void)[] = [];
   readonly #onCount: ((counts: readonly JournalCount[]) => void)[] = [];
-  #heard: ReadUpTo = { offset: '', upToDateAtMs: '0' };
+  #readUpTo: ReadUpTo = { offset: '', upToDateAtMs: '0' };
   #readCount = 0;
   #waiting: Waiting[] = [];
   #isWriting = false;
@@ -87,7 +87,7 @@ export class BatchedJournal implements Journal {
   }
 
   enter(text: string): Entered | Promise<Entered> {
-    if (!this.#backend.isUp) return 'alone';
+    if (!this.#backend.isUp) return 'unshared';
     return new Promise((resolve) => {
       const entry = { text, counts: 1, standsMs: 0, isForced: false };
       this.#add({ entry, readCount: this.#readCount, resolve });
@@ -103,7 +103,7 @@ export class BatchedJournal implements Journal {
       const entry = { text, counts, standsMs: Math.ceil(standsMs), isForced: true };
       this.#add({ entry, readCount: null, resolve });
     });
-    return entered !== 'alone';
+    return entered !== 'unshared';
   }
 
   #add(one: Waiting): void {
@@ -116,11 +116,11 @@ export class BatchedJournal implements Journal {
     // Entries requested in the same microtask go together.
     await null;
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
-      const done = await this.#append(batch).catch((): Entered => 'alone');
+      const done = await this.#append(batch).catch((): Entered => 'unshared');
       for (const one of batch) {
         const isLate = one.readCount !== null && one.readCount !== this.#readCount;
         // Nothing new was read after all, as with an empty journal: try again.
-        if (done === 'unheard' && !isLate && one.readCount !== null) this.#waiting.push(one);
+        if (done === 'behind' && !isLate && one.readCount !== null) this.#waiting.push(one);
         else one.resolve(done);
       }
     }
@@ -133,7 +133,7 @@ export class BatchedJournal implements Journal {
     this.#waiting = [];
     return batch.filter(({ readCount, resolve }) => {
       const isLate = readCount !== null && readCount !== this.#readCount;
-      if (isLate) resolve('unheard');
+      if (isLate) resolve('behind');
       return !isLate;
     });
   }
@@ -141,13 +141,13 @@ export class BatchedJournal implements Journal {
   /** @throws StoreUnavailable */
   async #append(batch: readonly Waiting[]): Promise<Entered> {
     const newEntries = batch.map(({ entry }) => entry);
-    const appended = await this.#backend.append(this.#writer, this.#heard, newEntries);
-    const { isUpToDate, heard, entries, counts, standing } = appended;
-    this.#heard = heard;
+    const appended = await this.#backend.append(this.#writer, this.#readUpTo, newEntries);
+    const { isUpToDate, readUpTo, entries, counts, standing } = appended;
+    this.#readUpTo = readUpTo;
     if (standing) this.#deliver(standing);
     for (const entry of entries) this.#deliver(entry);
     this.#deliverCounts(counts);
-    return isUpToDate ? 'entered' : 'unheard';
+    return isUpToDate ? 'entered' : 'behind';
   }
 
   #deliver({ atMs, text }: SharedEntry): void {

@@ -8,10 +8,10 @@ import type { BodySlot, SharedBodies, SharedBody, WaitUntil } from './store.js';
 export const storedForMs = dayMs;
 // A killed instance blocks the others no longer than this.
 export const claimMs = 3_000;
-const claimAgainEveryMs = 1_000;
+const extendClaimEveryMs = 1_000;
 // Intervals at which a claim is checked for release, growing since most answers arrive within a second.
-const firstLookMs = 30;
-const longestLookMs = 250;
+const firstPauseMs = 30;
+const longestPauseMs = 250;
 
 /**
  * Stores the bodies of one key and the claims to request them from upstream: in Redis, or in the primary of several
@@ -62,31 +62,35 @@ export class ClaimedBodies implements SharedBodies {
     const claim = { rank, name: randomUUID() };
     try {
       const { generation, isOurs, packed } = await this.#backend.open(id, claim);
-      const place = new ClaimedPlace(this.#backend, id, { generation, claim: isOurs ? claim : null });
-      place.cached = packed && (await unpackBody(packed, this.#backend.time).catch(() => null));
-      return place;
+      const slot = new ClaimedSlot(this.#backend, id, { generation, claim: isOurs ? claim : null });
+      slot.cached = packed && (await unpackBody(packed, this.#backend.time).catch(() => null));
+      return slot;
     } catch {
-      return nowhere;
+      return unsharedSlot;
     }
   }
 
-  isAsked(id: string, rank: number): Promise<boolean> {
+  isClaimed(id: string, rank: number): Promise<boolean> {
     return this.#backend.isClaimed(id, rank).catch(() => false);
   }
 
   async whenFree(id: string, rank: () => number, { untilMs, signal }: WaitUntil): Promise<void> {
     const { clock } = this.#backend;
     let released: Promise<void> | undefined;
-    for (let lookMs = firstLookMs; clock.now() < untilMs; lookMs = Math.min(longestLookMs, 1.5 * lookMs)) {
+    for (
+      let pauseMs = firstPauseMs;
+      clock.now() < untilMs;
+      pauseMs = Math.min(longestPauseMs, 1.5 * pauseMs)
+    ) {
       released ??= this.#backend.whenReleased?.(id).then(
         () => {
           released = undefined;
         },
         () => {},
       );
-      if (!(await this.isAsked(id, rank()))) return;
-      const looking = clock.sleep(lookMs, signal);
-      await (released ? Promise.race([looking, released]) : looking);
+      if (!(await this.isClaimed(id, rank()))) return;
+      const pause = clock.sleep(pauseMs, signal);
+      await (released ? Promise.race([pause, released]) : pause);
     }
   }
 
@@ -99,13 +103,13 @@ export class ClaimedBodies implements SharedBodies {
   }
 }
 
-class ClaimedPlace implements BodySlot {
+class ClaimedSlot implements BodySlot {
   cached: SharedBody | null = null;
   readonly #backend: BodiesBackend;
   readonly #id: string;
   readonly #generation: string;
   #claim: Claim | null;
-  #again: Timer | undefined;
+  #extendTimer: Timer | undefined;
   #done: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -117,7 +121,7 @@ class ClaimedPlace implements BodySlot {
     this.#id = id;
     this.#generation = generation;
     this.#claim = claim;
-    this.#claimAgain();
+    this.#keepClaim();
   }
 
   get hasClaim(): boolean {
@@ -126,19 +130,19 @@ class ClaimedPlace implements BodySlot {
 
   write(body: SharedBody): void {
     if ((body.body?.length ?? 0) > mostBodyBytes) return;
-    this.#after(async () =>
+    this.#inOrder(async () =>
       this.#backend.put(this.#id, this.#generation, await packBody(body, this.#backend.time)),
     );
   }
 
   delete(): void {
-    this.#after(() => this.#backend.put(this.#id, this.#generation, null));
+    this.#inOrder(() => this.#backend.put(this.#id, this.#generation, null));
   }
 
   release(): void {
-    this.#again?.cancel();
+    this.#extendTimer?.cancel();
     const claim = this.#claim;
-    if (claim) this.#after(() => this.#backend.release(this.#id, claim.name));
+    if (claim) this.#inOrder(() => this.#backend.release(this.#id, claim.name));
   }
 
   sending(): void {
@@ -148,27 +152,27 @@ class ClaimedPlace implements BodySlot {
   }
 
   /** Runs in order, so that an instance that waits for the release finds the stored body. */
-  #after(run: () => Promise<unknown>): void {
-    this.#done = this.#done.then(run).catch(() => undefined);
+  #inOrder(operation: () => Promise<unknown>): void {
+    this.#done = this.#done.then(operation).catch(() => undefined);
   }
 
-  #claimAgain(): void {
+  #keepClaim(): void {
     if (!this.#claim) return;
-    this.#again = this.#backend.clock.timer(claimAgainEveryMs, () => {
+    this.#extendTimer = this.#backend.clock.timer(extendClaimEveryMs, () => {
       if (this.#claim) this.#extend(this.#claim);
-      this.#claimAgain();
+      this.#keepClaim();
     });
   }
 
   #extend(claim: Claim): void {
-    this.#after(() => this.#backend.extend(this.#id, claim));
+    this.#inOrder(() => this.#backend.extend(this.#id, claim));
   }
 }
 
 const mostUrgent = 0;
 
 /** Used while the store is unreachable. */
-const nowhere: BodySlot = {
+const unsharedSlot: BodySlot = {
   cached: null,
   hasClaim: true,
   sending() {},

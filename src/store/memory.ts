@@ -1,12 +1,12 @@
 import type { Store } from './store.js';
 
 /** Store of a single process, which shares nothing. */
-export const aloneStore: Store = {
+export const unsharedStore: Store = {
   connection: null,
   settled: Promise.resolve(),
   instances: 1,
   bodies: () => null,
-  journal: () => ({ onEntry() {}, onCount() {}, enter: () => 'alone', append: async () => false }),
+  journal: () => ({ onEntry() {}, onCount() {}, enter: () => 'unshared', append: async () => false }),
   changes: () => null,
   close: async () => {},
 };

@@ -13,7 +13,7 @@ export class SharedTime {
   #latestOffsetMs = 0;
 
   /** Redis reported its time as `nowMs` within the exchange. */
-  heard(nowMs: number, { sentMs, receivedMs }: Exchanged): void {
+  synchronise(nowMs: number, { sentMs, receivedMs }: Exchanged): void {
     this.#earliestOffsetMs = Math.floor(nowMs - receivedMs);
     this.#latestOffsetMs = Math.ceil(nowMs - sentMs);
   }

@@ -2,7 +2,7 @@ import type { SharedTime } from './shared-time.js';
 
 /**
  * State shared by instances of the gateway (docs/behaviour.md 8): `memory.ts` for one process, `hub/` for workers of
- * one machine, `redis/` for several machines. While the store is unreachable each instance continues alone.
+ * one machine, `redis/` for several machines. While the store is unreachable each instance is partitioned: it continues with its own state.
  */
 export interface Store {
   /** Null with a single process, where nothing is shared. */
@@ -23,7 +23,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The shared store cannot be reached or refuses a command: the caller continues alone. */
+/** The shared store cannot be reached or refuses a command: the caller continues with the state of its own instance. */
 export class StoreUnavailable extends Error {
   constructor(cause?: unknown) {
     super('The store that instances share is unavailable', { cause });
@@ -46,7 +46,7 @@ export interface SharedBodies {
    */
   open(id: string, rank: number): Promise<BodySlot>;
   /** True while another instance is requesting it from upstream, at least as urgently. */
-  isAsked(id: string, rank: number): Promise<boolean>;
+  isClaimed(id: string, rank: number): Promise<boolean>;
   /**
    * Resolves when no other instance is requesting it, or at `untilMs`. `rank` is read at every check, since the request
    * can become more urgent meanwhile. Rejects with the signal's reason when that is aborted.
@@ -113,10 +113,10 @@ export interface Journal {
 }
 
 /**
- * `entered`: all earlier entries had been read here when `enter` was called. `unheard`: some had not; they have been
- * reported by now, and nothing was added. `alone`: the store is unreachable.
+ * `entered`: all earlier entries had been read here when `enter` was called. `behind`: some had not; they have been
+ * reported by now, and nothing was added. `unshared`: no other instance can read it, since there is no shared store or it is unreachable.
  */
-export type Entered = 'entered' | 'unheard' | 'alone';
+export type Entered = 'entered' | 'behind' | 'unshared';
 
 export interface JournalEntry {
   readonly text: string;
@@ -141,23 +141,23 @@ export interface SharedChanges {
   readonly time: Pick<SharedTime, 'toShared' | 'toLocal'>;
   /** Takes part from now on. `own`: the last offset applied by this instance. Null when there is no epoch to follow. */
   attach(own: LogOffset | null): Promise<Attached | null>;
-  /** Begins an epoch with the snapshot `base`; false when there is one already. */
-  begin(run: number, base: string): Promise<boolean>;
+  /** Begins an epoch with the snapshot; false when there is one already. */
+  begin(epoch: number, snapshot: string): Promise<boolean>;
   /** Appends changes and returns the number of the last; null when the epoch has ended. */
-  append(run: number, changes: readonly string[]): Promise<number | null>;
-  /** The changes after `place`; null when its epoch has ended, or no longer reaches back to it. */
-  readAfter(place: LogOffset): Promise<readonly SharedChange[] | null>;
-  /** Replaces the snapshot for instances that attach from now on by `base`, the state at `place`. */
-  replaceSnapshot(place: LogOffset, base: string): Promise<void>;
+  append(epoch: number, changes: readonly string[]): Promise<number | null>;
+  /** The changes after `offset`; null when its epoch has ended, or no longer reaches back to it. */
+  readAfter(offset: LogOffset): Promise<readonly SharedChange[] | null>;
+  /** Instances that attach from now on start from `snapshot`, the state at `offset`. */
+  replaceSnapshot(offset: LogOffset, snapshot: string): Promise<void>;
   /**
    * Call every `heartbeatMs`: keeps this instance among the listeners, and gives it the lease to poll when no other
-   * holds it. `pulse`: the poll progress of the leader.
+   * holds it. `progress`: the poll progress of the leader.
    */
-  heartbeat(pulse: string | null): Promise<Heartbeat>;
+  heartbeat(progress: string | null): Promise<Heartbeat>;
   /** Ends taking part and releases the lease, so that another instance can poll at once. Never fails. */
   leave(): Promise<void>;
-  /** Calls `ring` when changes were appended, until the returned function is called. */
-  onAppend(ring: () => void): () => void;
+  /** Calls `listener` when changes were appended, until the returned function is called. */
+  onAppend(listener: () => void): () => void;
 }
 
 /** Offset of a change in an epoch; 0 is before the first. */

@@ -30,7 +30,7 @@ export function joinCommons(
     places: {
       async take(clientId) {
         const isTaken = await channel.call('takePlace', clientId);
-        return isTaken ? () => channel.tell('leavePlace', clientId) : null;
+        return isTaken ? () => channel.notify('leavePlace', clientId) : null;
       },
     },
     peers: {

@@ -61,7 +61,7 @@ export class Primary {
     this.#isLeaving = true;
     this.#balancer.close();
     for (const backOff of this.#backOffs) clearTimeout(backOff);
-    for (const { orders } of this.#running) orders.tell('leave');
+    for (const { orders } of this.#running) orders.notify('leave');
     const cutting = realClock.timer(endedWithinMs, () => this.kill());
     await Promise.all([...this.#running].map(({ ended }) => ended));
     cutting.cancel();
@@ -70,7 +70,7 @@ export class Primary {
 
   /** Has every worker read the manifests of persisted operations again. */
   reload(): void {
-    for (const { orders } of this.#running) orders.tell('reload');
+    for (const { orders } of this.#running) orders.notify('reload');
   }
 
   /** Kills all workers at once. */
@@ -163,7 +163,7 @@ export class Primary {
 
 interface Running {
   readonly worker: ChildProcess;
-  readonly orders: Pick<Channel<LifecycleOrders>, 'tell'>;
+  readonly orders: Pick<Channel<LifecycleOrders>, 'notify'>;
   readonly ended: Promise<Ending>;
 }
 

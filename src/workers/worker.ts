@@ -45,7 +45,7 @@ async function serve(): Promise<void> {
     shared: joinCommons(channel, { clock: realClock, sandbox, usesRedis: config.redisUrl !== null }),
     listen: async (server) => {
       const connections = handedConnections(server, { url, port });
-      receiveConnections(connections, (...answer) => channel.tell('took', ...answer));
+      receiveConnections(connections, (...answer) => channel.notify('took', ...answer));
       return connections;
     },
   });
@@ -53,9 +53,9 @@ async function serve(): Promise<void> {
   leave = endInOrder({
     log,
     close() {
-      channel.tell('leaving');
+      channel.notify('leaving');
       return gateway.close();
     },
   });
-  channel.tell('ready');
+  channel.notify('ready');
 }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { schema } from '../../src/graph/schema.js';
 import { createFeeds, type Feeds } from '../../src/live/feeds/feeds.js';
 import { createLog } from '../../src/log.js';
-import { aloneStore } from '../../src/store/memory.js';
+import { unsharedStore } from '../../src/store/memory.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
 import { Dependencies } from '../../src/upstream/cache/dependencies.js';
 import { createResponseCache } from '../../src/upstream/cache/response-cache.js';
@@ -160,7 +160,7 @@ class Instance {
       keyOwner: 'gateway',
       http: model,
       cache: createResponseCache({ maxBytes: 64 * 1024 * 1024 }),
-      store: aloneStore,
+      store: unsharedStore,
       rateLimit: unlimited,
       clock,
       log,

@@ -32,7 +32,7 @@ function begin(count: number) {
 }
 
 describe('several instances', () => {
-  it('poll upstream as one, and each tells its subscribers everything once', async () => {
+  it('poll upstream as one, and each delivers every change once to its subscribers', async () => {
     const { upstream, clock, instances, follow } = begin(3);
     const followers = instances.flatMap((instance) => [follow(instance), follow(instance)]);
     await clock.advance(10 * second);
@@ -61,7 +61,7 @@ describe('several instances', () => {
     for (const { lines } of others) expect(lines).toEqual(['OPENED 1', 'CLOSED 1', 'CLOSED 2']);
   });
 
-  it('tell one that has come from another everything from the log, change by change', async () => {
+  it('deliver everything from the log to one that has come from another, change by change', async () => {
     const { upstream, clock, instances, start, follow, kill } = begin(2);
     const [a, b] = instances as [Instance, Instance];
     follow(b);
@@ -86,7 +86,7 @@ describe('several instances', () => {
     }
   });
 
-  it('do not tell a new subscriber what was there before, wherever it comes', async () => {
+  it('do not deliver to a new subscriber what was there before, wherever it comes', async () => {
     const { upstream, clock, instances, start, follow } = begin(1);
     follow(instances[0] as Instance);
     await clock.advance(10 * second);
@@ -111,20 +111,20 @@ describe('several instances', () => {
     }
   });
 
-  it('go on each by itself while they cannot reach each other, and together again after it', async () => {
+  it('go on while partitioned, and resync after it', async () => {
     const { upstream, clock, shared, instances, follow } = begin(3);
     const followers = instances.map((instance) => follow(instance));
     await clock.advance(10 * second);
     const trigger = upstream.add({ id: 1 });
     await clock.advance(5 * second);
-    for (const { link } of instances) link.turn(false);
+    for (const { link } of instances) link.setUp(false);
     upstream.add({ id: 2, status: 'closed' });
     trigger.pga = 7;
     await clock.advance(10 * second);
     for (const { lines } of followers) expect(lines).toEqual(['OPENED 1', 'UPDATED 1', 'CLOSED 2']);
     shared.flush();
     upstream.add({ id: 3, status: 'closed' });
-    for (const { link } of instances) link.turn(true);
+    for (const { link } of instances) link.setUp(true);
     trigger.status = 'closed';
     await clock.advance(10 * second);
     const before = upstream.reads;
@@ -138,7 +138,7 @@ describe('several instances', () => {
     }
   });
 
-  it('tell what the others tell, however wrong they are about the time', async () => {
+  it('deliver the same changes, however wrong their clocks are', async () => {
     const { upstream, clock, instances, follow } = begin(2);
     const followers = instances.map((instance) => follow(instance));
     await clock.advance(10 * second);
@@ -171,7 +171,7 @@ describe('several instances', () => {
     expect(longAgo.lines).toEqual(follower.lines.slice(1_001));
   });
 
-  it('whatever happens to them, tell each trigger once', async () => {
+  it('whatever happens to them, deliver each trigger once', async () => {
     await fc.assert(fc.asyncProperty(schedule, playAndCheck), { numRuns: 40 });
   }, 180_000);
 });
@@ -243,11 +243,11 @@ async function playAndCheck(events: readonly (readonly [Event['do'], number, num
         break;
       case 'away':
       case 'back':
-        for (const { link } of instances) link.turn(event === 'back');
+        for (const { link } of instances) link.setUp(event === 'back');
         break;
       case 'cut off':
       case 'rejoin':
-        instanceAt(pick).link.turn(event === 'rejoin');
+        instanceAt(pick).link.setUp(event === 'rejoin');
         break;
       case 'slow':
         instanceAt(pick).link.latencyMs = pick % 2 ? 300 : 0;
@@ -278,7 +278,7 @@ async function playAndCheck(events: readonly (readonly [Event['do'], number, num
   upstream.failing = 0;
   for (const { link } of instances) {
     Object.assign(link, { latencyMs: 0, losing: 0 });
-    link.turn(true);
+    link.setUp(true);
   }
   for (const [i, screen] of screens.entries()) connect(screen, i);
   await clock.advance(minute);

@@ -49,15 +49,15 @@ export class SharedModel {
 
   listen(link: ModelLink): void {
     const nowMs = this.clock.now();
-    for (const [one, heardMs] of this.listeners) {
-      if (heardMs <= nowMs - goneAfterMs) this.listeners.delete(one);
+    for (const [one, heartbeatAtMs] of this.listeners) {
+      if (heartbeatAtMs <= nowMs - goneAfterMs) this.listeners.delete(one);
     }
     this.listeners.set(link, nowMs);
     if (this.lease && this.lease.untilMs <= nowMs) this.lease = null;
   }
 
-  after(seq: number): SharedChange[] {
-    return this.changes.filter((change) => change.offset > seq);
+  after(offset: number): SharedChange[] {
+    return this.changes.filter((change) => change.offset > offset);
   }
 }
 
@@ -67,7 +67,7 @@ export class ModelLink implements SharedChanges {
   readonly time = { toShared: (ms: number) => ms, toLocal: (ms: number) => ms - this.timeErrorMs };
   readonly #model: SharedModel;
   readonly #listeners = new Set<() => void>();
-  readonly #bells = new Set<() => void>();
+  readonly #appendListeners = new Set<() => void>();
   #isUp = true;
   readonly connection: Connection;
 
@@ -86,7 +86,7 @@ export class ModelLink implements SharedChanges {
   }
 
   /** This instance can reach the others, or cannot any more. */
-  turn(isUp: boolean): void {
+  setUp(isUp: boolean): void {
     if (isUp === this.#isUp) return;
     this.#isUp = isUp;
     for (const listener of [...this.#listeners]) listener();
@@ -97,11 +97,11 @@ export class ModelLink implements SharedChanges {
   /** Answers that will not arrive, though what was asked for is done: after each this instance is cut off. */
   losing = 0;
 
-  /** The instance is gone from one moment to the next: it tells nobody. */
+  /** The instance is gone from one moment to the next: no other instance is notified. */
   die(): void {
     this.#isUp = false;
     this.#listeners.clear();
-    this.#bells.clear();
+    this.#appendListeners.clear();
   }
 
   attach(own: LogOffset | null): Promise<Attached | null> {
@@ -134,7 +134,8 @@ export class ModelLink implements SharedChanges {
     return this.#ask((model) => {
       if (epoch !== model.epoch) return null;
       for (const text of texts) model.changes.push({ offset: model.last + 1, text });
-      for (const link of model.links) if (link.#isUp) for (const ring of link.#bells) ring();
+      for (const link of model.links)
+        if (link.#isUp) for (const listener of link.#appendListeners) listener();
       return model.last;
     });
   }
@@ -155,11 +156,11 @@ export class ModelLink implements SharedChanges {
     return this.#ask((model) => {
       model.listen(this);
       const nowMs = model.clock.now();
-      const isPolling = model.lease === null || model.lease.holder === this;
-      if (isPolling) model.lease = { holder: this, untilMs: nowMs + leaseMs };
-      if (isPolling && progress !== null) model.progress = progress;
+      const isLeader = model.lease === null || model.lease.holder === this;
+      if (isLeader) model.lease = { holder: this, untilMs: nowMs + leaseMs };
+      if (isLeader && progress !== null) model.progress = progress;
       const last = model.epoch === null ? null : { epoch: model.epoch, offset: model.last };
-      return { isLeader: isPolling, last, progress: model.progress };
+      return { isLeader, last, progress: model.progress };
     });
   }
 
@@ -170,9 +171,9 @@ export class ModelLink implements SharedChanges {
     }).catch(() => {});
   }
 
-  onAppend(ring: () => void): () => void {
-    this.#bells.add(ring);
-    return () => this.#bells.delete(ring);
+  onAppend(listener: () => void): () => void {
+    this.#appendListeners.add(listener);
+    return () => this.#appendListeners.delete(listener);
   }
 
   async #ask<T>(answer: (model: SharedModel) => T): Promise<T> {
@@ -181,7 +182,7 @@ export class ModelLink implements SharedChanges {
     await this.#travel();
     if (this.losing === 0) return answered;
     this.losing--;
-    this.turn(false);
+    this.setUp(false);
     throw new StoreUnavailable();
   }
 

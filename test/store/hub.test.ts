@@ -32,13 +32,13 @@ describe('bodies at the hub', () => {
     await bodiesOf(a).open(id, query);
     for (let waitedS = 0; waitedS < 10; waitedS++) {
       await clock.advance(second);
-      expect(await bodiesOf(b).isAsked(id, query)).toBe(true);
+      expect(await bodiesOf(b).isClaimed(id, query)).toBe(true);
     }
     shared.kill(a);
     expect((await bodiesOf(b).open(id, query)).hasClaim).toBe(true);
   });
 
-  it('are kept for a day', async () => {
+  it('are cached for a day', async () => {
     const { clock, shared } = begin();
     const bodies = bodiesOf(await shared.open());
     await keep(bodies, bodyOf('{}', clock.now()));
@@ -76,25 +76,25 @@ describe('bodies at the hub', () => {
 describe('a journal at the hub', () => {
   const journalOf = (store: Store) => listening(store.journal('key'));
 
-  it('is told one by one as far as a rate limit reaches back, and counted for a day', async () => {
+  it('has single entries as far back as a rate limit reaches, and counts for a day', async () => {
     const { clock, shared } = begin();
     const [a, b, c] = [await shared.open(), await shared.open(), await shared.open()];
     const one = journalOf(a);
     await one.enter('old');
     await clock.advance(66 * second);
-    // Away for longer than that, it is told the count first.
-    expect(await one.enter('new')).toBe('unheard');
+    // Partitioned for longer than that, it receives the count first.
+    expect(await one.enter('new')).toBe('behind');
     expect(await one.enter('new')).toBe('entered');
     const late = journalOf(b);
-    expect(await late.enter('late')).toBe('unheard');
-    expect([late.heard(), late.counted()]).toEqual([['new'], 2]);
+    expect(await late.enter('late')).toBe('behind');
+    expect([late.read(), late.counted()]).toEqual([['new'], 2]);
     await clock.advance(25 * hour);
     const last = journalOf(c);
     expect(await last.enter('last')).toBe('entered');
-    expect([last.heard(), last.counted()]).toEqual([[], undefined]);
+    expect([last.read(), last.counted()]).toEqual([[], undefined]);
   });
 
-  it('tells one that comes later what stands, and of several that which stands for longest', async () => {
+  it('reports the standing entry to a later reader, and of several the one that stands for longest', async () => {
     const { clock, shared } = begin();
     const [a, b, c] = [await shared.open(), await shared.open(), await shared.open()];
     const one = journalOf(a);
@@ -102,8 +102,8 @@ describe('a journal at the hub', () => {
     await one.journal.append('short', { standsMs: 90_000 });
     await clock.advance(70 * second);
     const late = journalOf(b);
-    expect(await late.enter('x')).toBe('unheard');
-    expect(late.heard()).toEqual(['long']);
+    expect(await late.enter('x')).toBe('behind');
+    expect(late.read()).toEqual(['long']);
     await clock.advance(60 * second);
     const later = journalOf(c);
     expect(await later.enter('y')).toBe('entered');
@@ -117,11 +117,11 @@ describe('changes at the hub', () => {
     const { shared } = begin();
     const [a, b, c] = [await shared.open(), await shared.open(), await shared.open()];
     await changesOf(a).attach(null);
-    await changesOf(a).begin(7, 'base');
+    await changesOf(a).begin(7, 'snapshot');
     await changesOf(a).append(7, ['one']);
     expect((await changesOf(a).heartbeat(null)).isLeader).toBe(true);
     shared.kill(a);
-    // Its subscribers come back to another, which finds the run that they were told of.
+    // Its subscribers come back to another, which finds the epoch of their cursors.
     const attached = await changesOf(b).attach(null);
     expect(attached).toMatchObject({ epoch: 7, changes: [{ offset: 1, text: 'one' }] });
     expect((await changesOf(b).heartbeat(null)).isLeader).toBe(true);
@@ -132,7 +132,7 @@ describe('changes at the hub', () => {
     const { clock, shared } = begin();
     const [a, b] = [await shared.open(), await shared.open()];
     await changesOf(a).attach(null);
-    await changesOf(a).begin(7, 'base');
+    await changesOf(a).begin(7, 'snapshot');
     shared.kill(a);
     await clock.advance(11 * second);
     expect(await changesOf(b).attach(null)).toBeNull();
@@ -143,7 +143,7 @@ describe('changes at the hub', () => {
     const [a, b] = [await shared.open(), await shared.open()];
     const changes = changesOf(a);
     await changes.attach(null);
-    await changes.begin(7, 'base');
+    await changes.begin(7, 'snapshot');
     const batch = Array.from({ length: 10_000 }, () => 'change');
     for (let count = 0; count < 6; count++) await changes.append(7, batch);
     expect(await changes.readAfter({ epoch: 7, offset: 0 })).toBeNull();
@@ -198,14 +198,14 @@ describe('a channel', () => {
       expect(client.isOpen).toBe(false);
     });
 
-    it(`keeps what is told before the other side is ready for it (${ports.name})`, async () => {
+    it(`keeps one-way calls until the other side answers them (${ports.name})`, async () => {
       const { ends, close } = ports();
       const server = new Channel<object>(ends[0]);
       server.answer({ ready: () => true });
       const client = new Channel<Calls & { ready(): boolean; joined(name: string): void }>(ends[1]);
-      client.tell('joined', 'a');
-      client.tell('joined', 'b');
-      // What was told before it has arrived with it.
+      client.notify('joined', 'a');
+      client.notify('joined', 'b');
+      // The one-way calls before it have arrived with it.
       expect(await client.call('ready')).toBe(true);
       const joined: string[] = [];
       server.answer({ joined: (name: string) => void joined.push(name) });

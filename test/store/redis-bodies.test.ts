@@ -48,7 +48,7 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
     expect(seenAtMs).toBeGreaterThan(readAtMs - 2_000);
   });
 
-  it('are not seen again when Redis has dropped what tells the old from the new', async () => {
+  it('are not returned again when Redis has lost their generation', async () => {
     const { name, links, one, other } = await two();
     await keep(one, bodyOf('old'));
     await expect.poll(() => seen(other)).not.toBeNull();
@@ -73,11 +73,11 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
     await expect.poll(() => remaining(links[1]), { timeout: 15_000 }).toBeLessThan(firstMs - 500);
     await expect.poll(() => remaining(links[1]), { timeout: 15_000 }).toBeGreaterThan(firstMs - 100);
     links[0].close();
-    await expect.poll(() => other.isAsked(id, query), { timeout: 15_000 }).toBe(false);
+    await expect.poll(() => other.isClaimed(id, query), { timeout: 15_000 }).toBe(false);
     slow.release();
   });
 
-  it("are nobody else's while Redis is away", async () => {
+  it('are shared with no other instance while Redis is unreachable', async () => {
     await using own = await startRedis();
     const bodies = redisBodies(await linkTo(own), 'away');
     await own.kill();
@@ -86,6 +86,6 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
     place.write(bodyOf('{}'));
     place.release();
     bodies.clear();
-    expect(await bodies.isAsked(id, query)).toBe(false);
+    expect(await bodies.isClaimed(id, query)).toBe(false);
   });
 });

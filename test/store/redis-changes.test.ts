@@ -22,7 +22,7 @@ describe.skipIf(noRedis)(`the changes of a feed in Redis alone${noRedis ? ` (${n
   it('can be lost without anybody taking new ones for old ones', async () => {
     const [a, b] = (await instances(2)) as [RedisChanges, RedisChanges];
     await a.attach(null);
-    await a.begin(7, 'base');
+    await a.begin(7, 'snapshot');
     await a.append(7, ['one']);
     const raw = new Redis(redis.url);
     await raw.flushall();
@@ -36,14 +36,14 @@ describe.skipIf(noRedis)(`the changes of a feed in Redis alone${noRedis ? ` (${n
   it('ask for what comes before them where the stream does not reach back so far', async () => {
     const [a, b] = (await instances(2)) as [RedisChanges, RedisChanges];
     await a.attach(null);
-    await a.begin(7, 'base');
+    await a.begin(7, 'snapshot');
     await a.append(7, ['one', 'two', 'three']);
     const raw = new Redis(redis.url);
     for (const key of await raw.keys(`*{feed ${names - 1}}:changes`)) await raw.xtrim(key, 'MAXLEN', 1);
     await raw.quit();
     expect(await a.readAfter({ epoch: 7, offset: 1 })).toBeNull();
     expect(await a.readAfter({ epoch: 7, offset: 2 })).toEqual([{ offset: 3, text: 'three' }]);
-    // Not even the base helps: the run has to begin anew.
+    // The snapshot does not help either: a new epoch has to begin.
     expect(await b.attach(null)).toBeNull();
   });
 });

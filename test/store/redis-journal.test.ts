@@ -24,7 +24,7 @@ describe.skipIf(noRedis)(`the journal in Redis alone${noRedis ? ` (${noRedis})` 
     return { name, links, one: journalOn(links[0], name), other: journalOn(links[1], name) };
   }
 
-  it('has the times of entries on the clock of who hears of them, and never too early', async () => {
+  it('has the times of entries on the clock of the reader, and never too early', async () => {
     const name = newName();
     const hourMs = 3_600_000;
     const behind = journalOn(await linkTo(redis, -hourMs), name);
@@ -39,7 +39,7 @@ describe.skipIf(noRedis)(`the journal in Redis alone${noRedis ? ` (${noRedis})` 
     expect(atMs - hourMs).toBeLessThanOrEqual(afterMs + 1);
   });
 
-  it('tells one that comes later what stands, and of several that which stands for longest', async () => {
+  it('reports the standing entry to a later reader, and of several the one that stands for longest', async () => {
     const { name, one, links } = await two();
     one.journal.append('long', { standsMs: 60_000 });
     one.journal.append('short', { standsMs: 1_000 });
@@ -50,8 +50,8 @@ describe.skipIf(noRedis)(`the journal in Redis alone${noRedis ? ` (${noRedis})` 
       [],
     );
     const late = journalOn(links[1], name);
-    expect(await late.enter('b')).toBe('unheard');
-    expect(late.heard()).toEqual(['long']);
+    expect(await late.enter('b')).toBe('behind');
+    expect(late.read()).toEqual(['long']);
     expect(await late.enter('b')).toBe('entered');
   });
 
@@ -63,16 +63,16 @@ describe.skipIf(noRedis)(`the journal in Redis alone${noRedis ? ` (${noRedis})` 
     const future = `${Date.now() + 3_600_000}-0`;
     const ahead = `redis.call('XADD', KEYS[1], ARGV[1], 'writer', 'w', 'text', 'ahead') return {redis.call('TIME')}`;
     await link.run(ahead, [link.key(name, 'journal')], [future]);
-    expect(await one.enter('c')).toBe('unheard');
+    expect(await one.enter('c')).toBe('behind');
     expect(await one.enter('c')).toBe('entered');
     await link.run(`redis.call('FLUSHALL') return {redis.call('TIME')}`, [], []);
     expect(await other.enter('d')).toBe('entered');
-    expect(await one.enter('e')).toBe('unheard');
-    expect(one.heard()).toEqual(['ahead', 'd']);
+    expect(await one.enter('e')).toBe('behind');
+    expect(one.read()).toEqual(['ahead', 'd']);
     expect(await one.enter('e')).toBe('entered');
   });
 
-  it('says whether the others can be told', async () => {
+  it('reports whether the other instances can read the entry', async () => {
     await using gone = await startRedis();
     const { journal } = journalOn(await linkTo(gone), newName());
     expect(await journal.append('one')).toBe(true);
@@ -82,37 +82,37 @@ describe.skipIf(noRedis)(`the journal in Redis alone${noRedis ? ` (${noRedis})` 
     gone.resume();
   });
 
-  it('lets each go alone while Redis is away, and then tells what the others have entered meanwhile', async () => {
+  it('is unshared while Redis is unreachable, and then reports what the others have entered meanwhile', async () => {
     await using own = await startRedis();
     const links = [await linkTo(own), await linkTo(own)] as const;
     const [one, other] = [journalOn(links[0], 'away'), journalOn(links[1], 'away')];
     expect(await one.enter('a')).toBe('entered');
     own.pause();
     const hanging = one.enter('b');
-    expect(await hanging).toBe('alone');
+    expect(await hanging).toBe('unshared');
     // At once, rather than after another time-out.
-    expect(one.journal.enter('c')).toBe('alone');
+    expect(one.journal.enter('c')).toBe('unshared');
     await own.kill();
     await isUp(links[1], false);
     await own.restart();
     await Promise.all(links.map((link) => isUp(link)));
     expect(await other.enter('d')).toBe('entered');
-    expect(await one.enter('e')).toBe('unheard');
-    expect(one.heard()).toEqual(['d']);
+    expect(await one.enter('e')).toBe('behind');
+    expect(one.read()).toEqual(['d']);
   });
 
-  it('does not tell one of what it has entered itself without hearing that it had', async () => {
+  it('does not report to a writer its own entry whose acknowledgement was lost', async () => {
     await using own = await startRedis();
     const links = [await linkTo(own), await linkTo(own)] as const;
     const [one, other] = [journalOn(links[0], 'hung'), journalOn(links[1], 'hung')];
     expect(await one.enter('a')).toBe('entered');
     own.pause();
-    expect(await one.enter('b')).toBe('alone');
+    expect(await one.enter('b')).toBe('unshared');
     own.resume();
     await Promise.all(links.map((link) => isUp(link)));
     await other.enter('c');
-    expect(other.heard()).toEqual(['a', 'b']);
+    expect(other.read()).toEqual(['a', 'b']);
     expect(await one.enter('d')).toBe('entered');
-    expect(one.heard()).toEqual([]);
+    expect(one.read()).toEqual([]);
   });
 });

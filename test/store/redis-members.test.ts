@@ -9,7 +9,7 @@ if (noRedis) console.warn(`Counting instances: ${noRedis}`);
 
 const log = createLog({ level: 'silent', secrets: [] });
 
-// It stands still for the heartbeats, of which the next would tell in any case.
+// It stands still for the heartbeats, of which the next would report it in any case.
 const clock = new ManualClock();
 
 function open(url: string) {

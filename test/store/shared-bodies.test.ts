@@ -41,13 +41,13 @@ for (const { title, leftOut, start } of sharedStores) {
       await expect.poll(() => seen(other)).toMatchObject({ body: null });
     });
 
-    it('that are over 4 MiB are not kept', async () => {
+    it('that are over 4 MiB are not cached', async () => {
       const { one, other } = await two();
       await keep(one, bodyOf('first'));
       const place = await one.open(id, query);
       place.write(bodyOf('x'.repeat(4 * 1024 * 1024 + 1)));
       place.release();
-      await expect.poll(() => other.isAsked(id, query)).toBe(false);
+      await expect.poll(() => other.isClaimed(id, query)).toBe(false);
       expect((await seen(other))?.body?.toString()).toBe('first');
     });
 
@@ -83,16 +83,16 @@ for (const { title, leftOut, start } of sharedStores) {
       const polling = await one.open(id, feed);
       expect(polling.hasClaim).toBe(true);
       expect((await other.open(id, feed)).hasClaim).toBe(false);
-      expect(await other.isAsked(id, feed)).toBe(true);
-      expect(await other.isAsked(id, query)).toBe(false);
+      expect(await other.isClaimed(id, feed)).toBe(true);
+      expect(await other.isClaimed(id, query)).toBe(false);
       const asking = await other.open(id, query);
       expect(asking.hasClaim).toBe(true);
       // It does not end what was begun by the other.
       polling.release();
-      expect(await one.isAsked(id, query)).toBe(true);
+      expect(await one.isClaimed(id, query)).toBe(true);
       asking.write(bodyOf('answer'));
       asking.release();
-      await expect.poll(() => one.isAsked(id, query)).toBe(false);
+      await expect.poll(() => one.isClaimed(id, query)).toBe(false);
       expect((await seen(one))?.body?.toString()).toBe('answer');
     });
 
@@ -100,18 +100,18 @@ for (const { title, leftOut, start } of sharedStores) {
       const { one, other } = await two();
       const polling = await one.open(id, feed);
       polling.sending();
-      await expect.poll(() => other.isAsked(id, query)).toBe(true);
+      await expect.poll(() => other.isClaimed(id, query)).toBe(true);
       expect((await other.open(id, query)).hasClaim).toBe(false);
       polling.release();
-      await expect.poll(() => other.isAsked(id, query)).toBe(false);
+      await expect.poll(() => other.isClaimed(id, query)).toBe(false);
     });
 
     it('are not asked for any more by one that was killed', async () => {
       const { stores, one, other } = await two();
       const place = await one.open(id, query);
-      expect(await other.isAsked(id, query)).toBe(true);
+      expect(await other.isClaimed(id, query)).toBe(true);
       shared.kill(stores[0]);
-      await expect.poll(() => other.isAsked(id, query), { timeout: 15_000 }).toBe(false);
+      await expect.poll(() => other.isClaimed(id, query), { timeout: 15_000 }).toBe(false);
       place.release();
     });
   });

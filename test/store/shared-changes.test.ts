@@ -22,7 +22,7 @@ for (const { title, leftOut, start } of sharedStores) {
       const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
       expect(await a.attach(null)).toBeNull();
       expect(await b.attach(null)).toBeNull();
-      expect(await a.begin(7, 'base')).toBe(true);
+      expect(await a.begin(7, 'snapshot')).toBe(true);
       expect(await b.begin(8, 'another')).toBe(false);
       expect(await a.append(7, ['one', 'two'])).toBe(2);
       expect(await b.append(7, ['three'])).toBe(3);
@@ -31,8 +31,12 @@ for (const { title, leftOut, start } of sharedStores) {
         { offset: 3, text: 'three' },
       ]);
       const all = [1, 2, 3].map((offset) => ({ offset, text: ['one', 'two', 'three'][offset - 1] }));
-      expect(await b.attach(null)).toEqual({ epoch: 7, snapshot: { offset: 0, text: 'base' }, changes: all });
-      // Who has some of it gets the rest; who has a run that is over, all.
+      expect(await b.attach(null)).toEqual({
+        epoch: 7,
+        snapshot: { offset: 0, text: 'snapshot' },
+        changes: all,
+      });
+      // An instance that has some of it gets the rest; an instance of an ended epoch gets all.
       expect(await b.attach({ epoch: 7, offset: 2 })).toEqual({
         epoch: 7,
         snapshot: null,
@@ -41,13 +45,13 @@ for (const { title, leftOut, start } of sharedStores) {
       expect((await b.attach({ epoch: 6, offset: 9 }))?.changes).toEqual(all);
     });
 
-    it('are told to whoever attaches from a later state on, once there is one', async () => {
+    it('are read from the latest snapshot on by an instance that attaches', async () => {
       const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
       await a.attach(null);
-      await a.begin(7, 'base');
+      await a.begin(7, 'snapshot');
       await a.append(7, ['one', 'two', 'three']);
       await a.replaceSnapshot({ epoch: 7, offset: 2 }, 'later');
-      await a.replaceSnapshot({ epoch: 6, offset: 3 }, 'of a run that is over');
+      await a.replaceSnapshot({ epoch: 6, offset: 3 }, 'of an epoch that has ended');
       expect(await b.attach(null)).toEqual({
         epoch: 7,
         snapshot: { offset: 2, text: 'later' },
@@ -58,7 +62,7 @@ for (const { title, leftOut, start } of sharedStores) {
     it('are over when the last listener has left, and nothing can be added to them', async () => {
       const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
       await a.attach(null);
-      await a.begin(7, 'base');
+      await a.begin(7, 'snapshot');
       await a.leave();
       expect(await b.attach(null)).toBeNull();
       expect(await a.append(7, ['one'])).toBeNull();
@@ -66,19 +70,19 @@ for (const { title, leftOut, start } of sharedStores) {
       expect((await b.heartbeat(null)).last).toBeNull();
     });
 
-    it('do not begin anew for an instance that has been away, and comes back to its own epoch', async () => {
+    it('continue for an instance that was partitioned and attaches again within its epoch', async () => {
       const [a] = (await instances(1)) as [SharedChanges];
       await a.attach(null);
-      await a.begin(7, 'base');
+      await a.begin(7, 'snapshot');
       await a.append(7, ['one']);
       expect(await a.attach({ epoch: 7, offset: 1 })).toEqual({ epoch: 7, snapshot: null, changes: [] });
     });
 
-    it('have one instance that polls: the next when it leaves, and when it is not heard of any more', async () => {
+    it('have one leader: the next when it leaves, and when its heartbeats end', async () => {
       const [a, b, c] = (await instances(3)) as [SharedChanges, SharedChanges, SharedChanges];
       for (const one of [a, b, c]) await one.attach(null);
-      expect((await a.heartbeat('pulse')).isLeader).toBe(true);
-      expect(await b.heartbeat('not its own')).toEqual({ isLeader: false, last: null, progress: 'pulse' });
+      expect((await a.heartbeat('progress')).isLeader).toBe(true);
+      expect(await b.heartbeat('not its own')).toEqual({ isLeader: false, last: null, progress: 'progress' });
       await a.leave();
       expect((await b.heartbeat(null)).isLeader).toBe(true);
       // Its process was killed: the lease runs out.
@@ -87,19 +91,19 @@ for (const { title, leftOut, start } of sharedStores) {
       expect((await b.heartbeat(null)).isLeader).toBe(false);
     }, 30_000);
 
-    it('ring at the others', async () => {
+    it('notify the other instances of an append', async () => {
       const [a, b] = (await instances(2)) as [SharedChanges, SharedChanges];
-      const ring = vi.fn();
-      const unheard = vi.fn();
-      b.onAppend(unheard)();
-      b.onAppend(ring);
+      const listener = vi.fn();
+      const removed = vi.fn();
+      b.onAppend(removed)();
+      b.onAppend(listener);
       await a.attach(null);
-      await a.begin(7, 'base');
+      await a.begin(7, 'snapshot');
       await vi.waitFor(async () => {
         await a.append(7, ['one']);
-        expect(ring).toHaveBeenCalled();
+        expect(listener).toHaveBeenCalled();
       });
-      expect(unheard).not.toHaveBeenCalled();
+      expect(removed).not.toHaveBeenCalled();
     });
 
     it('throw StoreUnavailable when what is shared is gone', async () => {
@@ -109,7 +113,7 @@ for (const { title, leftOut, start } of sharedStores) {
       await changes.attach(null);
       await own.close();
       await isUp(store, false);
-      await expect(changes.begin(7, 'base')).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(changes.begin(7, 'snapshot')).rejects.toBeInstanceOf(StoreUnavailable);
       await expect(changes.heartbeat(null)).rejects.toBeInstanceOf(StoreUnavailable);
       await changes.leave();
     });

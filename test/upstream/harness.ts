@@ -5,7 +5,7 @@ import { type Clock, ManualClock } from '../../src/clock.js';
 import { GatewayError } from '../../src/errors.js';
 import { createLog } from '../../src/log.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
-import { aloneStore } from '../../src/store/memory.js';
+import { unsharedStore } from '../../src/store/memory.js';
 import { createResponseCache, type ResponseCache } from '../../src/upstream/cache/response-cache.js';
 import type { CatalogueClient } from '../../src/upstream/catalogue/client.js';
 import { createCatalogueClient } from '../../src/upstream/catalogue/rest.js';
@@ -74,7 +74,7 @@ export async function startUpstream(options: HarnessOptions = {}): Promise<Upstr
     keyOwner: 'gateway' as const,
     http,
     cache,
-    store: aloneStore,
+    store: unsharedStore,
     clock,
     log: createLog({ level: 'debug', secrets: [], write: (line) => lines.push(line) }),
     random: () => 0.5,
@@ -200,7 +200,7 @@ export function projectAt(
     keyOwner: 'gateway',
     http,
     cache: createResponseCache({ maxBytes: 64 * 1024 * 1024 }),
-    store: aloneStore,
+    store: unsharedStore,
     rateLimit: unlimited,
     clock,
     log: createLog({ level: 'silent', secrets: [] }),

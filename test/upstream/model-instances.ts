@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Clock, ManualClock } from '../../src/clock.js';
 import { GatewayError } from '../../src/errors.js';
-import { aloneStore } from '../../src/store/memory.js';
+import { unsharedStore } from '../../src/store/memory.js';
 import type { Entered, Journal, JournalCount, JournalEntry, Store } from '../../src/store/store.js';
 import type { RateLimitSettings } from '../../src/upstream/rate-limit/limiter.js';
 import { RateLimit } from '../../src/upstream/rate-limit/rate-limit.js';
@@ -39,7 +39,7 @@ class ModelLink {
     };
   }
 
-  turn(isUp: boolean): void {
+  setUp(isUp: boolean): void {
     this.isUp = isUp;
     for (const listener of this.#listeners) listener();
   }
@@ -50,16 +50,16 @@ class ModelLink {
   }
 }
 
-// Further back entries are not told one by one.
+// Entries from further back are reported as counts only.
 const reachMs = 65_000;
 
 class ModelJournal implements Journal {
   readonly #link: ModelLink;
   readonly #onEntry: ((entry: JournalEntry) => void)[] = [];
   readonly #onCount: ((counts: readonly JournalCount[]) => void)[] = [];
-  #heard = 0;
+  #readUpTo = 0;
   #upToDateAtMs = Number.NEGATIVE_INFINITY;
-  #news = 0;
+  #reported = 0;
 
   constructor(link: ModelLink) {
     this.#link = link;
@@ -74,10 +74,10 @@ class ModelJournal implements Journal {
   }
 
   enter(text: string): Entered | Promise<Entered> {
-    if (!this.#link.isUp) return 'alone';
-    const news = this.#news;
+    if (!this.#link.isUp) return 'unshared';
+    const reported = this.#reported;
     return this.#next(() => {
-      if (this.#catchUp() || news !== this.#news) return 'unheard';
+      if (this.#catchUp() || reported !== this.#reported) return 'behind';
       this.#add(text, 1);
       return 'entered';
     });
@@ -94,13 +94,13 @@ class ModelJournal implements Journal {
       this.#catchUp();
       return 'entered';
     });
-    return entered !== 'alone';
+    return entered !== 'unshared';
   }
 
   async #next(run: () => Entered): Promise<Entered> {
     const { real, latencyMs } = this.#link;
     await real.sleep(latencyMs);
-    const entered = this.#link.isUp ? run() : 'alone';
+    const entered = this.#link.isUp ? run() : 'unshared';
     await real.sleep(latencyMs);
     return entered;
   }
@@ -115,24 +115,24 @@ class ModelJournal implements Journal {
   #catchUp(): boolean {
     const { account, clock, real } = this.#link;
     const aheadMs = clock.now() - real.now();
-    const before = this.#news;
-    const tell = (text: string, atMs: number) => {
-      this.#news++;
+    const before = this.#reported;
+    const report = (text: string, atMs: number) => {
+      this.#reported++;
       for (const listener of this.#onEntry) listener({ text, atMs: atMs + aheadMs });
     };
     const isNew = this.#upToDateAtMs < real.now() - reachMs;
     const { standing } = account;
-    if (isNew && standing && standing.untilMs > real.now()) tell(standing.text, standing.atMs);
-    const told = account.entries.slice(this.#heard).filter(({ atMs }) => atMs > real.now() - reachMs);
-    for (const { writer, text, atMs } of told) if (writer !== this) tell(text, atMs);
-    this.#heard = account.entries.length;
+    if (isNew && standing && standing.untilMs > real.now()) report(standing.text, standing.atMs);
+    const unread = account.entries.slice(this.#readUpTo).filter(({ atMs }) => atMs > real.now() - reachMs);
+    for (const { writer, text, atMs } of unread) if (writer !== this) report(text, atMs);
+    this.#readUpTo = account.entries.length;
     this.#upToDateAtMs = real.now();
     if (isNew && account.counts.length > 0) {
-      this.#news++;
+      this.#reported++;
       const counts = account.counts.map(({ atMs, count }) => ({ untilMs: atMs + aheadMs, count }));
       for (const listener of this.#onCount) listener(counts);
     }
-    return this.#news > before;
+    return this.#reported > before;
   }
 }
 
@@ -173,7 +173,7 @@ export function modelInstances(
   const add = (one: Omit<InstanceOptions, 'instances'>) => {
     const link = new ModelLink(real, account, { ...one, instances: options.length });
     const store: Store = {
-      ...aloneStore,
+      ...unsharedStore,
       connection: link,
       get instances() {
         return link.instances;

@@ -78,7 +78,7 @@ describe('a budget that instances share', () => {
     const turn = (isUp: boolean, count: number) => {
       for (const { link } of instances) {
         link.instances = count;
-        link.turn(isUp);
+        link.setUp(isUp);
       }
     };
     turn(false, 2);
@@ -192,7 +192,7 @@ describe('a refusal that one instance gets', () => {
       expect(atMs - (times[index] ?? 0)).toBeGreaterThanOrEqual(950);
   });
 
-  it('is told promptly to those at other instances who cannot outwait it', async () => {
+  it('promptly refuses those at other instances who cannot outwait it', async () => {
     const model = modelInstances(project, alike(2));
     const { real } = model;
     void model.ask(0, 'query', 5_000, refusal({ 'retry-after': '50' }));
@@ -230,7 +230,7 @@ describe("upstream's own count", () => {
       { source: 'CATALOGUE' },
     );
 
-  it('of less than ours, as told to one instance, stops the others too', async () => {
+  it('of less than ours, as reported to one instance, stops the others too', async () => {
     const model = two();
     const { real } = model;
     const headers = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': '30' };
@@ -277,10 +277,10 @@ describe('a day that instances share', () => {
   });
 });
 
-describe('while what instances share is away', () => {
+describe('while the shared store is unreachable', () => {
   const three = () => modelInstances(project, alike(3), patient);
   const turn = (model: ReturnType<typeof modelInstances>, isUp: boolean) => {
-    for (const { link } of model.instances) link.turn(isUp);
+    for (const { link } of model.instances) link.setUp(isUp);
   };
 
   it('each keeps to its part at once, of what all of them have left', async () => {
@@ -306,7 +306,7 @@ describe('while what instances share is away', () => {
     expect(model.instances[0]?.rateLimit.status().rateLimit).toMatchObject({ perMinute: 60, burst: 20 });
   });
 
-  it('who would wait in vain for the part is told at once', async () => {
+  it('one that would wait in vain for the part is refused at once', async () => {
     const model = modelInstances(project, alike(3));
     const { real } = model;
     for (let i = 0; i < 23; i++) void model.ask(0, 'query');
@@ -360,7 +360,7 @@ describe('while what instances share is away', () => {
             await real.advance(afterMs);
             isUp = !isUp;
             for (const { link } of model.instances) {
-              link.turn(isUp);
+              link.setUp(isUp);
               // It is gone for all at once; that it is back one finds out after the other.
               if (isUp) await real.advance(spreadMs / count);
             }

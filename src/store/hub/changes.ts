@@ -29,20 +29,20 @@ export class HubChanges {
     return this.#log(name).begin(epoch, snapshot);
   }
 
-  publish(owner: object, name: string, epoch: number, texts: readonly string[]): number | null {
-    return this.#logs.get(name)?.publish(owner, epoch, texts) ?? null;
+  append(owner: object, name: string, epoch: number, texts: readonly string[]): number | null {
+    return this.#logs.get(name)?.append(owner, epoch, texts) ?? null;
   }
 
-  readAfter(name: string, place: LogOffset): readonly SharedChange[] | null {
-    return this.#logs.get(name)?.readAfter(place) ?? null;
+  readAfter(name: string, after: LogOffset): readonly SharedChange[] | null {
+    return this.#logs.get(name)?.readAfter(after) ?? null;
   }
 
-  rebase(name: string, at: LogOffset, snapshot: string): void {
-    this.#logs.get(name)?.rebase(at, snapshot);
+  replaceSnapshot(name: string, at: LogOffset, snapshot: string): void {
+    this.#logs.get(name)?.replaceSnapshot(at, snapshot);
   }
 
-  beat(owner: object, name: string, progress: string | null): Heartbeat {
-    return this.#log(name).beat(owner, progress);
+  heartbeat(owner: object, name: string, progress: string | null): Heartbeat {
+    return this.#log(name).heartbeat(owner, progress);
   }
 
   leave(owner: object, name: string): void {
@@ -56,17 +56,17 @@ export class HubChanges {
    */
   lose(owner: object): void {
     for (const log of this.#logs.values()) log.freeLease(owner);
-    this.#forgetAbandoned();
+    this.#removeAbandoned();
   }
 
-  #forgetAbandoned(): void {
+  #removeAbandoned(): void {
     for (const [name, log] of this.#logs) if (log.isAbandoned) this.#logs.delete(name);
   }
 
   #log(name: string): HubLog {
     let log = this.#logs.get(name);
     if (!log) {
-      this.#forgetAbandoned();
+      this.#removeAbandoned();
       log = new HubLog(this.#clock);
       this.#logs.set(name, log);
     }
@@ -91,7 +91,7 @@ class HubLog {
   }
 
   get isAbandoned(): boolean {
-    this.#forgetGone();
+    this.#removeGone();
     return this.#listeners.size === 0;
   }
 
@@ -122,7 +122,7 @@ class HubLog {
     return true;
   }
 
-  publish(owner: object, epoch: number, texts: readonly string[]): number | null {
+  append(owner: object, epoch: number, texts: readonly string[]): number | null {
     if (epoch !== this.#epoch) return null;
     this.#keepLease(owner);
     for (const text of texts) this.#changes.push({ offset: ++this.#last, text });
@@ -135,11 +135,11 @@ class HubLog {
     return epoch === this.#epoch ? this.#after(offset) : null;
   }
 
-  rebase({ epoch, offset }: LogOffset, text: string): void {
+  replaceSnapshot({ epoch, offset }: LogOffset, text: string): void {
     if (epoch === this.#epoch) this.#snapshot = { offset, text };
   }
 
-  beat(owner: object, progress: string | null): Heartbeat {
+  heartbeat(owner: object, progress: string | null): Heartbeat {
     this.#listen(owner);
     if (this.#lease === null || this.#lease.untilMs <= this.#clock.now()) {
       this.#lease = { owner, untilMs: 0 };
@@ -167,11 +167,11 @@ class HubLog {
   }
 
   #listen(owner: object): void {
-    this.#forgetGone();
+    this.#removeGone();
     this.#listeners.set(owner, this.#clock.now());
   }
 
-  #forgetGone(): void {
+  #removeGone(): void {
     const nowMs = this.#clock.now();
     for (const [one, heartbeatAtMs] of this.#listeners) {
       if (heartbeatAtMs <= nowMs - goneAfterMs) this.#listeners.delete(one);

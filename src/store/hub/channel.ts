@@ -67,7 +67,7 @@ export class Channel<Theirs extends Calls<Theirs>> {
   }
 
   /** A one-way call; dropped when the other side has gone. */
-  tell<Name extends keyof Theirs & string>(name: Name, ...args: Arguments<Theirs, Name>): void {
+  notify<Name extends keyof Theirs & string>(name: Name, ...args: Arguments<Theirs, Name>): void {
     if (this.#isOpen) this.#post({ seisgraph: 'call', id: null, name, args });
   }
 

@@ -17,21 +17,21 @@ export interface HubCalls {
   extendClaim(name: string, id: string, claim: Claim): void;
   releaseClaim(name: string, id: string, claimName: string): void;
   clearBodies(name: string): void;
-  append(name: string, writer: string, heard: ReadUpTo, entries: readonly NewEntry[]): Appended;
+  appendEntries(name: string, writer: string, readUpTo: ReadUpTo, entries: readonly NewEntry[]): Appended;
   attach(name: string, own: LogOffset | null): Attached | null;
-  begin(name: string, run: number, base: string): boolean;
-  publish(name: string, run: number, changes: readonly string[]): number | null;
-  readAfter(name: string, place: LogOffset): readonly SharedChange[] | null;
-  rebase(name: string, place: LogOffset, base: string): void;
-  beat(name: string, pulse: string | null): Heartbeat;
+  begin(name: string, epoch: number, snapshot: string): boolean;
+  appendChanges(name: string, epoch: number, changes: readonly string[]): number | null;
+  readAfter(name: string, offset: LogOffset): readonly SharedChange[] | null;
+  replaceSnapshot(name: string, offset: LogOffset, snapshot: string): void;
+  heartbeat(name: string, progress: string | null): Heartbeat;
   leaveFeed(name: string): void;
-  /** Turns `ring` calls for a feed on or off. */
-  hearBell(name: string, isHeard: boolean): void;
+  /** Turns `appended` calls for a feed on or off. */
+  subscribe(name: string, isSubscribed: boolean): void;
 }
 
 /** The calls that an instance answers. */
 export interface HubNotices {
-  ring(name: string): void;
+  appended(name: string): void;
   /** Another instance has cleared its bodies. */
   cleared(name: string): void;
   /** The number of instances has changed. */
@@ -61,7 +61,7 @@ export class Hub {
 
   /** Answers one instance for as long as its channel is open. */
   serve(channel: Channel<HubNotices>): void {
-    const member: HubMember = { channel, bells: new Set() };
+    const member: HubMember = { channel, subscribed: new Set() };
     this.#members.add(member);
     channel.answer(this.#callsOf(member));
     channel.onClose(() => {
@@ -76,7 +76,7 @@ export class Hub {
   #callsOf(member: HubMember): HubCalls {
     const bodies = this.#bodies;
     const changes = this.#changes;
-    const ring = (name: string) => this.#ring(name);
+    const notify = (name: string) => this.#notify(name);
     return {
       openBody: (name, id, claim) => bodies.open(member, name, id, claim),
       isBodyClaimed: (name, id, rank) => bodies.isClaimed(name, id, rank),
@@ -87,41 +87,43 @@ export class Hub {
       releaseClaim: (name, id, claimName) => bodies.release(name, id, claimName),
       clearBodies: (name) => {
         bodies.clear(name);
-        for (const other of this.#members) if (other !== member) other.channel.tell('cleared', name);
+        for (const other of this.#members) if (other !== member) other.channel.notify('cleared', name);
       },
-      append: (name, writer, heard, entries) => this.#journals.append(name, writer, heard, entries),
+      appendEntries: (name, writer, readUpTo, entries) =>
+        this.#journals.append(name, writer, readUpTo, entries),
       attach: (name, own) => changes.attach(member, name, own),
-      begin: (name, run, base) => changes.begin(name, run, base),
-      publish(name, run, texts) {
-        const last = changes.publish(member, name, run, texts);
-        if (last !== null) ring(name);
+      begin: (name, epoch, snapshot) => changes.begin(name, epoch, snapshot),
+      appendChanges(name, epoch, texts) {
+        const last = changes.append(member, name, epoch, texts);
+        if (last !== null) notify(name);
         return last;
       },
-      readAfter: (name, place) => changes.readAfter(name, place),
-      rebase: (name, place, base) => changes.rebase(name, place, base),
-      beat: (name, pulse) => changes.beat(member, name, pulse),
+      readAfter: (name, offset) => changes.readAfter(name, offset),
+      replaceSnapshot: (name, offset, snapshot) => changes.replaceSnapshot(name, offset, snapshot),
+      heartbeat: (name, progress) => changes.heartbeat(member, name, progress),
       leaveFeed(name) {
         changes.leave(member, name);
-        ring(name);
+        notify(name);
       },
-      hearBell(name, isHeard) {
-        if (isHeard) member.bells.add(name);
-        else member.bells.delete(name);
+      subscribe(name, isSubscribed) {
+        if (isSubscribed) member.subscribed.add(name);
+        else member.subscribed.delete(name);
       },
     };
   }
 
-  #ring(name: string): void {
-    for (const { channel, bells } of this.#members) if (bells.has(name)) channel.tell('ring', name);
+  #notify(name: string): void {
+    for (const { channel, subscribed } of this.#members)
+      if (subscribed.has(name)) channel.notify('appended', name);
   }
 
   #broadcastCount(): void {
-    for (const { channel } of this.#members) channel.tell('instances', this.#members.size);
+    for (const { channel } of this.#members) channel.notify('instances', this.#members.size);
   }
 }
 
 interface HubMember {
   readonly channel: Channel<HubNotices>;
-  /** Names of the feeds for which it receives `ring`. */
-  readonly bells: Set<string>;
+  /** Names of the feeds for which it receives `appended`. */
+  readonly subscribed: Set<string>;
 }

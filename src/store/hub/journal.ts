@@ -19,13 +19,13 @@ export class HubJournals {
     this.#clock = clock;
   }
 
-  append(name: string, writer: string, heard: ReadUpTo, entries: readonly NewEntry[]): Appended {
+  append(name: string, writer: string, readUpTo: ReadUpTo, entries: readonly NewEntry[]): Appended {
     let journal = this.#journals.get(name);
     if (!journal) {
       journal = new HubJournal();
       this.#journals.set(name, journal);
     }
-    return journal.append(writer, heard, entries, this.#clock.now());
+    return journal.append(writer, readUpTo, entries, this.#clock.now());
   }
 }
 
@@ -40,11 +40,11 @@ class HubJournal {
   readonly #counts = new Map<number, number>();
   #standing: (SharedEntry & { readonly untilMs: number }) | null = null;
 
-  append(writer: string, heard: ReadUpTo, newEntries: readonly NewEntry[], nowMs: number): Appended {
+  append(writer: string, readUpTo: ReadUpTo, newEntries: readonly NewEntry[], nowMs: number): Appended {
     this.#forget(nowMs);
-    const heardAtMs = Number(heard.upToDateAtMs);
-    const isNew = heard.offset === '' || nowMs - heardAtMs > reachMs || nowMs < heardAtMs;
-    const from = isNew ? 0 : Number(heard.offset);
+    const readAtMs = Number(readUpTo.upToDateAtMs);
+    const isNew = readUpTo.offset === '' || nowMs - readAtMs > reachMs || nowMs < readAtMs;
+    const from = isNew ? 0 : Number(readUpTo.offset);
     const entries = this.#entries
       .filter((entry) => entry.offset > from && entry.writer !== writer)
       .map(({ atMs, text }) => ({ atMs, text }));
@@ -54,7 +54,7 @@ class HubJournal {
     const { standing, counts } = isNew ? this.#summary() : nothing;
     return {
       isUpToDate,
-      heard: { offset: String(this.#lastOffset), upToDateAtMs: String(nowMs) },
+      readUpTo: { offset: String(this.#lastOffset), upToDateAtMs: String(nowMs) },
       entries,
       counts,
       standing,

@@ -7,13 +7,13 @@ import type { HubCalls, HubNotices } from './hub.js';
 
 /** One instance's client of the hub. It is up until the channel closes, which is final. */
 export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
-  const bells = new Map<string, () => void>();
-  const clearing = new Map<string, Set<() => void>>();
+  const appendListeners = new Map<string, () => void>();
+  const clearListeners = new Map<string, Set<() => void>>();
   let instances = 1;
   const handlers: HubNotices = {
-    ring: (name) => bells.get(name)?.(),
+    appended: (name) => appendListeners.get(name)?.(),
     cleared: (name) => {
-      for (const listener of clearing.get(name) ?? []) listener();
+      for (const listener of clearListeners.get(name) ?? []) listener();
     },
     instances: (count) => {
       instances = count;
@@ -27,17 +27,17 @@ export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
     get instances() {
       return instances;
     },
-    bodies: (name) => new ClaimedBodies(bodiesIn(channel, clock, clearing, name)),
+    bodies: (name) => new ClaimedBodies(bodiesIn(channel, clock, clearListeners, name)),
     journal: (name) =>
       new BatchedJournal({
         get isUp() {
           return channel.isOpen;
         },
         time: sameClock,
-        append: (writer: string, heard: ReadUpTo, entries: readonly NewEntry[]): Promise<Appended> =>
-          channel.call('append', name, writer, heard, entries),
+        append: (writer: string, readUpTo: ReadUpTo, entries: readonly NewEntry[]): Promise<Appended> =>
+          channel.call('appendEntries', name, writer, readUpTo, entries),
       }),
-    changes: (name) => changesIn(channel, connection, bells, name),
+    changes: (name) => changesIn(channel, connection, appendListeners, name),
     close: async () => {},
   };
 }
@@ -68,7 +68,7 @@ function connectionOf(channel: Channel<HubCalls>): Connection {
 function bodiesIn(
   channel: Channel<HubCalls>,
   clock: Clock,
-  clearing: Map<string, Set<() => void>>,
+  clearListeners: Map<string, Set<() => void>>,
   name: string,
 ): BodiesBackend {
   return {
@@ -86,11 +86,11 @@ function bodiesIn(
     release: (id, claimName) => channel.call('releaseClaim', name, id, claimName),
     clear: () => channel.call('clearBodies', name),
     onCleared(listener) {
-      const listeners = clearing.get(name) ?? new Set();
-      clearing.set(name, listeners.add(listener));
+      const listeners = clearListeners.get(name) ?? new Set();
+      clearListeners.set(name, listeners.add(listener));
       return () => {
         listeners.delete(listener);
-        if (listeners.size === 0) clearing.delete(name);
+        if (listeners.size === 0) clearListeners.delete(name);
       };
     },
   };
@@ -99,25 +99,25 @@ function bodiesIn(
 function changesIn(
   channel: Channel<HubCalls>,
   connection: Connection,
-  bells: Map<string, () => void>,
+  appendListeners: Map<string, () => void>,
   name: string,
 ): SharedChanges {
   return {
     connection,
     time: sameClock,
     attach: (own) => channel.call('attach', name, own),
-    begin: (run, base) => channel.call('begin', name, run, base),
-    append: (run, changes) => channel.call('publish', name, run, changes),
-    readAfter: (place: LogOffset) => channel.call('readAfter', name, place),
-    replaceSnapshot: (place, base) => channel.call('rebase', name, place, base),
-    heartbeat: (pulse) => channel.call('beat', name, pulse),
+    begin: (epoch, snapshot) => channel.call('begin', name, epoch, snapshot),
+    append: (epoch, changes) => channel.call('appendChanges', name, epoch, changes),
+    readAfter: (offset: LogOffset) => channel.call('readAfter', name, offset),
+    replaceSnapshot: (offset, snapshot) => channel.call('replaceSnapshot', name, offset, snapshot),
+    heartbeat: (progress) => channel.call('heartbeat', name, progress),
     leave: () => channel.call('leaveFeed', name).catch(() => {}),
-    onAppend(ring) {
-      bells.set(name, ring);
-      channel.tell('hearBell', name, true);
+    onAppend(listener) {
+      appendListeners.set(name, listener);
+      channel.notify('subscribe', name, true);
       return () => {
-        bells.delete(name);
-        channel.tell('hearBell', name, false);
+        appendListeners.delete(name);
+        channel.notify('subscribe', name, false);
       };
     },
   };

@@ -18,13 +18,13 @@ const keptForS = 25 * 3_600;
 export class RedisChanges implements SharedChanges {
   readonly #link: RedisLink;
   readonly #keys: readonly string[];
-  readonly #bell: string;
+  readonly #channel: string;
 
   constructor(link: RedisLink, name: string) {
     this.#link = link;
-    const parts = ['run', 'changes', 'last', 'base', 'listeners', 'lease', 'pulse'];
+    const parts = ['epoch', 'changes', 'last', 'snapshot', 'listeners', 'lease', 'progress'];
     this.#keys = parts.map((part) => link.key(name, part));
-    this.#bell = link.key(name, 'bell');
+    this.#channel = link.key(name, 'appended');
   }
 
   get connection() {
@@ -56,7 +56,7 @@ export class RedisChanges implements SharedChanges {
   }
 
   async append(epoch: number, changes: readonly string[]): Promise<number | null> {
-    const [last] = await this.#run(publishing, epoch, this.#bell, mostChanges, ...changes);
+    const [last] = await this.#run(appending, epoch, this.#channel, mostChanges, ...changes);
     return last === undefined ? null : Number(last);
   }
 
@@ -66,11 +66,11 @@ export class RedisChanges implements SharedChanges {
   }
 
   async replaceSnapshot({ epoch, offset }: LogOffset, snapshot: string): Promise<void> {
-    await this.#run(rebasing, epoch, offset, snapshot);
+    await this.#run(replacingSnapshot, epoch, offset, snapshot);
   }
 
   async heartbeat(own: string | null): Promise<Heartbeat> {
-    const answer = await this.#run(beating, own ?? '');
+    const answer = await this.#run(sendingHeartbeat, own ?? '');
     const [isLeader, epoch, last, progress] = answer.map(String);
     return {
       isLeader: isLeader === '1',
@@ -80,11 +80,11 @@ export class RedisChanges implements SharedChanges {
   }
 
   async leave(): Promise<void> {
-    await this.#run(leaving, this.#bell).catch(() => {});
+    await this.#run(leaving, this.#channel).catch(() => {});
   }
 
-  onAppend(ring: () => void): () => void {
-    return this.#link.onBell(this.#bell, ring);
+  onAppend(listener: () => void): () => void {
+    return this.#link.onMessage(this.#channel, listener);
   }
 
   #run(lua: string, ...args: readonly (string | number)[]): Promise<unknown[]> {
@@ -103,7 +103,7 @@ function changesOf(answer: unknown): SharedChange[] {
 
 // Common beginning of all scripts. A script's own arguments follow the first four.
 const prelude = `
-local run, changes, last, base, listeners, lease, pulse = unpack(KEYS)
+local epoch, changes, last, snapshot, listeners, lease, progress = unpack(KEYS)
 local instance, goneAfterMs, leaseMs, keptForS = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -114,79 +114,79 @@ local function listen()
 end
 
 local function keep()
-  for _, key in ipairs({run, changes, last, base, listeners, pulse}) do redis.call('EXPIRE', key, keptForS) end
+  for _, key in ipairs({epoch, changes, last, snapshot, listeners, progress}) do redis.call('EXPIRE', key, keptForS) end
   if redis.call('GET', lease) == instance then redis.call('PEXPIRE', lease, leaseMs) end
 end
 
 -- Nil when the stream has discarded the next change.
-local function after(seq)
-  local found = redis.call('XRANGE', changes, '(' .. seq .. '-0', '+')
-  local missing = tonumber(redis.call('GET', last) or 0) - seq - #found
+local function after(offset)
+  local found = redis.call('XRANGE', changes, '(' .. offset .. '-0', '+')
+  local missing = tonumber(redis.call('GET', last) or 0) - offset - #found
   return missing == 0 and found or nil
 end
 `;
 
 const attaching = `
-local ownRun, ownSeq = ARGV[5], ARGV[6]
+local ownEpoch, ownOffset = ARGV[5], ARGV[6]
 listen()
-local current = redis.call('GET', run)
-if current and current == ownRun then
-  local found = after(ownSeq)
+local current = redis.call('GET', epoch)
+if current and current == ownEpoch then
+  local found = after(ownOffset)
   if found then return {time, current, '', '', found} end
 end
 if current and redis.call('ZCARD', listeners) > 1 then
-  local text, seq = unpack(redis.call('HMGET', base, 'text', 'seq'))
-  local found = text and after(seq)
-  if found then return {time, current, text, seq, found} end
+  local text, offset = unpack(redis.call('HMGET', snapshot, 'text', 'offset'))
+  local found = text and after(offset)
+  if found then return {time, current, text, offset, found} end
 end
 -- No other instance listens, or the log has a gap: end the epoch. The next one begins with a snapshot to resync from.
-redis.call('DEL', run, changes, last, base, pulse)
+redis.call('DEL', epoch, changes, last, snapshot, progress)
 return {time}`;
 
 const beginning = `
-local newRun, state = ARGV[5], ARGV[6]
-if redis.call('EXISTS', run) == 1 then return {time, 0} end
+local newEpoch, newText = ARGV[5], ARGV[6]
+if redis.call('EXISTS', epoch) == 1 then return {time, 0} end
 redis.call('DEL', changes)
-redis.call('SET', run, newRun)
+redis.call('SET', epoch, newEpoch)
 redis.call('SET', last, 0)
-redis.call('HSET', base, 'text', state, 'seq', 0)
+redis.call('HSET', snapshot, 'text', newText, 'offset', 0)
 keep()
 return {time, 1}`;
 
-const publishing = `
-local ofRun, bell, mostChanges, first = ARGV[5], ARGV[6], ARGV[7], 8
-if redis.call('GET', run) ~= ofRun then return {time} end
-local seq = tonumber(redis.call('GET', last))
+const appending = `
+local ofEpoch, channel, mostChanges, first = ARGV[5], ARGV[6], ARGV[7], 8
+if redis.call('GET', epoch) ~= ofEpoch then return {time} end
+local offset = tonumber(redis.call('GET', last))
 for at = first, #ARGV do
-  seq = redis.call('INCR', last)
-  redis.call('XADD', changes, 'MAXLEN', '~', mostChanges, seq .. '-0', 'change', ARGV[at])
+  offset = redis.call('INCR', last)
+  redis.call('XADD', changes, 'MAXLEN', '~', mostChanges, offset .. '-0', 'change', ARGV[at])
 end
 keep()
-redis.call('PUBLISH', bell, seq)
-return {time, seq}`;
+redis.call('PUBLISH', channel, offset)
+return {time, offset}`;
 
 const reading = `
-local ofRun, seq = ARGV[5], ARGV[6]
-local found = redis.call('GET', run) == ofRun and after(seq)
+local ofEpoch, offset = ARGV[5], ARGV[6]
+local found = redis.call('GET', epoch) == ofEpoch and after(offset)
 return found and {time, found} or {time}`;
 
-const rebasing = `
-local ofRun, seq, state = ARGV[5], ARGV[6], ARGV[7]
-if redis.call('GET', run) == ofRun then redis.call('HSET', base, 'seq', seq, 'text', state) end
+const replacingSnapshot = `
+local ofEpoch, offset, newText = ARGV[5], ARGV[6], ARGV[7]
+if redis.call('GET', epoch) == ofEpoch then redis.call('HSET', snapshot, 'offset', offset, 'text', newText) end
 return {time}`;
 
-const beating = `
-local ownPulse = ARGV[5]
+const sendingHeartbeat = `
+local ownProgress = ARGV[5]
 listen()
-local isPolling = redis.call('SET', lease, instance, 'NX', 'PX', leaseMs) or redis.call('GET', lease) == instance
-if isPolling and ownPulse ~= '' then redis.call('SET', pulse, ownPulse) end
+local isLeader = redis.call('SET', lease, instance, 'NX', 'PX', leaseMs) or redis.call('GET', lease) == instance
+if isLeader and ownProgress ~= '' then redis.call('SET', progress, ownProgress) end
 keep()
 local function text(key) return redis.call('GET', key) or '' end
-return {time, isPolling and 1 or 0, text(run), text(last), text(pulse)}`;
+return {time, isLeader and 1 or 0, text(epoch), text(last), text(progress)}`;
 
 const leaving = `
-local bell = ARGV[5]
+local channel = ARGV[5]
 redis.call('ZREM', listeners, instance)
 if redis.call('GET', lease) == instance then redis.call('DEL', lease) end
-redis.call('PUBLISH', bell, '')
+redis.call('PUBLISH', channel, '')
 return {time}`;

@@ -7,11 +7,11 @@
  * as a flat list of times and texts, and, for a writer that has read nothing for over a minute, the day's counts and
  * the standing entry.
  */
-export const addScript = `
+export const appendScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stream, sent, standing = KEYS[1], KEYS[2], KEYS[3]
-local writer, heard, heardAt = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local writer, readUpTo, readAt = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local reach = 65000
 local slot = math.floor(now / 600000)
 
@@ -28,9 +28,9 @@ end
 local newest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
 local last = newest and newest[1] or ''
 -- A stream that ends before the last entry read is another one: Redis has lost the first.
-local isLost = newest and heard ~= '' and isBefore(last, heard)
-local isNew = heard == '' or isLost or now - heardAt > reach or now < heardAt
-local from = isNew and string.format('%.0f', now - reach) or '(' .. heard
+local isLost = newest and readUpTo ~= '' and isBefore(last, readUpTo)
+local isNew = readUpTo == '' or isLost or now - readAt > reach or now < readAt
+local from = isNew and string.format('%.0f', now - reach) or '(' .. readUpTo
 local entries = {}
 if newest then
   for _, entry in ipairs(redis.call('XRANGE', stream, from, '+')) do

@@ -6,7 +6,7 @@ import {
   type ReadUpTo,
 } from '../batched-journal.js';
 import type { Journal } from '../store.js';
-import { addScript } from './journal-script.js';
+import { appendScript } from './journal-script.js';
 import type { RedisLink } from './link.js';
 
 /** A journal in a Redis stream. */
@@ -36,7 +36,7 @@ class RedisJournalBackend implements JournalBackend {
     { offset, upToDateAtMs }: ReadUpTo,
     newEntries: readonly NewEntry[],
   ): Promise<Appended> {
-    const answer = await this.#link.run(addScript, this.#keys, [
+    const answer = await this.#link.run(appendScript, this.#keys, [
       writer,
       offset,
       upToDateAtMs,
@@ -59,7 +59,7 @@ class RedisJournalBackend implements JournalBackend {
       inPairs(list).map(([atMs, text]) => ({ atMs: Number(atMs), text: String(text) }));
     return {
       isUpToDate: isUpToDate === 1,
-      heard: { offset: String(last), upToDateAtMs: String(nowMs) },
+      readUpTo: { offset: String(last), upToDateAtMs: String(nowMs) },
       entries: entriesOf(entries),
       counts: inPairs(counts).map(([slot, count]) => ({ slot: Number(slot), count: Number(count) })),
       standing: entriesOf(standing)[0] ?? null,

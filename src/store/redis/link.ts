@@ -37,7 +37,7 @@ export class RedisLink implements Connection {
   readonly #database: number;
   /** Connections that `#makeUsable` has found usable. */
   readonly #usable = new Set<Redis>();
-  readonly #bellListeners = new Map<string, () => void>();
+  readonly #messageListeners = new Map<string, () => void>();
   readonly #listeners = new Set<() => void>();
   readonly #names = new Map<string, string>();
   /** Null until the first connection has been made, or has failed. */
@@ -69,7 +69,7 @@ export class RedisLink implements Connection {
     address.pathname = '';
     this.#commands = new Redis(address.href, options);
     this.#pubSub = new Redis(address.href, options);
-    this.#pubSub.on('message', (channel: string) => this.#bellListeners.get(channel)?.());
+    this.#pubSub.on('message', (channel: string) => this.#messageListeners.get(channel)?.());
     for (const client of [this.#commands, this.#pubSub]) {
       client.on('connect', () => this.#limitSilence(client));
       client.on('ready', () => void this.#makeUsable(client));
@@ -115,7 +115,7 @@ export class RedisLink implements Connection {
       if (!Array.isArray(answer)) throw new TypeError('A script must answer with a list');
       const [seconds, micros] = answer[0] as [unknown, unknown];
       const nowMs = Number(seconds) * 1000 + Number(micros) / 1000;
-      this.time.heard(nowMs, { sentMs, receivedMs: this.clock.now() });
+      this.time.synchronise(nowMs, { sentMs, receivedMs: this.clock.now() });
       return answer.slice(1);
     } catch (error) {
       // An error of Redis also carries the arguments, which hold shared data and must not be logged.
@@ -125,12 +125,12 @@ export class RedisLink implements Connection {
     }
   }
 
-  /** Calls `ring` whenever an instance publishes to `channel`. Messages sent while the link is down are lost. */
-  onBell(channel: string, ring: () => void): () => void {
-    this.#bellListeners.set(channel, ring);
+  /** Calls `listener` whenever an instance publishes to `channel`. Messages sent while the link is down are lost. */
+  onMessage(channel: string, listener: () => void): () => void {
+    this.#messageListeners.set(channel, listener);
     if (this.#isUp) this.#subscribe(channel);
     return () => {
-      this.#bellListeners.delete(channel);
+      this.#messageListeners.delete(channel);
       if (this.#isUp) this.#pubSub.unsubscribe(channel).catch(() => {});
     };
   }
@@ -194,17 +194,17 @@ export class RedisLink implements Connection {
     if (isUp) {
       this.#upSinceMs = realClock.now();
       this.#reason = 'the connection was closed';
-      for (const channel of this.#bellListeners.keys()) this.#subscribe(channel);
-      this.#log.info({}, 'Redis is there: cache, budget and feeds are shared');
+      for (const channel of this.#messageListeners.keys()) this.#subscribe(channel);
+      this.#log.info({}, 'Redis is reachable: cache, budget and feeds are shared');
     } else {
-      const message = 'Redis is away: this instance goes on by itself, within its share of each budget';
+      const message = 'Redis is unreachable: this instance is partitioned, and keeps to its share of each budget';
       this.#log.warn({ reason: this.#reason }, message);
     }
     for (const listener of [...this.#listeners]) listener();
   }
 
   #subscribe(channel: string): void {
-    this.#pubSub.subscribe(channel).catch(({ message }) => this.#takeDown(`no bell: ${message}`));
+    this.#pubSub.subscribe(channel).catch(({ message }) => this.#takeDown(`no subscription: ${message}`));
   }
 
   #takeDown(reason: string): void {

@@ -5,12 +5,12 @@ import type { RedisLink } from './link.js';
 // Until Redis has been reached once, an instance takes itself for one of two: an outage at the start of all of them must
 // not give each the whole of a rate limit.
 const unknownCount = 2;
-// A bell can be missed while the subscription to it is on its way.
+// A message can be missed while the subscription to it is on its way.
 const secondHeartbeatMs = 250;
 
 /** Counts the live instances. The last count is retained while Redis is unreachable. */
 export class RedisMembers {
-  /** Resolves when this instance has been counted once, and the others told; or when that has failed. */
+  /** Resolves when this instance has been counted once and the others were notified, or when that has failed. */
   readonly counted: Promise<void>;
   readonly #link: RedisLink;
   readonly #key: string;
@@ -30,8 +30,8 @@ export class RedisMembers {
         if (link.isUp) void this.#heartbeat(secondHeartbeatMs).then(resolveCounted);
         else resolveCounted();
       }),
-      // Another instance has joined: from now on each keeps to a smaller share while Redis is away.
-      link.onBell(this.#key, () => void this.#heartbeat(heartbeatMs)),
+      // Another instance has joined: from now on each keeps to a smaller share while partitioned.
+      link.onMessage(this.#key, () => void this.#heartbeat(heartbeatMs)),
     ];
   }
 

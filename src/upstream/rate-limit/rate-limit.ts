@@ -130,7 +130,7 @@ export class RateLimit {
         this.#shared.noteWaiting();
         const permit = await queued.granted;
         const entered = this.#shared.enter(priority, permit);
-        if (entered === 'alone') return permit;
+        if (entered === 'unshared') return permit;
         if ((await entered) === 'entered') {
           permit.sentNow();
           return permit;

@@ -23,7 +23,7 @@ const entries = z.discriminatedUnion('is', [
     waiting: z.array(priority),
   }),
   /** `count` requests were sent while Redis was away; `agoMs`: how long ago each of the last minute was sent. */
-  z.object({ is: z.literal('sent alone'), count: z.number(), agoMs: z.array(ms) }),
+  z.object({ is: z.literal('sent while partitioned'), count: z.number(), agoMs: z.array(ms) }),
   /** Priorities that wait here, so that other instances can yield to them in their turn. */
   z.object({ is: z.literal('waits'), by: z.string(), answered, waiting: z.array(priority) }),
   /** Upstream has asked for a pause (docs/behaviour.md 5.1). */

@@ -28,7 +28,7 @@ const waitsEveryMs = 1_000;
 
 /**
  * Shares one key's budget among instances through a journal (docs/behaviour.md 8): each counts all requests that are
- * sent with the key. While Redis is away it keeps to an equal part, and reports later what it sent.
+ * sent with the key. While partitioned it keeps to an equal part, and reports later what it sent.
  */
 export class SharedLimiter {
   readonly #options: SharedLimiterOptions;
@@ -62,10 +62,10 @@ export class SharedLimiter {
     if (store.connection?.isUp === false) limiter.keepToPart(store.instances);
   }
 
-  /** Enters a request before it is sent. In one process, and while Redis is away, the outcome is immediate. */
-  enter(priority: Priority, permit: Permit): 'alone' | Promise<Entered> {
+  /** Enters a request before it is sent. In one process, and while partitioned, the outcome is immediate. */
+  enter(priority: Priority, permit: Permit): 'unshared' | Promise<Entered> {
     const { store, queue } = this.#options;
-    if (!store.connection) return 'alone';
+    if (!store.connection) return 'unshared';
     const number = ++this.#number;
     const answered = this.#unreportedResponses.take();
     const waiting = this.#waiting;
@@ -85,7 +85,7 @@ export class SharedLimiter {
     if (typeof entered === 'string') {
       this.#unreportedResponses.putBack(answered);
       this.#noteUnreported();
-      return 'alone';
+      return 'unshared';
     }
     this.#pending++;
     return entered.then((outcome) => {
@@ -155,7 +155,7 @@ export class SharedLimiter {
         queue.servedAtPeer(entry.priority, entry.isContested);
         for (const priority of entry.waiting) queue.waitsAtPeer(priority);
         break;
-      case 'sent alone':
+      case 'sent while partitioned':
         for (const agoMs of entry.agoMs) limiter.spentByPeer(atMs - agoMs);
         limiter.countOfPeers(entry.count);
         break;
@@ -223,7 +223,7 @@ export class SharedLimiter {
     const agoMs = atMs.map((sentAtMs) => Math.max(0, now - sentAtMs));
     if (count > 0) {
       void this.#journal
-        .append(textOf({ is: 'sent alone', count, agoMs }), { counts: count })
+        .append(textOf({ is: 'sent while partitioned', count, agoMs }), { counts: count })
         .then((isReported) => {
           // Redis was there for a moment only: report them next time.
           const { count: since, atMs: later } = this.#unreported;
