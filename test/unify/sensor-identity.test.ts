@@ -64,12 +64,12 @@ describe('a Device ID', () => {
 
 describe('two records are the same sensor', () => {
   it('when the serial number is the Device ID, wherever the catalogue has it standing', () => {
-    const pairing = associateSensors(
+    const association = associateSensors(
       [projectRecord('001A2B3C4D5E', 'NEW', 'SX')],
       [catalogueRecord('c1', '00:1a:2b:3c:4d:5e', 'OLD', 'ZZ')],
       codeOf,
     );
-    expect(described(pairing)).toEqual([['001A2B3C4D5E', 'c1']]);
+    expect(described(association)).toEqual([['001A2B3C4D5E', 'c1']]);
   });
 
   it('when station and network code are both equal, and not by the station code alone', () => {
@@ -85,7 +85,7 @@ describe('two records are the same sensor', () => {
 
   it('by serial number first: the station of a replaced sensor does not win over it', () => {
     // Device A now stands at BBB, where device B stood when the catalogue was written.
-    const pairing = associateSensors(
+    const association = associateSensors(
       [projectRecord('AAAAAAAAAAAA', 'BBB', 'SX'), projectRecord('BBBBBBBBBBBB', 'CCC', 'SX')],
       [
         catalogueRecord('ca', 'AAAAAAAAAAAA', 'AAA', 'SX'),
@@ -93,7 +93,7 @@ describe('two records are the same sensor', () => {
       ],
       codeOf,
     );
-    expect(described(pairing)).toEqual([
+    expect(described(association)).toEqual([
       ['AAAAAAAAAAAA', 'ca'],
       ['BBBBBBBBBBBB', 'cb'],
     ]);
@@ -101,7 +101,7 @@ describe('two records are the same sensor', () => {
 
   it('not by a serial number that looks like the Device ID, nor by a station code that does', () => {
     const project = [projectRecord('001A2B3C4D5E', 'AAA', 'SX')];
-    const pairing = associateSensors(
+    const association = associateSensors(
       project,
       [
         catalogueRecord('longer', '001A2B3C4D5E-2', 'BBB', 'SX'),
@@ -110,21 +110,21 @@ describe('two records are the same sensor', () => {
       ],
       codeOf,
     );
-    expect(pairing.byDevice.get('001A2B3C4D5E')?.catalogue).toBeNull();
-    expect(pairing.pairs).toHaveLength(4);
+    expect(association.byDevice.get('001A2B3C4D5E')?.catalogue).toBeNull();
+    expect(association.pairs).toHaveLength(4);
   });
 
   it('in spite of missing values: an absent serial number, station or network equals nothing', () => {
-    const pairing = associateSensors(
+    const association = associateSensors(
       [projectRecord('001A2B3C4D5E', null, null)],
       [catalogueRecord('c1', null, null, null), catalogueRecord('c2', '', '', null)],
       codeOf,
     );
-    expect(pairing.byDevice.get('001A2B3C4D5E')?.catalogue).toBeNull();
+    expect(association.byDevice.get('001A2B3C4D5E')?.catalogue).toBeNull();
   });
 
   it('once: of two catalogue records with its serial number the one at its station speaks for it', () => {
-    const pairing = associateSensors(
+    const association = associateSensors(
       [projectRecord('001A2B3C4D5E', 'NEW', 'SX')],
       [
         catalogueRecord('old', '001A2B3C4D5E', 'OLD', 'SX', '2026-01-02T00:00:00Z'),
@@ -132,20 +132,20 @@ describe('two records are the same sensor', () => {
       ],
       codeOf,
     );
-    expect(described(pairing)).toEqual([['001A2B3C4D5E', 'new']]);
-    expect(pairing.byCatalogueId.get('old')).toBe(pairing.byCatalogueId.get('new'));
+    expect(described(association)).toEqual([['001A2B3C4D5E', 'new']]);
+    expect(association.byCatalogueId.get('old')).toBe(association.byCatalogueId.get('new'));
   });
 
   it('not known while the network code has not been learnt, where it decides', () => {
     const undecided = catalogueRecord('c1', 'SN-7', 'AAA', '?1');
     const elsewhere = catalogueRecord('c2', 'SN-8', 'BBB', '?1');
-    const pairing = associateSensors(
+    const association = associateSensors(
       [projectRecord('001A2B3C4D5E', 'AAA', 'SX')],
       [undecided, elsewhere],
       codeOf,
     );
-    expect(pairing.undecided).toEqual([undecided]);
-    expect([...pairing.besideProject]).toEqual([undecided]);
+    expect(association.undecided).toEqual([undecided]);
+    expect([...association.besideProject]).toEqual([undecided]);
   });
 });
 
@@ -212,10 +212,10 @@ describe('pairs of random lists', () => {
       );
     fc.assert(
       fc.property(orders, ([[project, catalogue], otherProject, otherCatalogue]) => {
-        const pairing = associateSensors(project, catalogue, codeOf);
+        const association = associateSensors(project, catalogue, codeOf);
         const other = associateSensors(otherProject, otherCatalogue, codeOf);
-        expect(described(other)).toEqual(described(pairing));
-        const keys = pairing.pairs.map(sensorKey);
+        expect(described(other)).toEqual(described(association));
+        const keys = association.pairs.map(sensorKey);
         expect(new Set(keys).size).toBe(keys.length);
       }),
       { numRuns: 500 },

@@ -59,7 +59,7 @@ function listingOf(rowCount: number, maxBytes: number) {
 }
 
 describe('the list of all sensors', () => {
-  it('is kept under the bound of all that is cached, and counts there', async () => {
+  it('is cached under the bound of all responses, and counts there', async () => {
     const { read, cache, requests } = listingOf(1000, 64 * 1024 * 1024);
     expect(await read()).toBe(1000);
     expect(cache.bytes).toBeGreaterThan(1000 * 1000);
@@ -89,7 +89,7 @@ describe('the list of all sensors', () => {
     expect(requests()).toBe(20);
   });
 
-  it('that is larger than the bound permits is given, and not kept', async () => {
+  it('that is larger than the bound permits is given, and not cached', async () => {
     const { read, cache } = listingOf(1000, 1024 * 1024);
     expect(await read()).toBe(1000);
     expect(cache.bytes).toBe(0);

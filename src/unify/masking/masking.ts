@@ -32,7 +32,7 @@ import { createMaskSetting, type Mask, type MaskSetting, revalidateEveryMs, with
  * @throws PositionWithheld while it is not known whether it is masked
  */
 export function publicPosition(ctx: UnifyContext, sensor: Sensor): Maybe<PublicPosition | null> {
-  return whenKnown(sensor.projectHalf(), (side) => {
+  return whenKnown(sensor.projectSide(), (side) => {
     if (!('record' in side) || !side.record) return positionBeside(ctx, sensor, side);
     return whenKnown(projectPosition(ctx, side.record), (own) => own ?? positionBeside(ctx, sensor, side));
   });
@@ -69,7 +69,7 @@ function positionBeside(
 export async function isMasked(ctx: UnifyContext, sensor: Sensor): Promise<boolean> {
   const mask = await ctx.tracked(createMaskSetting).read(ctx);
   if (mask === 'unknown') return true;
-  const side = await sensor.projectHalf();
+  const side = await sensor.projectSide();
   if (!('record' in side)) return mask === 'masked';
   if (side.record) return mask === 'masked' || known(side.record.value.location?.masked) === true;
   if (mask === 'open') return false;

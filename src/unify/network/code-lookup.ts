@@ -61,7 +61,7 @@ async function sensorsOf(
   const found = new Map<NetworkId, CatalogueSensorId[]>();
   const list = ctx.tracked(createInventory).catalogue;
   if (!list || networkIds.length === 0) return found;
-  if (!list.held(ctx) && networkIds.length < 2) return found;
+  if (!list.available(ctx) && networkIds.length < 2) return found;
   const wanted = new Set(networkIds);
   const listed = await list.read(ctx, {
     enough: ({ records, pagesLeft }) => {

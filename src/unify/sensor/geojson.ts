@@ -58,16 +58,16 @@ async function featureOf(
     }),
   ]);
   const withheld = position instanceof GatewayError ? { withheld: position.code } : {};
-  const place = position instanceof GatewayError ? null : position;
+  const shown = position instanceof GatewayError ? null : position;
   return {
     type: 'Feature',
     id: idOf(key),
-    geometry: place && { type: 'Point', coordinates: coordinatesOf(place) },
+    geometry: shown && { type: 'Point', coordinates: coordinatesOf(shown) },
     properties: {
       stationCode,
       networkCode: known(networkCode),
       status,
-      masked: place?.masked ?? null,
+      masked: shown?.masked ?? null,
       ...withheld,
     },
   };

@@ -14,7 +14,7 @@ import {
 import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
 import { learnOrder } from './inventory/merging.js';
 import { pairSensor } from './lookup.js';
-import { compareSortKeys, type Placed, type SensorSortKey } from './order.js';
+import { compareSortKeys, type SensorSortKey, type SortedPair } from './order.js';
 import { type Selection, selectSensors } from './selection.js';
 import type { Sensor } from './sensor.js';
 
@@ -46,7 +46,11 @@ export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<Sens
   }
   const cut = ({ pairs }: Selection) => rangeOf(pairs, args, after, before);
   return whenKnown(selectSensors(ctx, filter), (selection) => {
-    const isReordered = learnOrder(ctx, selection.unified.pairing, selection.pairs.slice(...cut(selection)));
+    const isReordered = learnOrder(
+      ctx,
+      selection.unified.association,
+      selection.pairs.slice(...cut(selection)),
+    );
     return whenKnown(isReordered, (again) =>
       again
         ? whenKnown(selectSensors(ctx, filter), (other) => sliceAt(ctx, other, ...cut(other)))
@@ -78,21 +82,21 @@ function sliceAt(
 /** Encodes its cursor lazily: of hundreds of edges, mostly only the last one's cursor is asked for. */
 class SensorEdge implements Edge<Sensor> {
   readonly node: Sensor;
-  readonly #place: SensorSortKey;
+  readonly #sortKey: SensorSortKey;
 
-  constructor({ place }: Placed, node: Sensor) {
+  constructor({ sortKey }: SortedPair, node: Sensor) {
     this.node = node;
-    this.#place = place;
+    this.#sortKey = sortKey;
   }
 
   get cursor(): string {
-    const { stationCode, networkCode, key } = this.#place;
+    const { stationCode, networkCode, key } = this.#sortKey;
     return encodeCursor(list, [stationCode, networkCode, key]);
   }
 }
 
 function rangeOf(
-  pairs: readonly Placed[],
+  pairs: readonly SortedPair[],
   { first, last }: SensorListArgs,
   after: SensorSortKey | null,
   before: SensorSortKey | null,
@@ -107,12 +111,12 @@ function rangeOf(
  * Index of the cursor's position, or the index after it. Works as a keyset also when the cursor's sensor is gone or has
  * moved to another position in the order.
  */
-function positionOf(pairs: readonly Placed[], cursor: SensorSortKey, side: 'at' | 'behind'): number {
+function positionOf(pairs: readonly SortedPair[], cursor: SensorSortKey, side: 'at' | 'behind'): number {
   const own = pairs.findIndex(
-    ({ place }) => place.key === cursor.key && place.stationCode === cursor.stationCode,
+    ({ sortKey }) => sortKey.key === cursor.key && sortKey.stationCode === cursor.stationCode,
   );
   if (own >= 0) return side === 'at' ? own : own + 1;
-  const next = pairs.findIndex(({ place }) => compareSortKeys(place, cursor) > 0);
+  const next = pairs.findIndex(({ sortKey }) => compareSortKeys(sortKey, cursor) > 0);
   return next < 0 ? pairs.length : next;
 }
 

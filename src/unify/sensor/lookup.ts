@@ -65,7 +65,7 @@ export async function sensorsOfStationCode(
   stationCode: string,
 ): Promise<readonly Sensor[]> {
   const unified = await unifySensors(ctx);
-  return unified.pairing.pairs
+  return unified.association.pairs
     .filter(
       ({ project, catalogue }) =>
         known(project?.value.station) === stationCode || known(catalogue?.value.station_code) === stationCode,
@@ -147,7 +147,7 @@ async function byCatalogueId(ctx: UnifyContext, catalogueId: CatalogueSensorId):
 /** The merged sensor, where both lists are cached; null otherwise. */
 async function pairOf(ctx: UnifyContext, catalogueId: CatalogueSensorId): Promise<Sensor | null> {
   const unified = await unifySensors(ctx, { project: false, catalogue: false });
-  const pair = unified.pairing.byCatalogueId.get(catalogueId);
+  const pair = unified.association.byCatalogueId.get(catalogueId);
   return pair ? pairSensor(ctx, pair, unified) : null;
 }
 
@@ -195,13 +195,13 @@ async function ambiguous(
   );
 }
 
-function pairsAt({ pairing }: UnifiedSensors, stationCode: string): readonly Pair[] {
-  return byStation(pairing).get(stationCode) ?? [];
+function pairsAt({ association }: UnifiedSensors, stationCode: string): readonly Pair[] {
+  return byStation(association).get(stationCode) ?? [];
 }
 
-const byStation = derived((pairing: UnifiedSensors['pairing']) => {
+const byStation = derived((association: UnifiedSensors['association']) => {
   const stations = new Map<string, Pair[]>();
-  for (const pair of pairing.pairs) {
+  for (const pair of association.pairs) {
     const station = stationOf(pair);
     const there = stations.get(station);
     if (there) there.push(pair);

@@ -10,8 +10,8 @@ export interface SensorSortKey {
 }
 
 /** A sensor with its sort key. */
-export interface Placed extends Pair {
-  readonly place: SensorSortKey;
+export interface SortedPair extends Pair {
+  readonly sortKey: SensorSortKey;
 }
 
 /** Compares by code units, so that the order does not depend on a locale. */
@@ -33,23 +33,24 @@ export function ordered(
   pairs: readonly Pair[],
   codeOf: CodeOf,
 ): {
-  readonly pairs: readonly Placed[];
+  readonly pairs: readonly SortedPair[];
   /** Catalogue records at a shared station code: their network's code, not learnt yet, decides the order. */
   readonly unordered: ReadonlySet<CatalogueRecord>;
 } {
-  const placed = pairs.map((pair): Placed => ({ ...pair, place: placeOf(pair, codeOf) }));
-  placed.sort((a, b) => compareSortKeys(a.place, b.place));
-  const unordered = placed.flatMap(({ project, catalogue, place }, index) => {
-    const isAlone = [placed[index - 1], placed[index + 1]].every(
-      (neighbour) => neighbour?.place.stationCode !== place.stationCode,
+  const sorted = pairs.map((pair): SortedPair => ({ ...pair, sortKey: sortKeyOf(pair, codeOf) }));
+  sorted.sort((a, b) => compareSortKeys(a.sortKey, b.sortKey));
+  const unordered = sorted.flatMap(({ project, catalogue, sortKey }, index) => {
+    const hasOwnStation = [sorted[index - 1], sorted[index + 1]].every(
+      (neighbour) => neighbour?.sortKey.stationCode !== sortKey.stationCode,
     );
-    if (isAlone || !catalogue || known(project?.value.network) || codeOf(catalogue) !== undefined) return [];
+    if (hasOwnStation || !catalogue || known(project?.value.network) || codeOf(catalogue) !== undefined)
+      return [];
     return [catalogue];
   });
-  return { pairs: placed, unordered: new Set(unordered) };
+  return { pairs: sorted, unordered: new Set(unordered) };
 }
 
-function placeOf(pair: Pair, codeOf: CodeOf): SensorSortKey {
+function sortKeyOf(pair: Pair, codeOf: CodeOf): SensorSortKey {
   const { project, catalogue } = pair;
   const own = known(project?.value.network);
   return {

@@ -11,12 +11,12 @@ import {
   sensorMatcher,
 } from './filter.js';
 import { type UnifiedSensors, unifySensors } from './inventory/merging.js';
-import type { Placed } from './order.js';
+import type { SortedPair } from './order.js';
 
 /** The sensors that match a filter, in order. */
 export interface Selection {
   readonly unified: UnifiedSensors;
-  readonly pairs: readonly Placed[];
+  readonly pairs: readonly SortedPair[];
   /** The interfaces that could not answer, or sent records that cannot be read, with the reason. */
   readonly failures: ReadonlyMap<Source, unknown>;
 }
@@ -28,8 +28,8 @@ export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Se
   return whenKnown(unifySensors(ctx, { catalogue: needed !== 'PROJECT' }), (unified) => ({
     unified,
     pairs: isEmpty(filter)
-      ? unified.pairing.pairs
-      : unified.pairing.pairs.filter(sensorMatcher(ctx, filter, null)),
+      ? unified.association.pairs
+      : unified.association.pairs.filter(sensorMatcher(ctx, filter, null)),
     failures: failuresOf(unified, needed),
   }));
 }
@@ -47,16 +47,16 @@ async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Prom
     unified = await unifySensors(ctx, wanted);
   }
   const failures = failuresOf(unified, needed);
-  const { project, pairing } = unified;
+  const { project, association } = unified;
   const view = byPosition
     ? positionView(ctx, {
         isWhole: !ctx.project || (project?.complete === true && project.dropped === 0),
-        besideProject: pairing.besideProject,
+        besideProject: association.besideProject,
       })
     : null;
   if (view?.withheld && !failures.has('PROJECT')) failures.set('PROJECT', view.withheld);
   const matches = sensorMatcher(ctx, filter, view);
-  const pairs = pairing.pairs.filter(matches);
+  const pairs = association.pairs.filter(matches);
   if (filter.networkCode == null) return { unified, pairs, failures };
   const coded = await inNetworkCode(ctx, pairs, filter.networkCode);
   if (coded.failure && !failures.has('CATALOGUE')) failures.set('CATALOGUE', coded.failure);

@@ -15,7 +15,7 @@ import { type CatalogueRecord, deviceIdOf, type Pair, type ProjectRecord, sensor
 import { projectSensor } from './inventory/project-sensors.js';
 import { catalogueSide, projectSide } from './inventory/sides.js';
 import { type MergedField, mergedFields } from './precedence.js';
-import { heldBy, recordOf, type Side, settled } from './side.js';
+import { recordOf, recordOrNull, type Side, settled } from './side.js';
 import { type SensorStatus, statusOf } from './status.js';
 
 export interface SensorParts {
@@ -35,7 +35,7 @@ export interface SensorParts {
  * One sensor from the records of both interfaces (docs/behaviour.md 6.1, 6.3). Where both have a value, the project's
  * takes precedence: it is the operator's own and seconds old. The catalogue fills in missing values. A side that is not
  * in memory is read when a field needs it, so that only operations which ask for such a field spend a request on it.
- * Positions are made by `masking.ts` alone.
+ * Positions are made by `masking.ts` only.
  */
 export class Sensor {
   readonly #ctx: UnifyContext;
@@ -54,15 +54,15 @@ export class Sensor {
 
   /** The project's record; null for a sensor that the project does not have. */
   project(): Maybe<ProjectRecord | null> {
-    return whenKnown(this.projectHalf(), recordOf);
+    return whenKnown(this.projectSide(), recordOf);
   }
 
   /** The catalogue's record, from its list or from its detail; null for a sensor that the catalogue does not have. */
   catalogue(): Maybe<CatalogueRecord | null> {
-    return whenKnown(this.catalogueHalf(), recordOf);
+    return whenKnown(this.catalogueSide(), recordOf);
   }
 
-  projectHalf(): Maybe<Side<ProjectRecord>> {
+  projectSide(): Maybe<Side<ProjectRecord>> {
     this.#project ??= settled(async () => {
       const record = await this.catalogue();
       return record && projectSide(this.#ctx, record);
@@ -73,7 +73,7 @@ export class Sensor {
     return this.#project;
   }
 
-  catalogueHalf(): Maybe<Side<CatalogueRecord>> {
+  catalogueSide(): Maybe<Side<CatalogueRecord>> {
     this.#catalogue ??= settled(async () => {
       const record = await this.project();
       return record && catalogueSide(this.#ctx, record);
@@ -104,12 +104,12 @@ export class Sensor {
 
   /** Empty where neither interface gave one. */
   stationCode(): Maybe<string> {
-    return whenKnown(this.projectHalf(), (side) => {
-      const project = heldBy(side);
+    return whenKnown(this.projectSide(), (side) => {
+      const project = recordOrNull(side);
       const own = project && known(project.value.station);
       if (own) return own;
-      return whenKnown(this.catalogueHalf(), (other) => {
-        const catalogue = heldBy(other);
+      return whenKnown(this.catalogueSide(), (other) => {
+        const catalogue = recordOrNull(other);
         return (catalogue && known(catalogue.value.station_code)) ?? '';
       });
     });
@@ -174,9 +174,9 @@ export class Sensor {
 
   /** The interfaces that are known to have the sensor. */
   sources(): Maybe<readonly ('PROJECT' | 'CATALOGUE')[]> {
-    return whenBoth(this.projectHalf(), this.catalogueHalf(), (project, catalogue) => [
-      ...(heldBy(project) ? (['PROJECT'] as const) : []),
-      ...(heldBy(catalogue) ? (['CATALOGUE'] as const) : []),
+    return whenBoth(this.projectSide(), this.catalogueSide(), (project, catalogue) => [
+      ...(recordOrNull(project) ? (['PROJECT'] as const) : []),
+      ...(recordOrNull(catalogue) ? (['CATALOGUE'] as const) : []),
     ]);
   }
 
@@ -184,8 +184,8 @@ export class Sensor {
   asOf(): Maybe<Instant> {
     const project = this.#project;
     const catalogue = this.#catalogue;
-    const areAtHand = [project, catalogue].every((side) => side !== undefined && !(side instanceof Promise));
-    return areAtHand ? this.#oldest(project, catalogue) : this.#oldestAsked();
+    const areKnown = [project, catalogue].every((side) => side !== undefined && !(side instanceof Promise));
+    return areKnown ? this.#oldest(project, catalogue) : this.#oldestAsked();
   }
 
   /**
@@ -203,7 +203,8 @@ export class Sensor {
   ): Instant {
     let oldestMs = Number.POSITIVE_INFINITY;
     for (const side of [project, catalogue]) {
-      const record = side && !(side instanceof Promise) ? heldBy<{ readonly readAtMs: number }>(side) : null;
+      const record =
+        side && !(side instanceof Promise) ? recordOrNull<{ readonly readAtMs: number }>(side) : null;
       if (record) oldestMs = Math.min(oldestMs, record.readAtMs);
     }
     return this.#ctx.dateOf(Number.isFinite(oldestMs) ? oldestMs : this.#ctx.clock.now());
@@ -211,10 +212,10 @@ export class Sensor {
 
   /** The primary record, which decides the sensor's state: the project's where it has one. */
   #primary(): Maybe<Pair> {
-    return whenKnown(this.projectHalf(), (side) => {
-      const project = heldBy(side);
+    return whenKnown(this.projectSide(), (side) => {
+      const project = recordOrNull(side);
       if (project) return { project, catalogue: null };
-      return whenKnown(this.catalogueHalf(), (other) => ({ project: null, catalogue: heldBy(other) }));
+      return whenKnown(this.catalogueSide(), (other) => ({ project: null, catalogue: recordOrNull(other) }));
     });
   }
 
@@ -222,12 +223,12 @@ export class Sensor {
    * The first value in order of precedence. Throws only where none is there and a side that failed could have had it.
    */
   #merged(field: MergedField): Maybe<Text> {
-    return whenKnown(this.projectHalf(), (side) => {
-      const project = heldBy(side);
+    return whenKnown(this.projectSide(), (side) => {
+      const project = recordOrNull(side);
       const own = project && field.project(project);
       if (own && !(own instanceof MalformedValue)) return own;
-      return whenKnown(this.catalogueHalf(), (otherSide) => {
-        const catalogue = heldBy(otherSide);
+      return whenKnown(this.catalogueSide(), (otherSide) => {
+        const catalogue = recordOrNull(otherSide);
         return whenKnown(catalogue && field.catalogue(catalogue, this.#ctx), (other) => {
           if (other) return other;
           if (own !== null) return own;
@@ -241,15 +242,15 @@ export class Sensor {
   }
 
   #ofProject<T>(value: (record: ProjectRecord) => T): Maybe<T | null> {
-    return whenKnown(this.projectHalf(), (side) => this.#required(side, value));
+    return whenKnown(this.projectSide(), (side) => this.#required(side, value));
   }
 
   #ofCatalogue<T>(value: (record: CatalogueRecord) => T): Maybe<T | null> {
-    return whenKnown(this.catalogueHalf(), (side) => this.#required(side, value));
+    return whenKnown(this.catalogueSide(), (side) => this.#required(side, value));
   }
 
   #required<R, T>(side: Side<R>, value: (record: R) => T): T | null {
-    const record = this.#isListed ? heldBy(side) : recordOf(side);
+    const record = this.#isListed ? recordOrNull(side) : recordOf(side);
     return record && (value(record) ?? null);
   }
 }
@@ -270,8 +271,8 @@ export function sensorByDeviceId(ctx: UnifyContext, deviceId: DeviceId): Maybe<S
  */
 export function sensorOf(ctx: UnifyContext, parts: SensorParts): Sensor {
   const sensors = ctx.once(parts.isListed ? createListedSensors : createSensors);
-  const project = parts.project && heldBy(parts.project);
-  const catalogue = parts.catalogue && heldBy(parts.catalogue);
+  const project = parts.project && recordOrNull(parts.project);
+  const catalogue = parts.catalogue && recordOrNull(parts.catalogue);
   const key = project?.value ?? catalogue?.value;
   if (!key) return new Sensor(ctx, parts);
   const made = sensors.get(key) ?? new Sensor(ctx, parts);

@@ -2,7 +2,7 @@
 export type Side<R> = { readonly record: R | null } | { readonly failure: unknown };
 
 /** The record; null where there is none or reading it failed. */
-export function heldBy<R>(side: Side<R>): R | null {
+export function recordOrNull<R>(side: Side<R>): R | null {
   return 'record' in side ? side.record : null;
 }
 

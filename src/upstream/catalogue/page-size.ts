@@ -22,7 +22,7 @@ export class PageSize {
         return page;
       } catch (error) {
         const smaller = smallerPages.find((size) => size < limit);
-        // Behind the first page another size would begin elsewhere in the list.
+        // Behind the first page another size would shift the pages of the list.
         if (smaller === undefined || query.page > 1 || !mayBeAboutSize(error)) throw error;
         limit = smaller;
       }

@@ -34,7 +34,7 @@ export async function decoded(body: Readable, headers: IncomingHttpHeaders): Pro
     body.destroy();
     throw new UnknownCoding(unreadableCoding);
   }
-  // Their errors reach whoever reads the last one.
+  // Their errors reach the reader of the last one.
   return pipeline(body, await decoderOf(coding, body), () => {});
 }
 

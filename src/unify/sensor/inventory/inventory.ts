@@ -20,13 +20,13 @@ export interface Inventory {
   /** Keyed by catalogue id. Null where the interface is not configured. */
   readonly catalogue: SensorListing<CatalogueSensor> | null;
   /** The association of two lists in their present state, with the network codes learnt so far. */
-  pairing(
+  associate(
     project: Listed<ProjectSensor> | null,
     catalogue: Listed<CatalogueSensor> | null,
   ): SensorAssociation;
 }
 
-/** For `tenant.kept`. */
+/** For `tenant.perTenant`. */
 export function createInventory(tenant: Tenant): Inventory {
   const { project, catalogue, clock, signal } = tenant;
   const codes = tenant.perTenant(createNetworkCodes);
@@ -53,12 +53,12 @@ export function createInventory(tenant: Tenant): Inventory {
         mayServeCached: () => catalogue.mayServeCached(),
         derivedCache: catalogue.derivedCache,
       }),
-    pairing(projectList, catalogueList) {
-      const [mine, theirs] = [projectList?.records, catalogueList?.records];
-      const key = [mine?.size, theirs?.size, codes.version].join();
+    associate(projectList, catalogueList) {
+      const [projectRecords, catalogueRecords] = [projectList?.records, catalogueList?.records];
+      const key = [projectRecords?.size, catalogueRecords?.size, codes.version].join();
       // Associating ten thousand sensors is slow, so the result is reused until a list or a network code changes.
-      return latest.of(mine ?? none, theirs ?? none, key, () =>
-        associateSensors(mine?.values() ?? [], theirs?.values() ?? [], codeOf),
+      return latest.of(projectRecords ?? none, catalogueRecords ?? none, key, () =>
+        associateSensors(projectRecords?.values() ?? [], catalogueRecords?.values() ?? [], codeOf),
       );
     },
   };
@@ -68,9 +68,9 @@ export function createInventory(tenant: Tenant): Inventory {
 export function knownSensorCount(tenant: Tenant): number {
   const inventory = tenant.perTenant(createInventory);
   const { project, catalogue } = inventory;
-  const [mine, theirs] = [project?.lastComplete ?? null, catalogue?.lastComplete ?? null];
-  if ((project && !mine) || (catalogue && !theirs)) return Number.POSITIVE_INFINITY;
-  return inventory.pairing(mine, theirs).pairs.length;
+  const [projectRecords, catalogueRecords] = [project?.lastComplete ?? null, catalogue?.lastComplete ?? null];
+  if ((project && !projectRecords) || (catalogue && !catalogueRecords)) return Number.POSITIVE_INFINITY;
+  return inventory.associate(projectRecords, catalogueRecords).pairs.length;
 }
 
 /**
@@ -99,11 +99,16 @@ class LatestAssociation {
     WeakMap<object, { readonly key: string; readonly association: SensorAssociation }>
   >();
 
-  of(mine: object, theirs: object, key: string, make: () => SensorAssociation): SensorAssociation {
-    const known = this.#latest.get(mine)?.get(theirs);
+  of(
+    projectRecords: object,
+    catalogueRecords: object,
+    key: string,
+    make: () => SensorAssociation,
+  ): SensorAssociation {
+    const known = this.#latest.get(projectRecords)?.get(catalogueRecords);
     if (known?.key === key) return known.association;
     const association = make();
-    this.#latest = new WeakMap([[mine, new WeakMap([[theirs, { key, association }]])]]);
+    this.#latest = new WeakMap([[projectRecords, new WeakMap([[catalogueRecords, { key, association }]])]]);
     return association;
   }
 }

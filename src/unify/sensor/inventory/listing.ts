@@ -65,9 +65,9 @@ export class SensorListing<W> {
   /**
    * How much of the list the operation can use, for choosing between list and single reads. Use `read` for the records.
    */
-  held(ctx: UnifyContext): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
+  available(ctx: UnifyContext): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
     const { demand } = ctx.scope;
-    return this.#atHand(demand) ?? (demand ? ctx.once(this.#createOwn).reading : this.#reading);
+    return this.#cachedFor(demand) ?? (demand ? ctx.once(this.#createOwn).reading : this.#reading);
   }
 
   /** The complete cached list, fresh or stale; null where there is none. Without a cached list it reads nothing. */
@@ -78,7 +78,7 @@ export class SensorListing<W> {
 
   /** As `known`, synchronously; undefined where that needs a promise. */
   knownNow(ctx: UnifyContext): Listed<W> | null | undefined {
-    if (this.#atHand(ctx.scope.demand)) return this.now(ctx);
+    if (this.#cachedFor(ctx.scope.demand)) return this.now(ctx);
     ctx.scope.dependencies?.add(this, () => this.#absence());
     return null;
   }
@@ -86,7 +86,7 @@ export class SensorListing<W> {
   /** As `read`, synchronously, where the list is cached and may be shown; undefined where that needs a promise. */
   now(ctx: UnifyContext): Listed<W> | undefined {
     if (ctx.scope.maxAgeMs !== undefined) return undefined;
-    const cached = this.#atHand(ctx.scope.demand);
+    const cached = this.#cachedFor(ctx.scope.demand);
     if (!cached || !this.#options.mayServeCached()) return undefined;
     return this.#served(ctx, cached);
   }
@@ -114,7 +114,7 @@ export class SensorListing<W> {
   async find(ctx: UnifyContext, matches: (value: W) => boolean): Promise<Read<W> | null | undefined> {
     // Sibling fields of the same operation may start to read the list in this microtask.
     await null;
-    if (!this.held(ctx)) {
+    if (!this.available(ctx)) {
       ctx.scope.dependencies?.add(this, () => this.#absence());
       return undefined;
     }
@@ -139,7 +139,7 @@ export class SensorListing<W> {
     if (maxAgeMs !== undefined) ctx.scope.dependencies?.refuse('a list of a certain age was asked for');
     const { demand } = ctx.scope;
     for (;;) {
-      const cached = maxAgeMs === undefined ? this.#atHand(demand) : this.#usable(maxAgeMs, demand);
+      const cached = maxAgeMs === undefined ? this.#cachedFor(demand) : this.#usable(maxAgeMs, demand);
       const refusal = cached && (await this.#refusal(ctx));
       if (refusal) return { ...nothing, failure: refusal };
       if (cached) return this.#served(ctx, cached, maxAgeMs === undefined);
@@ -207,7 +207,7 @@ export class SensorListing<W> {
    * The cached list, where it may be served without waiting for upstream. A list of so many pages that the budget does
    * not yet allow another reading is served for longer.
    */
-  #atHand(demand?: Demand): Listed<W> | null {
+  #cachedFor(demand?: Demand): Listed<W> | null {
     const cached = this.#usable(staleIfErrorMs, demand);
     if (!cached) return null;
     const ageMs = this.#ageMs(cached);
@@ -289,7 +289,7 @@ export class SensorListing<W> {
   #dependencyOn(listed: Listed<W>): Dependency {
     return {
       state: (): CacheState => {
-        if (this.#atHand() !== listed || !this.#options.mayServeCached()) return 'gone';
+        if (this.#cachedFor() !== listed || !this.#options.mayServeCached()) return 'gone';
         return this.#ageMs(listed) <= freshMs ? 'fresh' : 'stale';
       },
       freshUntilMs: () => listed.readAtMs + freshMs,
@@ -303,7 +303,7 @@ export class SensorListing<W> {
   /** Dependency of an answer that was made without the list because the list was neither cached nor being read. */
   #absence(): Dependency {
     return {
-      state: () => ((this.#atHand() ?? this.#reading) ? 'gone' : 'fresh'),
+      state: () => ((this.#cachedFor() ?? this.#reading) ? 'gone' : 'fresh'),
       freshUntilMs: () => Number.POSITIVE_INFINITY,
       read: () => {},
     };

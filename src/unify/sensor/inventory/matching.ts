@@ -9,11 +9,11 @@ import {
   type ProjectRecord,
   serialKey,
 } from '../identity.js';
-import { ordered, type Placed } from '../order.js';
+import { ordered, type SortedPair } from '../order.js';
 
 export interface SensorAssociation {
   /** Sorted by station code, network code as far as it is known, and `sensorKey`. */
-  readonly pairs: readonly Placed[];
+  readonly pairs: readonly SortedPair[];
   readonly byDevice: ReadonlyMap<string, Pair>;
   readonly byCatalogueId: ReadonlyMap<string, Pair>;
   /** Catalogue-only records that share a station code with another sensor: their network's code decides the order. */

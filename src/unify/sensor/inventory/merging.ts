@@ -17,7 +17,7 @@ const mostLearnt = 10;
 
 /** Both lists as far as they could be read, and which records are the same sensor. */
 export interface UnifiedSensors {
-  readonly pairing: SensorAssociation;
+  readonly association: SensorAssociation;
   /** Null where the interface is not configured, or was not asked. */
   readonly project: Listed<ProjectSensor> | null;
   readonly catalogue: Listed<CatalogueSensor> | null;
@@ -45,8 +45,8 @@ function unifySensorsNow(ctx: UnifyContext, wanted: Wanted): UnifiedSensors | un
   const catalogue = listNow(ctx, inventory.catalogue, wanted.catalogue);
   if (catalogue === undefined) return undefined;
   ctx.tracked(createNetworkCodes).note(ctx);
-  const pairing = inventory.pairing(project, catalogue);
-  return pairing.undecided.length === 0 ? { pairing, project, catalogue } : undefined;
+  const association = inventory.associate(project, catalogue);
+  return association.undecided.length === 0 ? { association, project, catalogue } : undefined;
 }
 
 function listNow<W>(
@@ -67,9 +67,9 @@ async function unifySensorsLater(ctx: UnifyContext, wanted: Wanted): Promise<Uni
   if (project?.failure instanceof UpstreamTimeout)
     ctx.tracked(createMaskSetting).giveUp(ctx, project.failure);
   ctx.tracked(createNetworkCodes).note(ctx);
-  let pairing = inventory.pairing(project, catalogue);
-  if (await learnCodes(ctx, pairing.undecided)) pairing = inventory.pairing(project, catalogue);
-  return { pairing, project, catalogue };
+  let association = inventory.associate(project, catalogue);
+  if (await learnCodes(ctx, association.undecided)) association = inventory.associate(project, catalogue);
+  return { association, project, catalogue };
 }
 
 /**

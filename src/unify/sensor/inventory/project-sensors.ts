@@ -76,7 +76,7 @@ async function fromList(
 ): Promise<void> {
   const list = ctx.tracked(createInventory).project;
   const expectedReads = missing().length + recentSingleReads(ctx, missing());
-  if (!list || (!list.held(ctx) && (expectedReads < 2 || list.expectedPages > expectedReads))) return;
+  if (!list || (!list.available(ctx) && (expectedReads < 2 || list.expectedPages > expectedReads))) return;
   const take = ({ records }: { readonly records: ReadonlyMap<string, ProjectRecord> }) => {
     for (const key of missing()) {
       const record = records.get(key);

@@ -7,7 +7,7 @@ import { unifySensors } from './merging.js';
 import { projectSensor, projectSensorAt } from './project-sensors.js';
 
 /**
- * The catalogue's record of a project's sensor; null when it has none. The catalogue has no scan-up by serial number,
+ * The catalogue's record of a project's sensor; null when it has none. The catalogue has no look-up by serial number,
  * so its list is read until all sensors that the operation asks for have been found.
  */
 export function catalogueSide(ctx: UnifyContext, project: ProjectRecord): Promise<CatalogueRecord | null> {
@@ -27,9 +27,9 @@ export async function projectSide(
   const station = known(station_code);
   if (!station || !(await projectSensorAt(ctx, station))) return null;
   // Several sensors may share a station code: only the full association knows network codes and matched serial numbers.
-  const { pairing, project } = await unifySensors(ctx);
+  const { association, project } = await unifySensors(ctx);
   if (project?.failure) throw project.failure;
-  return pairing.byCatalogueId.get(id)?.project ?? null;
+  return association.byCatalogueId.get(id)?.project ?? null;
 }
 
 const createLoader = (ctx: UnifyContext) =>
@@ -63,14 +63,14 @@ async function catalogueSides(
   scanned = 0;
   scan(listed.records);
   const stations = stationsOf(listed.records);
-  const isOpen = (record: ProjectRecord) =>
+  const isUndecided = (record: ProjectRecord) =>
     !bySerial.has(deviceKey(record)) && stations.has(known(record.value.station) ?? '');
-  if (!records.some(isOpen)) return records.map((record) => bySerial.get(deviceKey(record)) ?? null);
-  const { pairing, project } = await unifySensors(ctx);
+  if (!records.some(isUndecided)) return records.map((record) => bySerial.get(deviceKey(record)) ?? null);
+  const { association, project } = await unifySensors(ctx);
   return records.map((record) => {
-    if (!isOpen(record)) return bySerial.get(deviceKey(record)) ?? null;
+    if (!isUndecided(record)) return bySerial.get(deviceKey(record)) ?? null;
     if (project?.failure instanceof Error) return project.failure;
-    return pairing.byDevice.get(deviceKey(record))?.catalogue ?? null;
+    return association.byDevice.get(deviceKey(record))?.catalogue ?? null;
   });
 }
 
