@@ -25,13 +25,13 @@ export interface Participation {
 // Records in a snapshot: enough for a day of most networks. Older ones count as known from before.
 const mostInSnapshot = 5_000;
 // Upper bound of the changes that an attaching instance reads besides the snapshot.
-const rebaseAfter = 2_000;
+const snapshotEvery = 2_000;
 // Changes appended with one Redis script.
-const publishedAtOnce = 500;
+const appendedAtOnce = 500;
 
 /**
  * This instance's part in the replicated log, from which all instances deliver. Calls must not overlap, since each
- * relies on the detector as the previous one left it. Every method can throw `StoreUnavailable`, and stops once the stay is
+ * relies on the detector as the previous one left it. Every method can throw `StoreUnavailable`, and stops once the participation is
  * over.
  */
 export class ReplicatedLog<Rec, Kind extends string> {
@@ -121,7 +121,7 @@ export class ReplicatedLog<Rec, Kind extends string> {
   /** Stores a newer snapshot, so that attaching instances need not read thousands of changes. Called by the leader. */
   async replaceSnapshot(): Promise<void> {
     const { changes, appender, text } = this.#options;
-    if (!this.#applied || this.#applied.offset - this.#snapshotOffset < rebaseAfter) return;
+    if (!this.#applied || this.#applied.offset - this.#snapshotOffset < snapshotEvery) return;
     this.#snapshotOffset = this.#applied.offset;
     await changes.replaceSnapshot(this.#applied, text.ofState(appender.exchanged(mostInSnapshot)));
   }
@@ -133,8 +133,8 @@ export class ReplicatedLog<Rec, Kind extends string> {
     isLate: boolean,
   ): Promise<boolean> {
     const { changes, clock, text } = this.#options;
-    for (let at = 0; at < records.length; at += publishedAtOnce) {
-      const part = records.slice(at, at + publishedAtOnce);
+    for (let at = 0; at < records.length; at += appendedAtOnce) {
+      const part = records.slice(at, at + appendedAtOnce);
       const observedAtMs = clock.now();
       const texts = part.map((record) => text.ofChange({ record, observedAtMs, isLate }));
       const last = await changes.append(epoch, texts);

@@ -15,12 +15,12 @@ export interface ReplicatedPublisherOptions<Rec, Kind extends string>
   readonly onLeader: () => void;
 }
 
-// The epoch can end before each append. After so many attempts the changes are appended here alone.
+// The epoch can end before each append. After so many attempts the changes are appended as while partitioned.
 const mostAttempts = 3;
 
 /**
  * Several instances (docs/behaviour.md 8): the leader polls and appends its changes to the replicated log, from which
- * all instances deliver in one order. After any failure this instance continues alone from its snapshot. Since its
+ * all instances deliver in one order. After any failure this instance is partitioned and continues from its snapshot. Since its
  * detector appends no change twice, it can attach again at any time and apply the changes made meanwhile.
  */
 export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePublisher<Rec> {
@@ -55,7 +55,7 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     session.stops.push(
       changes.onAppend(() => this.#inOrder(session, () => this.#read(session))),
       connection.onChange(() => {
-        if (connection.isUp) void this.#join(session);
+        if (connection.isUp) void this.#resync(session);
         else this.#detach();
       }),
     );
@@ -66,7 +66,7 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     session.timer = clock.timer(heartbeatMs, heartbeat);
     // The leader is unknown until the first answer, so this instance does not poll before it.
     this.#isShared = connection.isUp;
-    if (connection.isUp) void this.#join(session);
+    if (connection.isUp) void this.#resync(session);
   }
 
   stop(): void {
@@ -82,7 +82,7 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
   upTo(logged: LogOffset | null): Promise<void> | null {
     const session = this.#session;
     if (!session || !this.#isShared) return null;
-    if (session.joining) return session.joining;
+    if (session.resyncing) return session.resyncing;
     // The client resumes from another instance that was ahead of this one.
     const { offset } = this.#log;
     const isAhead = logged !== null && logged.epoch === offset?.epoch && logged.offset > offset.offset;
@@ -107,10 +107,10 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     return session.last;
   }
 
-  async #join(session: Session): Promise<void> {
-    session.joining = this.#inOrder(session, () => this.#attach(session));
-    await session.joining;
-    session.joining = null;
+  async #resync(session: Session): Promise<void> {
+    session.resyncing = this.#inOrder(session, () => this.#attach(session));
+    await session.resyncing;
+    session.resyncing = null;
     await this.#heartbeat(session);
   }
 
@@ -151,7 +151,7 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
   async #heartbeat(session: Session): Promise<void> {
     const { changes, detector, onLeader } = this.#options;
     if (session.isOver || !changes.connection.isUp) return;
-    if (!this.#isShared && !session.joining) return this.#join(session);
+    if (!this.#isShared && !session.resyncing) return this.#resync(session);
     try {
       const wasPolling = this.isLeader;
       const {
@@ -179,11 +179,14 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     }
   }
 
-  /** The replicated log cannot be reached or read: continues alone, and attaches again with a later heartbeat. */
+  /** The replicated log cannot be reached or read: this instance is partitioned, and attaches again with a later heartbeat. */
   #fail(error: unknown): void {
     const { log, subject } = this.#options;
     if (!(error instanceof StoreUnavailable))
-      log.error({ feed: subject.name, error }, 'What instances share cannot be read');
+      log.error(
+        { feed: subject.name, error },
+        'The replicated log cannot be read; this instance is partitioned until it can',
+      );
     this.#detach();
   }
 
@@ -210,7 +213,7 @@ class Session implements Participation {
   /** Settles with the last operation in order. */
   last: Promise<void> = Promise.resolve();
   /** Pending while this instance resyncs; null otherwise. */
-  joining: Promise<void> | null = null;
+  resyncing: Promise<void> | null = null;
   timer: Timer | null = null;
   readonly stops: (() => void)[] = [];
 

@@ -117,7 +117,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     this.#requests = Math.max(1, meter.requests + meter.cacheHits + meter.staleHits);
     this.#readAtMs = clock.now() - meter.oldestAgeS * 1000;
     this.#statuses.learn(pairs, this.#readAtMs);
-    this.#detect();
+    this.#appendChanges();
   }
 
   /** Every instance polls; the first reads upstream, and the others find its answer in the shared cache. */
@@ -128,9 +128,9 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     return this.#isAlarmDue ? Math.min(usualMs, freshForMs) : usualMs;
   }
 
-  #detect(): void {
+  #appendChanges(): void {
     const { onDelivering } = this.#options;
-    const changes = this.#statuses.look();
+    const changes = this.#statuses.takeChanges();
     if (changes.length > 0) onDelivering();
     for (const change of changes) this.log.append(change, { last: null });
     this.#setAlarm();
@@ -148,11 +148,11 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   #checkOffline(): void {
     const { clock } = this.#options;
     if (clock.now() - this.#readAtMs <= freshForMs) {
-      this.#detect();
+      this.#appendChanges();
     } else {
       this.#isAlarmDue = true;
       this.#poller.wake();
-      this.#alarm = clock.timer(graceMs, () => this.#detect());
+      this.#alarm = clock.timer(graceMs, () => this.#appendChanges());
     }
   }
 }

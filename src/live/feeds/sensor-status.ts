@@ -53,7 +53,7 @@ export class SensorStatuses {
   }
 
   /** The changes since the last call. */
-  look(): SensorStatusChange[] {
+  takeChanges(): SensorStatusChange[] {
     const nowMs = this.#clock.now();
     const time = this.#timeAt(nowMs);
     const changes: SensorStatusChange[] = [];

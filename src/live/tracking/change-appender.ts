@@ -76,7 +76,7 @@ export class ChangeAppender<Rec, Kind extends string> {
     onDelivering(known.state.record);
   }
 
-  /** Starts an epoch of this instance alone: later changes are not part of the replicated log. */
+  /** Starts an epoch of this instance, which is partitioned: later changes are not part of the replicated log. */
   detach(): void {
     this.offsets.restart({ epoch: newEpoch(), offset: 0 }, this.log.next);
   }

@@ -40,7 +40,7 @@ export interface Subject<Rec, Kind extends string> {
   isFinal(record: Rec): boolean;
   /** True when the record is read again until it is final, however long that takes. */
   isOpen(record: Rec): boolean;
-  /** True where a record with these traits could be shown to a subscriber: its first such state is told as a first. */
+  /** True where a record with these traits could be shown to a subscriber: its first such state is delivered as a new record. */
   wasShown(traits: unknown): boolean;
   /** The kind of change; `isKnown` when the record was shown before in another state. */
   kindOf(record: Rec, isKnown: boolean): Kind;
