@@ -74,7 +74,7 @@ describe('an event by its id', () => {
     expect(event).toMatchObject({ projectEventId: 'p1', catalogueEventId: 'c1', originTime: timeOf(2) });
   });
 
-  it('keeps what the project knows when the catalogue is away, with an error for what it does not', async () => {
+  it('keeps what the project knows when the catalogue is unavailable, with an error for what it does not', async () => {
     await using gw = await gatewayOf(pair());
     gw.sandbox.faults.add({ source: 'catalogue', status: 503, times: 100 });
     const { data, errors } = await gw.queryWithErrors(
@@ -94,7 +94,7 @@ describe('an event by its id', () => {
     ]);
   });
 
-  it('keeps its global id when the project is away and the catalogue knows the same id', async () => {
+  it('keeps its global id when the project is unavailable and the catalogue knows the same id', async () => {
     const id = Buffer.from('Event:p:same').toString('base64url');
     await using gw = await gatewayOf({ project: [quake('same', 0)], catalogue: [listed('same', 2)] });
     gw.sandbox.faults.add({ source: 'project', drop: true, times: 100 });
@@ -106,7 +106,7 @@ describe('an event by its id', () => {
     expect(errors?.map(({ path }) => path)).toEqual([['node', 'stationCount']]);
   });
 
-  it('is an error when the interface that would know it is away', async () => {
+  it('is an error when the interface that would know it is unavailable', async () => {
     await using gw = await gatewayOf(pair());
     gw.sandbox.faults.add({ source: 'project', drop: true, times: 100 });
     const { data, errors } = await gw.queryWithErrors(byProjectId, { id: 'p1' });

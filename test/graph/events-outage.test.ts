@@ -14,8 +14,8 @@ const list = async (gw: TestGateway, variables: object = {}) => {
   return { events: data?.events, errors };
 };
 
-describe('the list of events while an interface is away', () => {
-  it('has what the project knows when the catalogue is away, and names it', async () => {
+describe('the list of events while an interface is unavailable', () => {
+  it('has what the project knows when the catalogue is unavailable, and names it', async () => {
     await using gw = await gatewayOf(mixed());
     gw.sandbox.faults.add({ source: 'catalogue', status: 503, times: 100 });
     const { events, errors } = await list(gw);
@@ -25,7 +25,7 @@ describe('the list of events while an interface is away', () => {
     expect(events.pageInfo.hasNextPage).toBe(false);
   });
 
-  it('has what the catalogue knows when the project is away, and names it', async () => {
+  it('has what the catalogue knows when the project is unavailable, and names it', async () => {
     await using gw = await gatewayOf(mixed());
     gw.sandbox.revoke(gw.sandbox.projectKey);
     const { events, errors } = await list(gw);

@@ -158,7 +158,7 @@ describe('a station code', () => {
 });
 
 describe('a global id', () => {
-  it('leads to the sensor in either interface, also when the other is away', async () => {
+  it('leads to the sensor in either interface, also when the other is unavailable', async () => {
     const world = emptyWorld();
     addSensor(world, 1);
     addSensor(world, 2, { project: null });

@@ -21,7 +21,7 @@ function mixedWorld() {
 }
 
 describe('a list of sensors', () => {
-  it('has what the project knows when the catalogue is away, and names it', async () => {
+  it('has what the project knows when the catalogue is unavailable, and names it', async () => {
     await using gw = await startGateway({ sandbox: { world: mixedWorld() } });
     gw.sandbox.faults.add({ source: 'catalogue', status: 503, times: 100 });
     const { sensors, errors } = await list(gw);
@@ -51,7 +51,7 @@ describe('a list of sensors', () => {
     }
   });
 
-  it('has what the catalogue knows when the project is away, and names it', async () => {
+  it('has what the catalogue knows when the project is unavailable, and names it', async () => {
     await using gw = await startGateway({ sandbox: { world: mixedWorld() } });
     gw.sandbox.revoke(gw.sandbox.projectKey);
     const { sensors, errors } = await list(gw);
@@ -88,7 +88,7 @@ describe('a list of sensors', () => {
     expect(sensors).toMatchObject({ totalCount: 2, unavailableSources: [] });
   });
 
-  it('that only one interface can answer is null with the error when that one is away', async () => {
+  it('that only one interface can answer is null with the error when that one is unavailable', async () => {
     await using gw = await startGateway({ sandbox: { world: mixedWorld() } });
     gw.sandbox.faults.add({ source: 'catalogue', status: 500, times: 100 });
     const { data, errors } = await gw.queryWithErrors(`{
@@ -192,7 +192,7 @@ describe('a list of sensors', () => {
 });
 
 describe('a client’s own key', () => {
-  it('sees the kept list only while upstream accepts it', async () => {
+  it('sees the cached list only while upstream accepts it', async () => {
     const clock = new ManualClock();
     const world = mixedWorld();
     await using gw = await startGateway({ clock, sandbox: { world }, env: { AUTH_MODE: 'passthrough' } });

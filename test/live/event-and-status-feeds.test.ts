@@ -13,7 +13,7 @@ const start = (env = {}, world = emptyWorld()) =>
 describe('eventChanges', () => {
   const query = `subscription { eventChanges { kind replayed cursor event { projectEventId magnitude place sources } } }`;
 
-  it('tells of an event when it is issued, with what the catalogue knows, and of each new solution', async () => {
+  it('delivers an event when it is issued, with what the catalogue knows, and of each new solution', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     issueEvent(gw.sandbox, 'before');
@@ -40,7 +40,7 @@ describe('eventChanges', () => {
     });
   });
 
-  it('tells of an event that is listed before it is located when it is, as issued, and once', async () => {
+  it('delivers an event that was listed before it was located once it is, as issued', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     const list = gw.sandbox.world.project.events;
@@ -110,7 +110,7 @@ describe('eventChanges', () => {
 describe('sensorStatusChanges', () => {
   const query = `subscription { sensorStatusChanges { previousStatus status sensor { stationCode status } } }`;
 
-  it('tells of a sensor that goes offline when 150 seconds have passed, though no poll says so', async () => {
+  it('delivers that a sensor goes offline when 150 seconds have passed, though no poll says so', async () => {
     const world = emptyWorld();
     const sensor = aSensor({ device_id: '001A2B3C4D5E', station: 'TEST', last_seen: at(-148_000) });
     world.project.sensors.push(

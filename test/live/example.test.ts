@@ -6,7 +6,7 @@ import { startSandbox } from '../../src/sandbox/server.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 import { startGateway } from '../support/gateway.js';
 
-it('the example for browsers tells each trigger once, over a restart of the gateway', async () => {
+it('the example for browsers shows each trigger once, over a restart of the gateway', async () => {
   const stored = new Map<string, string>();
   class Listed extends EventSource {
     #isClosed = false;

@@ -176,7 +176,7 @@ describe.skipIf(noRedis)(`feeds of several instances on Redis${noRedis ? ` (${no
     await sandbox.close();
   });
 
-  it('go on when one leaves or Redis is away, and each subscriber misses nothing and gets nothing twice', async () => {
+  it('go on when one leaves or Redis is unreachable, and each subscriber misses nothing and gets nothing twice', async () => {
     await using redis = await startRedis();
     const { sandbox, gateways, startOne } = await start(redis, 2);
     const [a, b] = gateways as [TestGateway, TestGateway];

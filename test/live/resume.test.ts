@@ -22,7 +22,7 @@ function begin() {
 }
 
 describe('a subscriber who resumes', () => {
-  it('is told from the log what it missed, change by change, and then goes on live', async () => {
+  it('receives from the log what it missed, change by change, and then goes on live', async () => {
     const { upstream, clock, follow } = begin();
     follow();
     const first = follow();
@@ -41,7 +41,7 @@ describe('a subscriber who resumes', () => {
     expect(second_.got.map(({ isReplayed }) => isReplayed)).toEqual([true, true, true, false]);
   });
 
-  it('is told from upstream what happened while nobody listened, each trigger once', async () => {
+  it('receives from upstream what happened while nobody listened, each trigger once', async () => {
     const { upstream, clock, follow } = begin();
     const first = follow();
     await clock.advance(second);
@@ -62,7 +62,7 @@ describe('a subscriber who resumes', () => {
     expect(again.got.at(-1)).toMatchObject({ id: '26', isReplayed: false });
   });
 
-  it('is told the same after a restart, and nothing of what was there before', async () => {
+  it('receives the same after a restart, and nothing that was there before', async () => {
     const { upstream, clock, follow, restart } = begin();
     // More than the first read gives.
     for (let id = 1; id <= 700; id++) {
@@ -100,7 +100,7 @@ describe('a subscriber who resumes', () => {
     }
   });
 
-  it('is told a week later', async () => {
+  it('is resumed a week later', async () => {
     const { upstream, clock, follow, restart } = begin();
     const first = follow();
     await clock.advance(second);
@@ -121,7 +121,7 @@ describe('a subscriber who resumes', () => {
     expect(upstream.mostInFlight).toBe(1);
   });
 
-  it('is told that its cursor has expired after more than a week', async () => {
+  it('ends with an expired cursor after more than a week', async () => {
     const { upstream, clock, follow, restart } = begin();
     const first = follow();
     await clock.advance(second);
@@ -136,7 +136,7 @@ describe('a subscriber who resumes', () => {
     expect(again.lines).toEqual([]);
   });
 
-  it('waits for an upstream that is away', async () => {
+  it('waits for an upstream that is unavailable', async () => {
     const { upstream, clock, follow, restart } = begin();
     const first = follow();
     await clock.advance(second);
@@ -180,7 +180,7 @@ describe('a subscriber who resumes', () => {
 });
 
 describe('a subscriber who comes from a list', () => {
-  it('is told what the list does not show, and nothing that it does', async () => {
+  it('receives what the list does not show, and nothing that it does', async () => {
     const { upstream, clock, run, follow } = begin();
     upstream.add({ id: 1, startMs: clock.wallMs() - 2 * minute, status: 'closed' });
     const open = upstream.add({ id: 2, startMs: clock.wallMs() - minute });
@@ -220,7 +220,7 @@ describe('a subscriber who comes from a list', () => {
     expect(follower.lines).toEqual(['CLOSED 6']);
   });
 
-  it('is not told again of what its list had seen before the feed did', async () => {
+  it('does not receive again what its list had shown before the feed did', async () => {
     const { upstream, clock, run, follow } = begin();
     const other = follow();
     await clock.advance(second);

@@ -18,7 +18,7 @@ function begin(settings: Partial<FeedSettings> = {}) {
 }
 
 describe('the trigger feed', () => {
-  it('tells of a trigger that opens, changes and closes, each once', async () => {
+  it('delivers a trigger that opens, changes and closes, each once', async () => {
     const { upstream, clock, follow } = begin();
     const follower = follow();
     await clock.advance(second);
@@ -80,7 +80,7 @@ describe('the trigger feed', () => {
     expect(follower.lines).toEqual(['CLOSED 2']);
   });
 
-  it('tells 650 triggers of one interval, each once, though a page has 500', async () => {
+  it('delivers 650 triggers of one interval, each once, though a page has 500', async () => {
     const { upstream, clock, follow } = begin();
     const follower = follow();
     await clock.advance(second);
@@ -230,7 +230,7 @@ describe('the trigger feed', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('goes on after any number of failures, and tells what happened meanwhile', async () => {
+  it('goes on after any number of failures, and delivers what happened meanwhile', async () => {
     const { upstream, clock, follow, status } = begin();
     const follower = follow();
     await clock.advance(second);
@@ -246,7 +246,7 @@ describe('the trigger feed', () => {
     expect(status()?.isFailing).toBe(false);
   });
 
-  it('has one poll in flight when upstream takes three intervals, and tells all in order', async () => {
+  it('has one poll in flight when upstream takes three intervals, and delivers all in order', async () => {
     const { upstream, clock, follow } = begin();
     const follower = follow();
     await clock.advance(second);

@@ -145,7 +145,7 @@ describe('AUTH_MODE=jwt', () => {
     expect(issuer.reads - readsBefore).toBe(2);
   });
 
-  it('lets nobody in while the issuer is away, and recovers', async () => {
+  it('lets nobody in while the issuer is unavailable, and recovers', async () => {
     await using gw = await startGateway({ env: env() });
     issuer.isDown = true;
     const token = await sign(first.privateKey);

@@ -51,7 +51,7 @@ const get = (gw: TestGateway, query: string, headers: Record<string, string> = {
   });
 
 describe('a whole answer', () => {
-  it('is kept once it was made without upstream, and given to who asks the same', async () => {
+  it('is cached once it was made without upstream, and given to who asks the same', async () => {
     await using gw = await start();
     const answers: unknown[] = [];
     const hits = await hitsOf(gw, async () => {
@@ -201,7 +201,7 @@ describe('cached answers are distinguished', () => {
 });
 
 describe('a body that is the query of a GET', () => {
-  it('is no JSON, whatever was kept for that query', async () => {
+  it('is no JSON, whatever was cached for that query', async () => {
     await using gw = await start();
     for (let times = 0; times < 3; times++) expect((await get(gw, sensors)).status).toBe(200);
     const response = await gw.fetch('/graphql', {
@@ -214,7 +214,7 @@ describe('a body that is the query of a GET', () => {
   });
 });
 
-describe('never kept', () => {
+describe('never cached', () => {
   it.each([
     ['an answer with an error', '{ sensor(by: { deviceId: "x" }) { model } }'],
     ['a document that is refused', '{ nothing }'],
@@ -275,7 +275,7 @@ describe('never kept', () => {
 });
 
 describe('a revoked key', () => {
-  it('is refused, whatever was kept for it', async () => {
+  it('is refused, whatever was cached for it', async () => {
     const clock = new ManualClock();
     await using gw = await start({ clock, env: { AUTH_MODE: 'passthrough' } });
     const { projectKey } = gw.sandbox;
@@ -290,7 +290,7 @@ describe('a revoked key', () => {
 });
 
 describe('over a WebSocket', () => {
-  it('a query is answered with what was kept for a POST, and the other way round', async () => {
+  it('a query is answered with what was cached for a POST, and the other way round', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     const ask = async (query: string) => {
@@ -349,7 +349,7 @@ describe('as server-sent events', () => {
   });
 });
 
-describe('what HTTP caches are told', () => {
+describe('the headers for HTTP caches', () => {
   it('is for how long the answer is fresh, and what it depends on', async () => {
     const clock = new ManualClock();
     await using gw = await start({ clock });

@@ -38,7 +38,7 @@ describe('/ready', () => {
     expect(await ready(single)).toEqual({ http: 200, status: 'ok', PROJECT: 'ok' });
   });
 
-  it('is degraded when one is away, and 503 when none can answer', async () => {
+  it('is degraded when one is unavailable, and 503 when none can answer', async () => {
     await using gw = await startGateway();
     const catalogue = gw.sandbox.faults.add({ source: 'catalogue', drop: true, times: 100 });
     await vi.waitFor(async () => {

@@ -180,7 +180,7 @@ describe('a worker that is killed', () => {
     for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
   });
 
-  it('is replaced, and its subscribers resume: nothing is lost, nothing told twice, no count goes back', async () => {
+  it('is replaced, and its subscribers resume: nothing is lost, nothing delivered twice, no count goes back', async () => {
     await using sandbox = await startSandbox({ live: false, rateLimits: false });
     await using gateway = await startWorkers(sandbox, quick);
     const followers = Array.from({ length: 8 }, () => new LastingFollower(gateway.url));

@@ -15,7 +15,7 @@ async function startOwned() {
 }
 
 describe("a client's own key", () => {
-  it('that upstream refuses is UNAUTHENTICATED, and ends all that was kept for it at once', async () => {
+  it('that upstream refuses is UNAUTHENTICATED, and ends all that was cached for it at once', async () => {
     await using upstream = await startOwned();
     const { project, sandbox, cache, refused } = upstream;
     await project.project(scopeOf());
@@ -32,7 +32,7 @@ describe("a client's own key", () => {
     expect(sandbox.seen('project')).toHaveLength(1);
   });
 
-  it('is served what is kept only if upstream has accepted it within the last 10 s', async () => {
+  it('is served what is cached only if upstream has accepted it within the last 10 s', async () => {
     await using upstream = await startOwned();
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());
@@ -46,7 +46,7 @@ describe("a client's own key", () => {
     expect(sandbox.seen('project')).toHaveLength(2);
   });
 
-  it('is accepted anew for all that is kept by one request', async () => {
+  it('is accepted anew for all that is cached by one request', async () => {
     await using upstream = await startOwned();
     const { project, sandbox, clock } = upstream;
     const all = () =>
@@ -64,7 +64,7 @@ describe("a client's own key", () => {
     for (const { atMs } of others) expect(atMs).toBeGreaterThanOrEqual((first?.atMs ?? 0) + 1_000);
   });
 
-  it('is refused by the first who asks, and nobody sees what was kept', async () => {
+  it('is refused by the first who asks, and nobody sees what was cached', async () => {
     await using upstream = await startOwned();
     const { project, sandbox, clock } = upstream;
     const all = () =>
@@ -75,7 +75,7 @@ describe("a client's own key", () => {
     for (const { code } of await all()) expect(code).toBe('UNAUTHENTICATED');
   });
 
-  it('is served what is kept for 5 minutes while upstream cannot be reached at all', async () => {
+  it('is served what is cached for 5 minutes while upstream cannot be reached at all', async () => {
     await using upstream = await startOwned();
     const { project, sandbox, clock } = upstream;
     const first = await project.project(scopeOf());
@@ -86,7 +86,7 @@ describe("a client's own key", () => {
     expect((await failureOf(driving(clock, project.project(scopeOf())))).code).toBe('UPSTREAM_UNAVAILABLE');
   });
 
-  it('is not served what is kept when upstream answers, but with an error', async () => {
+  it('is not served what is cached when upstream answers, but with an error', async () => {
     await using upstream = await startOwned();
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());
@@ -97,7 +97,7 @@ describe("a client's own key", () => {
 });
 
 describe("the gateway's own key", () => {
-  it('that upstream refuses is UPSTREAM_UNAUTHORIZED, which is told and shown', async () => {
+  it('that upstream refuses is UPSTREAM_UNAUTHORIZED, which is logged and shown', async () => {
     let refused = 0;
     await using upstream = await startUpstream({ client: { onKeyRefused: () => refused++ } });
     const { project, sandbox } = upstream;
@@ -107,7 +107,7 @@ describe("the gateway's own key", () => {
     expect(project.status()).toMatchObject({ reachable: true, lastErrorCode: 'UPSTREAM_UNAUTHORIZED' });
   });
 
-  it('is served what is kept however long ago it was accepted', async () => {
+  it('is served what is cached however long ago it was accepted', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());

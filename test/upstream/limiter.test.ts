@@ -219,7 +219,7 @@ describe("upstream's own count", () => {
     expect(limiter.readyAtMs()).toBe(clock.now() + 30_000);
   });
 
-  it('is told by the request sent last, whatever the order of the answers', () => {
+  it('is given by the response to the request sent last, whatever the order of the answers', () => {
     const clock = new ManualClock();
     const limiter = new Limiter(clock, project);
     const first = limiter.spend();

@@ -21,7 +21,7 @@ describe("upstream's limit", () => {
     }
   });
 
-  it('that is spent is told at once to who would wait too long, with the seconds to wait', async () => {
+  it('that is spent refuses at once those who would wait too long, with the seconds to wait', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     const reads = Array.from({ length: 40 }, (_, offset) => project.sensors(one(offset), scopeOf()));
@@ -124,7 +124,7 @@ describe('after a refusal by upstream', () => {
     expect((await failureOf(other.project(scopeOf()))).retryAfterS).toBe(40);
   });
 
-  it('that asks for a pause with 503, everyone is told that upstream is away, not that the limit is spent', async () => {
+  it('that asks for a pause with 503 gives everyone UPSTREAM_UNAVAILABLE, not a spent limit', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     const body = '{"error":{"code":"maintenance","message":"back soon"}}';
@@ -209,7 +209,7 @@ describe('an interface that fails again and again', () => {
     expect(sandbox.seen('project')).toHaveLength(20);
   });
 
-  it('serves what is kept meanwhile, without waiting', async () => {
+  it('serves what is cached meanwhile, without waiting', async () => {
     await using upstream = await startUpstream({ projectAllowance: unlimited });
     const { project, sandbox, clock } = upstream;
     const first = await project.project(scopeOf());

@@ -85,7 +85,7 @@ describe.skipIf(noRedis)(`gateways that share a budget${noRedis ? ` (${noRedis})
     for (const gw of gateways) await gw.close();
   });
 
-  it('go on within half of it each while Redis is away, and have the whole when it is back', async () => {
+  it('go on within half of it each while Redis is unreachable, and have the whole when it is back', async () => {
     await using redis = await startRedis();
     await using sandbox = await startSandbox({ live: false, rateLimits: { projectPerMinute: 600 } });
     // So fast that what was sent is made up for in seconds.

@@ -137,7 +137,7 @@ describe('the request queue', () => {
     expect(names()).toHaveLength(110);
   });
 
-  it('tells at once who would wait too long, and how long it would be', async () => {
+  it('refuses at once those who would wait too long, with the seconds to wait', async () => {
     const { clock, ask, settled, drain } = lineOf();
     await drain();
     for (let i = 0; i < 30; i++) ask(`${i}`);
@@ -191,7 +191,7 @@ describe('the request queue', () => {
     expect(names()).not.toContain('background');
   });
 
-  it('frees the place of one who leaves, and tells why', async () => {
+  it('frees the place in the queue of one who leaves, and rejects with the reason', async () => {
     const { clock, ask, settled, line, drain } = lineOf();
     await drain();
     const leaving = new AbortController();

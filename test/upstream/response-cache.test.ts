@@ -139,7 +139,7 @@ describe('an answer', () => {
     });
   });
 
-  it('will do only up to the age that the caller names, and is kept for the others', async () => {
+  it('will do only up to the age that the caller names, and is cached for the others', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     await project.sensors(page, scopeOf());
@@ -292,7 +292,7 @@ describe('what is not there', () => {
     expect(await project.sensor('AGUA', scopeOf())).not.toBeNull();
   });
 
-  it('is not kept longer for a caller whom old answers would do', async () => {
+  it('is not cached longer for a caller whom old answers would do', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     sandbox.faults.add({ source: 'project', status: 404 });
@@ -344,7 +344,7 @@ describe('forgetting', () => {
     expect(scope.meter).toMatchObject({ requests: 1, cacheHits: 0 });
   });
 
-  it('is not undone by a failure of upstream that would have been bridged by what was kept', async () => {
+  it('is not undone by a failure of upstream that would have been bridged by a stale response', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());
@@ -369,7 +369,7 @@ describe('forgetting', () => {
 });
 
 describe('two keys', () => {
-  it('never see what the other was told, however they alternate', async () => {
+  it('never see the responses of the other, however they alternate', async () => {
     await using upstream = await startUpstream({ projectAllowance: unlimited });
     const { project, sandbox } = upstream;
     const masked = upstream.projectWith({ key: sandbox.maskedProjectKey });
@@ -387,7 +387,7 @@ describe('two keys', () => {
   });
 });
 
-describe('all that is kept', () => {
+describe('all that is cached', () => {
   it('stays within its bytes however many different things are asked for', async () => {
     const maxBytes = 300_000;
     await using upstream = await startUpstream({ projectAllowance: unlimited, maxBytes });

@@ -235,7 +235,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     expect(seen()).toEqual([]);
   });
 
-  it("are each instance's own while Redis is away, and shared again when it is back", async () => {
+  it("are each instance's own while Redis is unreachable, and shared again when it is back", async () => {
     const [a, b] = await two();
     await redis.kill();
     await Promise.all([isUp(a.store, false), isUp(b.store, false)]);
