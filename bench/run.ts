@@ -7,7 +7,7 @@ import type { BenchOptions } from './options.js';
  */
 const benches: Record<string, () => Promise<{ run(options: BenchOptions): Promise<void> }>> = {
   serving: () => import('./serving.js'),
-  allowance: () => import('./allowance.js'),
+  allowance: () => import('./rate-limit.js'),
   events: () => import('./events.js'),
   waveform: () => import('./waveform.js'),
   feed: () => import('./feed.js'),

@@ -8,7 +8,7 @@ import type { Listener } from '../server/http/listen.js';
 import { logStart, ownSandbox } from '../start-log.js';
 import { Channel } from '../store/hub/channel.js';
 import { Balancer } from './balancer.js';
-import { Commons, type WorkerCalls } from './commons.js';
+import { Commons, type WorkerCalls } from './shared-state.js';
 import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
 import { processPort } from './process-port.js';
 import { WorkerConnections } from './worker-connections.js';

@@ -7,10 +7,10 @@ import { createLog } from '../log.js';
 import { surviveWriteErrors } from '../log-output.js';
 import { Channel } from '../store/hub/channel.js';
 import type { HubCalls } from '../store/hub/hub.js';
-import { type CommonCalls, cacheShares } from './commons.js';
+import { type CommonCalls, cacheShares } from './shared-state.js';
 import { handedConnections } from './handed-connections.js';
 import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
-import { joinCommons } from './member.js';
+import { joinCommons } from './shared-state-client.js';
 import { processPort } from './process-port.js';
 import { receiveConnections } from './worker-connections.js';
 

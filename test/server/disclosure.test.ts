@@ -4,7 +4,7 @@ import { ManualClock } from '../../src/clock.js';
 import { listen } from '../../src/server/http/listen.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
-import { Told } from '../support/told.js';
+import { Told } from '../support/secret-scan.js';
 
 /** Reads through both interfaces, over HTTP and a socket; everything that came back, as text. */
 async function everythingTold(gw: TestGateway): Promise<string> {

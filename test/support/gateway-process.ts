@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cleanUpAfterTests } from './clean-up.js';
-import { Told } from './told.js';
+import { Told } from './secret-scan.js';
 
 /** The gateway as a process of its own, built like the one that is published. */
 export interface GatewayProcess extends AsyncDisposable {

@@ -5,7 +5,7 @@ import { createLog } from '../../src/log.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
 import { cleanUpAfterTests } from './clean-up.js';
 import { startSeveral } from './several-apps.js';
-import { Told } from './told.js';
+import { Told } from './secret-scan.js';
 
 export interface TestGatewayOptions {
   /** Of the sandbox behind; `live: false` and the gateway's clock unless told otherwise. */

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 import { cleanUp } from './clean-up.js';
-import { tapConnections, tapConsole } from './told.js';
+import { tapConnections, tapConsole } from './secret-scan.js';
 
 tapConnections();
 const onConsole = tapConsole();

@@ -3,8 +3,8 @@ import { realClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { Channel } from '../../src/store/hub/channel.js';
 import type { HubCalls } from '../../src/store/hub/hub.js';
-import { type CommonCalls, Commons, cacheShares, type WorkerCalls } from '../../src/workers/commons.js';
-import { joinCommons } from '../../src/workers/member.js';
+import { type CommonCalls, Commons, cacheShares, type WorkerCalls } from '../../src/workers/shared-state.js';
+import { joinCommons } from '../../src/workers/shared-state-client.js';
 import { sharedListening } from './listening.js';
 import { messagePorts } from './ports.js';
 

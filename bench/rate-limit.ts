@@ -1,6 +1,6 @@
 import { ManualClock, realClock } from '../src/clock.js';
-import { plainLook } from './allowance-plain.js';
-import { openDashboard } from './allowance-seisgraph.js';
+import { plainLook } from './rate-limit-plain.js';
+import { openDashboard } from './rate-limit-seisgraph.js';
 import { dashboards, hourOf, rowOf } from './dashboards.js';
 import { simulatedUpstream } from './simulated-upstream.js';
 

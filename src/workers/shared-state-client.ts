@@ -5,7 +5,7 @@ import type { Channel } from '../store/hub/channel.js';
 import type { HubCalls } from '../store/hub/hub.js';
 import { openHubStore } from '../store/hub/store.js';
 import type { SandboxAddress } from '../tenant.js';
-import type { CommonCalls, WorkerCalls } from './commons.js';
+import type { CommonCalls, WorkerCalls } from './shared-state.js';
 import { withinMs } from './within.js';
 
 export interface MemberOptions {
