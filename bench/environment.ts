@@ -1,6 +1,6 @@
 import type { Sandbox } from '../src/sandbox/server.js';
 
-/** Settings of a gateway in front of this sandbox that never waits for allowance. */
+/** Settings of a gateway in front of this sandbox that never waits for the rate limit. */
 export function unlimitedIn(
   sandbox: Pick<Sandbox, 'projectUrl' | 'projectKey' | 'catalogueUrl' | 'catalogueKey'>,
 ): Record<string, string> {

@@ -6,7 +6,7 @@ import type { SimulatedUpstream } from './simulated-upstream.js';
 type Read = (source: Source, path: string) => Promise<{ data: Record<string, unknown>[] }>;
 
 /**
- * The same dashboard through a plain gateway: one fetch per read, a DataLoader per request, no cache, no allowance. Its
+ * The same dashboard through a plain gateway: one fetch per read, a DataLoader per request, no cache, no rate limit. Its
  * fetches take no time, so that its figures are the best it could have.
  */
 export async function plainLook(upstream: SimulatedUpstream): Promise<Look> {

@@ -45,16 +45,16 @@ export function openDashboard(clock: ManualClock, { http, keys }: SimulatedUpstr
   };
   let current: RecordedRead[] = [];
   const note = (read: RecordedRead) => current.push(read);
-  const allowance = { perMinute: 60, burst: 20 };
+  const limits = { perMinute: 60, burst: 20 };
   const project = createProjectClient({
     ...shared,
     key: keys.project,
-    rateLimit: { ...allowance, perDay: null },
+    rateLimit: { ...limits, perDay: null },
   });
   const catalogue = createCatalogueClient({
     ...shared,
     key: keys.catalogue,
-    rateLimit: { ...allowance, perDay: 10_000 },
+    rateLimit: { ...limits, perDay: 10_000 },
   });
   const tenant = new Tenant({
     project: recording(project, note),

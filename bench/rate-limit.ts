@@ -1,7 +1,7 @@
 import { ManualClock, realClock } from '../src/clock.js';
+import { dashboards, hourOf, rowOf } from './dashboards.js';
 import { plainLook } from './rate-limit-plain.js';
 import { openDashboard } from './rate-limit-seisgraph.js';
-import { dashboards, hourOf, rowOf } from './dashboards.js';
 import { simulatedUpstream } from './simulated-upstream.js';
 
 const latencyMs = 120;

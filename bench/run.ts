@@ -1,13 +1,13 @@
 import type { BenchOptions } from './options.js';
 
 /**
- * `npm run bench` runs every benchmark that needs no more than this repository, `npm run bench -- allowance feed` those
+ * `npm run bench` runs every benchmark that needs no more than this repository, `npm run bench -- rate-limit feed` those
  * named; `--quick` shortens `peers` and `profile`, enough to see that they run. Each prints a table of its own, with the
  * baseline that ran beside it: figures of different machines or runs do not compare.
  */
 const benches: Record<string, () => Promise<{ run(options: BenchOptions): Promise<void> }>> = {
   serving: () => import('./serving.js'),
-  allowance: () => import('./rate-limit.js'),
+  'rate-limit': () => import('./rate-limit.js'),
   events: () => import('./events.js'),
   waveform: () => import('./waveform.js'),
   feed: () => import('./feed.js'),

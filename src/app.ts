@@ -69,7 +69,7 @@ export interface Shared {
   /** The one sandbox that all processes use; null without one. */
   readonly sandbox: SandboxAddress | null;
   readonly operationBudget: OperationBudget;
-  readonly places: ClientConnections;
+  readonly clientConnections: ClientConnections;
   readonly peers: Peers;
 }
 
@@ -171,7 +171,8 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
   const sockets = attachWebSockets(server, {
     ...shared,
     maxBodyBytes: limits.maxBodyBytes,
-    places: common?.places ?? new ConnectionLimit(options.socketsPerClient ?? socketsPerClient),
+    clientConnections:
+      common?.clientConnections ?? new ConnectionLimit(options.socketsPerClient ?? socketsPerClient),
   });
   const own: OwnReports = {
     health: () => ({ feeds: keys.feeds(), sightings: watches.map((watch) => watch.sighting()) }),

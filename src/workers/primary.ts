@@ -8,9 +8,9 @@ import type { Listener } from '../server/http/listen.js';
 import { logStart, ownSandbox } from '../start-log.js';
 import { Channel } from '../store/hub/channel.js';
 import { Balancer } from './balancer.js';
-import { Commons, type WorkerCalls } from './shared-state.js';
 import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
 import { processPort } from './process-port.js';
+import { SharedState, type WorkerCalls } from './shared-state.js';
 import { WorkerConnections } from './worker-connections.js';
 
 // A worker that ends within this time counts as failed at the start, and the next start backs off.
@@ -23,7 +23,7 @@ const endedWithinMs = 13_000;
 export class Primary {
   readonly #config: Config;
   readonly #log: Log;
-  readonly #commons: Commons;
+  readonly #sharedState: SharedState;
   readonly #balancer = new Balancer();
   readonly #running = new Set<Running>();
   readonly #backOffs = new Set<NodeJS.Timeout>();
@@ -37,7 +37,7 @@ export class Primary {
   constructor({ config, log }: { readonly config: Config; readonly log: Log }) {
     this.#config = config;
     this.#log = log;
-    this.#commons = new Commons({ config, clock: realClock, log });
+    this.#sharedState = new SharedState({ config, clock: realClock, log });
   }
 
   /** Resolves when every worker has started or failed; rejects with the reason when all have failed. */
@@ -96,7 +96,7 @@ export class Primary {
     });
     const running: Running = { worker, orders: channel, ended };
     this.#running.add(running);
-    this.#commons.serve(channel);
+    this.#sharedState.serve(channel);
     let isReplaced = false;
     let failure: string | null = null;
     return new Promise((resolve, reject) => {

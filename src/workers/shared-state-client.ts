@@ -5,7 +5,7 @@ import type { Channel } from '../store/hub/channel.js';
 import type { HubCalls } from '../store/hub/hub.js';
 import { openHubStore } from '../store/hub/store.js';
 import type { SandboxAddress } from '../tenant.js';
-import type { CommonCalls, WorkerCalls } from './shared-state.js';
+import type { SharedStateCalls, WorkerCalls } from './shared-state.js';
 import { withinMs } from './within.js';
 
 export interface MemberOptions {
@@ -19,18 +19,18 @@ export interface MemberOptions {
 const answerWithinMs = 2_500;
 
 /** A worker's side of the state that all workers share: calls to the primary. */
-export function joinCommons(
-  channel: Channel<HubCalls & CommonCalls>,
+export function connectSharedState(
+  channel: Channel<HubCalls & SharedStateCalls>,
   { clock, sandbox, usesRedis }: MemberOptions,
 ): Shared {
   return {
     store: usesRedis ? null : openHubStore(channel, clock),
     sandbox,
     operationBudget: { take: (clientId) => channel.call('takeOperation', clientId) },
-    places: {
+    clientConnections: {
       async take(clientId) {
-        const isTaken = await channel.call('takePlace', clientId);
-        return isTaken ? () => channel.notify('leavePlace', clientId) : null;
+        const isTaken = await channel.call('takeSocket', clientId);
+        return isTaken ? () => channel.notify('releaseSocket', clientId) : null;
       },
     },
     peers: {

@@ -15,12 +15,12 @@ import { primaryReport } from './primary-report.js';
 import { withinMs } from './within.js';
 
 /** Calls of a worker to the primary, besides those to the hub. */
-export interface CommonCalls {
+export interface SharedStateCalls {
   /** See `OperationBudget`. */
   takeOperation(clientId: string): number | null;
   /** Takes a socket of the client's connection limit; false where none is left. */
-  takePlace(clientId: string): boolean;
-  leavePlace(clientId: string): void;
+  takeSocket(clientId: string): boolean;
+  releaseSocket(clientId: string): void;
   /** Reports of the other workers. */
   health(): Promise<readonly HealthReport[]>;
   metrics(own: MetricsReport): Promise<readonly MetricsReport[]>;
@@ -36,7 +36,7 @@ export interface WorkerCalls extends HubNotices {
 const healthWithinMs = 300;
 const metricsWithinMs = 2_000;
 
-export interface CommonsOptions {
+export interface SharedStateOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
@@ -44,7 +44,7 @@ export interface CommonsOptions {
 }
 
 /** The state that the workers of one gateway share; it lives in the primary. */
-export class Commons {
+export class SharedState {
   /** Null where the workers share Redis. */
   readonly #hub: Hub | null;
   readonly #log: Log;
@@ -54,7 +54,7 @@ export class Commons {
   /** Last reports of the workers that have ended, merged. */
   #ended: Promise<readonly MetricsReport[]> = Promise.resolve([]);
 
-  constructor({ config, clock, log, socketsPerClient: most = socketsPerClient }: CommonsOptions) {
+  constructor({ config, clock, log, socketsPerClient: most = socketsPerClient }: SharedStateOptions) {
     this.#log = log;
     this.#hub = config.redisUrl === null ? new Hub({ clock, maxBytes: cacheShares(config).hubBytes }) : null;
     this.#operations = new RateBuckets(config.clientRatePerMinute ?? Number.POSITIVE_INFINITY, clock);
@@ -70,10 +70,10 @@ export class Commons {
     channel.onClose(() => this.#end(member));
   }
 
-  #callsOf(member: Member): CommonCalls {
+  #callsOf(member: Member): SharedStateCalls {
     return {
       takeOperation: (clientId) => this.#operations.take(clientId),
-      takePlace: (clientId) => {
+      takeSocket: (clientId) => {
         const release = this.#connections.take(clientId);
         if (!release) return false;
         const releases = member.connections.get(clientId);
@@ -81,7 +81,7 @@ export class Commons {
         else member.connections.set(clientId, [release]);
         return true;
       },
-      leavePlace: (clientId) => {
+      releaseSocket: (clientId) => {
         const releases = member.connections.get(clientId) ?? [];
         releases.pop()?.();
         if (releases.length === 0) member.connections.delete(clientId);

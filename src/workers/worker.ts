@@ -7,11 +7,11 @@ import { createLog } from '../log.js';
 import { surviveWriteErrors } from '../log-output.js';
 import { Channel } from '../store/hub/channel.js';
 import type { HubCalls } from '../store/hub/hub.js';
-import { type CommonCalls, cacheShares } from './shared-state.js';
 import { handedConnections } from './handed-connections.js';
 import type { LifecycleCalls, LifecycleOrders } from './lifecycle.js';
-import { joinCommons } from './shared-state-client.js';
 import { processPort } from './process-port.js';
+import { cacheShares, type SharedStateCalls } from './shared-state.js';
+import { connectSharedState } from './shared-state-client.js';
 import { receiveConnections } from './worker-connections.js';
 
 /*
@@ -22,7 +22,7 @@ surviveWriteErrors();
 process.once('disconnect', () => process.exit(1));
 // A terminal sends it to the whole group; the primary tells the workers.
 process.on('SIGHUP', () => {});
-const channel = new Channel<HubCalls & CommonCalls & LifecycleCalls>(processPort(process));
+const channel = new Channel<HubCalls & SharedStateCalls & LifecycleCalls>(processPort(process));
 // Before the gateway has started there are no requests to complete.
 let leave: (code: number) => void = (code) => process.exit(code);
 let reload = () => {};
@@ -42,7 +42,7 @@ async function serve(): Promise<void> {
   const gateway = await startGateway({
     config: { ...config, cacheMaxBytes: cacheShares(config).workerBytes },
     log,
-    shared: joinCommons(channel, { clock: realClock, sandbox, usesRedis: config.redisUrl !== null }),
+    shared: connectSharedState(channel, { clock: realClock, sandbox, usesRedis: config.redisUrl !== null }),
     listen: async (server) => {
       const connections = handedConnections(server, { url, port });
       receiveConnections(connections, (...answer) => channel.notify('took', ...answer));

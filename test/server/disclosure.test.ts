@@ -4,10 +4,10 @@ import { ManualClock } from '../../src/clock.js';
 import { listen } from '../../src/server/http/listen.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
-import { Told } from '../support/secret-scan.js';
+import { SecretScan } from '../support/secret-scan.js';
 
 /** Reads through both interfaces, over HTTP and a socket; everything that came back, as text. */
-async function everythingTold(gw: TestGateway): Promise<string> {
+async function everythingSent(gw: TestGateway): Promise<string> {
   const document = '{ project { name } networks { name } triggers(first: 1) { nodes { id } } }';
   const answer = await gw.queryWithErrors(document, {}, { headers: { 'x-upstream-cost': '1' } });
   await using socket = await openSocket(gw, { init: {} });
@@ -20,7 +20,7 @@ async function everythingTold(gw: TestGateway): Promise<string> {
   return JSON.stringify([answer, [...answer.headers], overSocket, await waveform.text(), texts, gw.logText]);
 }
 
-describe('neither answers, logs, metrics nor readiness tell a key or an address', () => {
+describe('neither answers, logs, metrics nor readiness disclose a key or an address', () => {
   const echo = (key: string) => JSON.stringify({ error: { code: `Bearer ${key}`, message: `key ${key}` } });
   const troubles: [string, (gw: TestGateway) => void][] = [
     ['when nothing is wrong', () => {}],
@@ -65,11 +65,11 @@ describe('neither answers, logs, metrics nor readiness tell a key or an address'
   it.each(troubles)('%s', async (_, trouble) => {
     await using gw = await startGateway({ env: { LOG_LEVEL: 'debug' } });
     trouble(gw);
-    const told = await everythingTold(gw);
+    const sent = await everythingSent(gw);
     const { projectKey, catalogueKey, projectUrl, catalogueUrl } = gw.sandbox;
-    for (const secret of [projectKey, catalogueKey]) expect(told).not.toContain(secret);
-    for (const url of [projectUrl, catalogueUrl]) expect(told).not.toContain(new URL(url).host);
-    expect(told).not.toMatch(/<html|node_modules|at .*\.(ts|js):\d/i);
+    for (const secret of [projectKey, catalogueKey]) expect(sent).not.toContain(secret);
+    for (const url of [projectUrl, catalogueUrl]) expect(sent).not.toContain(new URL(url).host);
+    expect(sent).not.toMatch(/<html|node_modules|at .*\.(ts|js):\d/i);
   });
 
   it('when a host cannot be found or does not answer', async () => {
@@ -82,9 +82,9 @@ describe('neither answers, logs, metrics nor readiness tell a key or an address'
         UPSTREAM_TIMEOUT_MS: '300',
       },
     });
-    const told = await everythingTold(gw);
-    expect(told).not.toMatch(/nowhere\.invalid|secret-path|svc_sk/);
-    expect(told).not.toContain(new URL(url).host);
+    const sent = await everythingSent(gw);
+    expect(sent).not.toMatch(/nowhere\.invalid|secret-path|svc_sk/);
+    expect(sent).not.toContain(new URL(url).host);
     silent.closeAllConnections();
     silent.close();
   });
@@ -132,9 +132,9 @@ describe('upstream that repeats a secret which was not sent to it', () => {
       const { errors } = await gw.queryWithErrors(document, {}, { headers });
       expect(errors?.[0]?.message).toMatch(/^said .*\[secret\].* of it$/);
       expect(errors?.[0]?.extensions.upstream).toMatchObject({ code: null, requestId: null });
-      const told = JSON.stringify(errors) + gw.logText;
+      const sent = JSON.stringify(errors) + gw.logText;
       // The ends of a text in base64 depend on what is beside it.
-      for (const text of [secret, repeated, repeated.slice(6, -6)]) expect(told).not.toContain(text);
+      for (const text of [secret, repeated, repeated.slice(6, -6)]) expect(sent).not.toContain(text);
     }
   });
 
@@ -175,41 +175,41 @@ describe('upstream that repeats a secret which was not sent to it', () => {
   });
 });
 
-describe('a secret that a gateway tells in any test of this suite', () => {
+describe('a secret that a gateway discloses in any test of this suite', () => {
   it.each(['svc_sk_of-a-client', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJtZSJ9.', 'some token', '127.0.0.1:4999'])(
     'fails that test: %s',
     (secret) => {
-      const told = new Told(['some token', '127.0.0.1:4999']);
-      const hear = told.pieces();
-      for (const half of [secret.slice(0, 4), secret.slice(4)]) hear(`${half}\r\n1f\r\n`);
-      expect(() => told.expectNone()).toThrow(/told a secret/);
+      const scan = new SecretScan(['some token', '127.0.0.1:4999']);
+      const scanPiece = scan.pieces();
+      for (const half of [secret.slice(0, 4), secret.slice(4)]) scanPiece(`${half}\r\n1f\r\n`);
+      expect(() => scan.expectNone()).toThrow(/disclosed a secret/);
     },
   );
 
   it('is no hint at the form of keys, and no word as short as any other', () => {
-    const told = new Told(['abc']);
-    told.add('abc: keys start with svc_sk_');
-    told.expectNone();
+    const scan = new SecretScan(['abc']);
+    scan.add('abc: keys start with svc_sk_');
+    scan.expectNone();
   });
 
-  it('is heard on the connection itself, whoever asks there', async () => {
+  it('is found on the connection itself, whichever client connects', async () => {
     const server = createServer((request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`data: ${String(request.headers.authorization).slice(7, 13)}`);
       response.end(String(request.headers.authorization).slice(13));
     });
     const { port, url } = await listen(server, 0, '127.0.0.1');
-    const told = {
-      sent: new Told([]),
-      answered: new Told(['a token of ours']),
-      asked: new Told(['a token of ours']),
+    const scans = {
+      sent: new SecretScan([]),
+      answered: new SecretScan(['a token of ours']),
+      asked: new SecretScan(['a token of ours']),
     };
-    told.sent.hearServer(port);
-    told.answered.hearAnswersOf(port);
-    told.asked.hearSentTo(port);
+    scans.sent.scanServer(port);
+    scans.answered.scanResponsesOf(port);
+    scans.asked.scanRequestsTo(port);
     const response = await fetch(url, { headers: { authorization: 'Bearer a token of ours' } });
     await response.text();
-    for (const one of Object.values(told)) expect(() => one.expectNone()).toThrow(/a token of ours/);
+    for (const one of Object.values(scans)) expect(() => one.expectNone()).toThrow(/a token of ours/);
     server.close();
   });
 });

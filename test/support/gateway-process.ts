@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cleanUpAfterTests } from './clean-up.js';
-import { Told } from './secret-scan.js';
+import { SecretScan } from './secret-scan.js';
 
 /** The gateway as a process of its own, built like the one that is published. */
 export interface GatewayProcess extends AsyncDisposable {
@@ -38,7 +38,7 @@ export interface GatewayProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Modules loaded before it, from the root of the package. */
   readonly preload?: readonly string[];
-  /** A descriptor in place of a pipe that the test reads; the address is then told over another. */
+  /** A descriptor in place of a pipe that the test reads; the address then comes over another. */
   readonly stdout?: number;
   readonly stderr?: number;
 }
@@ -55,20 +55,20 @@ export function startProcess({
   });
   let stdout = '';
   let stderr = '';
-  const told = new Told(secretsIn(env));
-  const hearOutput = told.pieces();
-  const hearErrors = told.pieces();
+  const scan = new SecretScan(secretsIn(env));
+  const scanOutput = scan.pieces();
+  const scanErrors = scan.pieces();
   const exit = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.on('close', (code, signal) => resolve({ code, signal }));
   });
   const url = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (chunk) => {
       stdout += chunk;
-      hearOutput(String(chunk));
+      scanOutput(String(chunk));
       const line = stdout.split('\n').find((text) => text.includes('"Listening"') && text.endsWith('}'));
       if (!line) return;
       const { url } = JSON.parse(line);
-      told.hearAnswersOf(Number(new URL(url).port));
+      scan.scanResponsesOf(Number(new URL(url).port));
       resolve(url);
     });
     exit.then(() => reject(new Error(`The process ended: ${stderr}`)));
@@ -76,12 +76,12 @@ export function startProcess({
   url.catch(() => {});
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
-    hearErrors(String(chunk));
+    scanErrors(String(chunk));
   });
   const stop = async () => {
     child.kill('SIGKILL');
     await exit;
-    told.expectNone();
+    scan.expectNone();
   };
   cleanUpAfterTests(stop);
   return {

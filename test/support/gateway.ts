@@ -4,15 +4,15 @@ import { parseConfig, secretsOf } from '../../src/config/config.js';
 import { createLog } from '../../src/log.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
 import { cleanUpAfterTests } from './clean-up.js';
+import { SecretScan } from './secret-scan.js';
 import { startSeveral } from './several-apps.js';
-import { Told } from './secret-scan.js';
 
 export interface TestGatewayOptions {
-  /** Of the sandbox behind; `live: false` and the gateway's clock unless told otherwise. */
+  /** Of the sandbox behind; `live: false` and the gateway's clock unless stated otherwise. */
   readonly sandbox?: SandboxOptions;
   /** A sandbox that the test started itself: it outlives the gateway. */
   readonly behind?: Sandbox;
-  /** Which interfaces are configured; both unless told otherwise. */
+  /** Which interfaces are configured; both unless stated otherwise. */
   readonly project?: boolean;
   readonly catalogue?: boolean;
   /** Settings on top, as the environment would give them; `undefined` takes one away. */
@@ -41,7 +41,7 @@ export interface TestGateway extends AsyncDisposable {
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Reads PERSISTED_OPERATIONS_FILE again, as SIGHUP does. */
   reload(): void;
-  /** With the time that what is in flight may take; none unless given. Fails when it has told a secret. */
+  /** With the time that what is in flight may take; none unless given. Fails when it has disclosed a secret. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -73,14 +73,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const sandbox =
     options.behind ?? (await startSandbox({ live: false, ...(clock && { clock }), ...options.sandbox }));
   const logTexts: string[] = [];
-  const told = new Told(secretsUsed(sandbox, options.env));
+  const scan = new SecretScan(secretsUsed(sandbox, options.env));
   const config = parseConfig({ WORKERS: workersOf(options), ...environment(sandbox, options) });
   const log = createLog({
     level: config.logLevel,
     secrets: secretsOf(config),
     write(line) {
       logTexts.push(line);
-      told.add(line);
+      scan.add(line);
     },
   });
   const start = config.workers > 1 ? startSeveral : startApp;
@@ -91,14 +91,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(clock && { clock }),
     ...(options.socketsPerClient !== undefined && { socketsPerClient: options.socketsPerClient }),
   });
-  told.hearServer(gateway.port);
-  if (config.tracing !== null) told.hearSentTo(Number(new URL(config.tracing.url).port));
+  scan.scanServer(gateway.port);
+  if (config.tracing !== null) scan.scanRequestsTo(Number(new URL(config.tracing.url).port));
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => {
     closing ??= (async () => {
       await gateway.close(graceMs);
       if (!options.behind) await sandbox.close();
-      told.expectNone();
+      scan.expectNone();
     })();
     return closing;
   };

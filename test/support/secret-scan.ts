@@ -4,12 +4,12 @@ import type { Socket } from 'node:net';
 import { format } from 'node:util';
 
 /**
- * Everything that the gateway of a test told: what went out by its port, whoever asked and however much of it was read,
+ * Everything that the gateway of a test has sent: what went out by its port, whoever asked and however much of it was read,
  * lines of its log, traces. All of that is searched for the secrets that it used and that its clients sent, so that the
- * whole suite is one test of what may not be told. Only what was compressed goes by unseen: GraphiQL's page, which is
+ * whole suite is one test of what may not be disclosed. Only what was compressed goes by unseen: GraphiQL's page, which is
  * also sent plain.
  */
-export class Told {
+export class SecretScan {
   readonly #secrets = new Set<string>();
   #leak: string | null = null;
 
@@ -17,7 +17,7 @@ export class Told {
     for (const secret of secrets) this.addSecret(secret);
   }
 
-  /** What is as short as `abc` can be told by chance; project keys are known by their form. */
+  /** What is as short as `abc` can occur by chance; project keys are known by their form. */
   addSecret(secret: string): void {
     if (secret.length >= 8 && !secret.startsWith('svc_sk_')) this.#secrets.add(secret);
   }
@@ -40,24 +40,24 @@ export class Told {
     };
   }
 
-  /** Hears what is sent by the server of this process at `port`, and which secrets its clients send. */
-  hearServer(port: number): void {
+  /** Scans what is sent by the server of this process at `port`, and which secrets its clients send. */
+  scanServer(port: number): void {
     servers.set(port, this);
   }
 
-  /** Hears what this process is sent by the one at `port`. */
-  hearAnswersOf(port: number): void {
+  /** Scans what this process is sent by the one at `port`. */
+  scanResponsesOf(port: number): void {
     answering.set(port, this);
   }
 
-  /** Hears what this process sends to the one at `port`. */
-  hearSentTo(port: number): void {
+  /** Scans what this process sends to the one at `port`. */
+  scanRequestsTo(port: number): void {
     receiving.set(port, this);
   }
 
-  /** @throws when a secret, or anything with the form of one, was told */
+  /** @throws when a secret, or anything with the form of one, was sent */
   expectNone(): void {
-    if (this.#leak !== null) throw new Error(`The gateway told a secret: …${this.#leak}`);
+    if (this.#leak !== null) throw new Error(`The gateway disclosed a secret: …${this.#leak}`);
   }
 }
 
@@ -65,9 +65,9 @@ export class Told {
 const keyForm = /svc_sk_\w+|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\./;
 const longestSecret = 2_000;
 
-const servers = new Map<number, Told>();
-const answering = new Map<number, Told>();
-const receiving = new Map<number, Told>();
+const servers = new Map<number, SecretScan>();
+const answering = new Map<number, SecretScan>();
+const receiving = new Map<number, SecretScan>();
 
 let isTapped = false;
 let isConsoleTapped = false;
@@ -87,16 +87,16 @@ export function tapConnections(): void {
   });
   subscribe('http.server.request.start', (message) => {
     const { request } = message as { request: IncomingMessage };
-    const told = servers.get(request.socket.localPort ?? 0);
-    told?.addSecret((request.headers.authorization ?? '').replace(/^Bearer +/i, ''));
-    told?.addSecret(String(request.headers['x-catalogue-key'] ?? ''));
+    const scan = servers.get(request.socket.localPort ?? 0);
+    scan?.addSecret((request.headers.authorization ?? '').replace(/^Bearer +/i, ''));
+    scan?.addSecret(String(request.headers['x-catalogue-key'] ?? ''));
   });
 }
 
-const onConsole = new Told([]);
+const onConsole = new SecretScan([]);
 
-/** Hears what a gateway, or a package that it uses, says past its log. */
-export function tapConsole(): Told {
+/** Scans what a gateway, or a package that it uses, says past its log. */
+export function tapConsole(): SecretScan {
   if (isConsoleTapped) return onConsole;
   isConsoleTapped = true;
   for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
@@ -111,36 +111,36 @@ export function tapConsole(): Told {
 
 type Chunk = string | Uint8Array;
 
-function tapWrites(socket: Socket, told: () => Told | undefined): void {
-  const hear = lazily(told);
+function tapWrites(socket: Socket, scanOf: () => SecretScan | undefined): void {
+  const scanChunk = lazily(scanOf);
   const write = socket._write;
   const writev = socket._writev;
   socket._write = (chunk, encoding, callback) => {
-    hear(chunk);
+    scanChunk(chunk);
     write.call(socket, chunk, encoding, callback);
   };
   socket._writev = (chunks, callback) => {
-    for (const { chunk } of chunks) hear(chunk);
+    for (const { chunk } of chunks) scanChunk(chunk);
     writev?.call(socket, chunks, callback);
   };
 }
 
-function tapReads(socket: Socket, told: () => Told | undefined): void {
-  const hear = lazily(told);
+function tapReads(socket: Socket, scanOf: () => SecretScan | undefined): void {
+  const scanChunk = lazily(scanOf);
   const push = socket.push;
   socket.push = (chunk, encoding) => {
-    if (chunk !== null) hear(chunk);
+    if (chunk !== null) scanChunk(chunk);
     return push.call(socket, chunk, encoding);
   };
 }
 
 // Whose connection it is, is known only when the first bytes go.
-function lazily(told: () => Told | undefined): (chunk: Chunk) => void {
-  let hear: ((piece: string) => void) | undefined;
+function lazily(scanOf: () => SecretScan | undefined): (chunk: Chunk) => void {
+  let scanChunk: ((piece: string) => void) | undefined;
   return (chunk) => {
-    hear ??= told()?.pieces();
+    scanChunk ??= scanOf()?.pieces();
     // Secrets are ASCII: what other characters are taken for does not matter.
-    hear?.(
+    scanChunk?.(
       typeof chunk === 'string'
         ? chunk
         : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1'),

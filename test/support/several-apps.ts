@@ -3,8 +3,13 @@ import { realClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { Channel } from '../../src/store/hub/channel.js';
 import type { HubCalls } from '../../src/store/hub/hub.js';
-import { type CommonCalls, Commons, cacheShares, type WorkerCalls } from '../../src/workers/shared-state.js';
-import { joinCommons } from '../../src/workers/shared-state-client.js';
+import {
+  cacheShares,
+  SharedState,
+  type SharedStateCalls,
+  type WorkerCalls,
+} from '../../src/workers/shared-state.js';
+import { connectSharedState } from '../../src/workers/shared-state-client.js';
 import { sharedListening } from './listening.js';
 import { messagePorts } from './ports.js';
 
@@ -15,16 +20,16 @@ import { messagePorts } from './ports.js';
 export async function startSeveral(options: GatewayOptions): Promise<Gateway> {
   const { clock = realClock, log = createLog({ level: 'silent', secrets: [] }), socketsPerClient } = options;
   const config = options.config;
-  const commons = new Commons({ config, clock, log, ...(socketsPerClient && { socketsPerClient }) });
+  const sharedState = new SharedState({ config, clock, log, ...(socketsPerClient && { socketsPerClient }) });
   const front = sharedListening(config);
   const started = Array.from({ length: config.workers }, async () => {
     const { ends, close } = messagePorts();
-    commons.serve(new Channel<WorkerCalls>(ends[0]));
-    const channel = new Channel<HubCalls & CommonCalls>(ends[1]);
+    sharedState.serve(new Channel<WorkerCalls>(ends[0]));
+    const channel = new Channel<HubCalls & SharedStateCalls>(ends[1]);
     const gateway = await startGateway({
       ...options,
       config: { ...config, cacheMaxBytes: cacheShares(config).workerBytes },
-      shared: joinCommons(channel, { clock, sandbox: null, usesRedis: config.redisUrl !== null }),
+      shared: connectSharedState(channel, { clock, sandbox: null, usesRedis: config.redisUrl !== null }),
       listen: (server) => front.add(server),
     });
     return { gateway, close };

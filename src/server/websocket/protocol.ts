@@ -25,7 +25,7 @@ export interface ProtocolOptions {
   readonly clientRate: ClientRate;
   readonly onFinished: OnFinished;
   /** Limit of open sockets per client. */
-  readonly places: ClientConnections;
+  readonly clientConnections: ClientConnections;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -37,7 +37,7 @@ const initTimeoutMs = 5_000;
 export function socketProtocol(
   options: ProtocolOptions,
 ): ServerOptions<Record<string, unknown>, SocketSession> {
-  const { engine, answers, access, clientRate, onFinished, places, clock, log } = options;
+  const { engine, answers, access, clientRate, onFinished, clientConnections, clock, log } = options;
   const begunBy = new WeakMap<ExecutionArgs, Begun>();
 
   async function connect({ extra: session, connectionParams }: SocketContext): Promise<boolean> {
@@ -48,7 +48,7 @@ export function socketProtocol(
       session.parts.close(4403, clientError(error, log).message.slice(0, 100));
       return false;
     }
-    const releaseConnection = await places.take(client.id);
+    const releaseConnection = await clientConnections.take(client.id);
     if (releaseConnection === null) {
       client.release();
       session.parts.close(1013, 'Too many sockets of one client');

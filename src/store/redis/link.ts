@@ -197,7 +197,8 @@ export class RedisLink implements Connection {
       for (const channel of this.#messageListeners.keys()) this.#subscribe(channel);
       this.#log.info({}, 'Redis is reachable: cache, budget and feeds are shared');
     } else {
-      const message = 'Redis is unreachable: this instance is partitioned, and keeps to its share of each budget';
+      const message =
+        'Redis is unreachable: this instance is partitioned, and keeps to its share of each budget';
       this.#log.warn({ reason: this.#reason }, message);
     }
     for (const listener of [...this.#listeners]) listener();
