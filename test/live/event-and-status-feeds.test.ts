@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { aCatalogueEvent, aSensor } from '../../src/sandbox/builders.js';
 import { emptyWorld } from '../../src/sandbox/world.js';
+import { getEventStream } from '../support/event-stream.js';
 import { startGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 import { issueEvent, polling, quick } from './live-gateway.js';
@@ -95,6 +96,38 @@ describe('eventChanges', () => {
     again.send(subscribe(filtered(JSON.stringify(eventChanges.cursor))));
     expect((await again.next()).payload.data.eventChanges.event.projectEventId).toBe('next');
   });
+
+  it('resumes by GET after a day of many, at another gateway', async () => {
+    await using gw = await start();
+    const resumable =
+      'subscription ($after: String) { eventChanges(after: $after) { kind cursor event { projectEventId } } }';
+    const changesOf = (text: string) =>
+      text
+        .split('\n')
+        .filter((line) => line.startsWith('data: {'))
+        .map((line) => JSON.parse(line.slice('data: '.length)).data.eventChanges);
+    const first = await getEventStream(gw, resumable);
+    await polling(gw.sandbox, '/v1/events');
+    const { events } = gw.sandbox.world.project;
+    for (let i = 0; i < 600; i++) issueEvent(gw.sandbox, `e${i}`);
+    await vi.waitFor(() => expect(first.text().split('data: {')).toHaveLength(601), 60_000);
+    const changes = changesOf(first.text());
+    expect(Math.max(...changes.map(({ cursor }) => cursor.length))).toBeLessThanOrEqual(1_000);
+    await first.reader.cancel();
+    Object.assign(events[7] ?? {}, { magnitude: 5 });
+    issueEvent(gw.sandbox, 'next');
+    await using another = await startGateway({ env: quick, behind: gw.sandbox });
+    const resumed = await getEventStream(another, resumable, { after: changes.at(-1).cursor });
+    await vi.waitFor(() => expect(changesOf(resumed.text())).toHaveLength(2), 60_000);
+    issueEvent(gw.sandbox, 'live');
+    await vi.waitFor(() => expect(changesOf(resumed.text())).toHaveLength(3), 60_000);
+    expect(changesOf(resumed.text()).map(({ kind, event }) => [kind, event.projectEventId])).toEqual([
+      ['REISSUED', 'e7'],
+      ['ISSUED', 'next'],
+      ['ISSUED', 'live'],
+    ]);
+    await resumed.reader.cancel();
+  }, 180_000);
 
   it('ends with FORBIDDEN on a plan without event detection', async () => {
     await using gw = await start();

@@ -15,12 +15,27 @@ export async function openEventStream(
   query: string,
   { headers, signal }: RequestOptions = {},
 ): Promise<EventStream> {
-  const response = await gw.fetch('/graphql', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
-    body: JSON.stringify({ query }),
-    ...(signal && { signal }),
-  });
+  return streamOf(
+    await gw.fetch('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+      body: JSON.stringify({ query }),
+      ...(signal && { signal }),
+    }),
+  );
+}
+
+/** The same by GET, as an `EventSource` asks for it. */
+export async function getEventStream(
+  gw: Pick<TestGateway, 'fetch'>,
+  query: string,
+  variables: object = {},
+): Promise<EventStream> {
+  const parameters = new URLSearchParams({ query, variables: JSON.stringify(variables) });
+  return streamOf(await gw.fetch(`/graphql?${parameters}`, { headers: { accept: 'text/event-stream' } }));
+}
+
+function streamOf(response: Response): EventStream {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) throw new Error('No stream came');
   let got = '';

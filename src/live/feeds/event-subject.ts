@@ -51,6 +51,7 @@ export function eventSubject(source: Source): Subject<EventRecord, EventChangeKi
         project ? projectSolution(project.value) : catalogue && catalogueSolution(catalogue.value),
       ),
     isFinal: () => false,
+    allEnd: false,
     isOpen: () => false,
     kindOf({ time, event }, isKnown) {
       const origin = event.solution?.originTime;

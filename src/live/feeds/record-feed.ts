@@ -14,7 +14,7 @@ import { positionBeside, type RecordList } from '../tracking/beside-list.js';
 import type { Change, Subject } from '../tracking/change.js';
 import { ChangeAppender } from '../tracking/change-appender.js';
 import { ChangeDetector } from '../tracking/change-detector.js';
-import { decodePosition, encodePosition } from '../tracking/cursor.js';
+import { Cursors } from '../tracking/cursor.js';
 import { PendingResumes, type Resume } from '../tracking/pending-resumes.js';
 import { type Known, Snapshot } from '../tracking/snapshot.js';
 import type { Feed, FeedListener, FeedStatus, Listening } from './feed.js';
@@ -56,7 +56,7 @@ export interface PollState<Rec, Kind extends string> {
  */
 export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Kind>> {
   readonly #options: RecordFeedOptions<Rec, Kind>;
-  readonly #scope: string;
+  readonly #cursors: Cursors;
   readonly #detector: ChangeDetector<Rec, Kind>;
   readonly #appender: ChangeAppender<Rec, Kind>;
   readonly #publisher: ChangePublisher<Rec>;
@@ -69,10 +69,11 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   constructor(options: RecordFeedOptions<Rec, Kind>) {
     const { subject, reader, changes, clock, random, lookbackMs, onDelivering } = options;
     this.#options = options;
-    this.#scope = `${subject.name} ${subject.source} ${options.scope}`;
+    const name = `${subject.name} ${subject.source} ${options.scope}`;
+    this.#cursors = new Cursors({ name, allEnd: subject.allEnd });
     const detector = new ChangeDetector(subject, clock);
     this.#detector = detector;
-    this.#appender = new ChangeAppender({ subject, detector, clock, scope: this.#scope, onDelivering });
+    this.#appender = new ChangeAppender({ subject, detector, clock, cursors: this.#cursors, onDelivering });
     const isLeader = () => this.#publisher.isLeader;
     this.#sweepAndBackfill = new SweepAndBackfill({
       subject,
@@ -126,12 +127,12 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   }
 
   check(after: string): void {
-    decodePosition(this.#scope, after);
+    this.#cursors.decode(after);
   }
 
   subscribe(after: string | null, listener: FeedListener<Change<Rec, Kind>>): Listening {
     const listening = this.#subscribers.enter(listener);
-    const resume = after === null ? null : { cursor: after, position: decodePosition(this.#scope, after) };
+    const resume = after === null ? null : { cursor: after, position: this.#cursors.decode(after) };
     const waiting = this.#publisher.upTo(resume?.position.logged ?? null);
     if (!waiting) this.#begin(listener, resume);
     else void waiting.then(() => this.#subscribers.has(listener) && this.#begin(listener, resume));
@@ -174,10 +175,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       // Upstream composed the list some time before it arrived.
       const isLater = ({ announced, seenAtMs }: Known<Rec, Kind>) =>
         announced > 0 && seenAtMs > list.readAtMs - longestReadMs;
-      return encodePosition(
-        this.#scope,
-        positionBeside(list, { ...shared, snapshot, coveredFromMs, isLater }),
-      );
+      return this.#cursors.encode(positionBeside(list, { ...shared, snapshot, coveredFromMs, isLater }));
     }
     const snapshot = new Snapshot<Rec, Kind>(subject);
     for (const record of [...newest.records, ...list.records]) {
@@ -188,7 +186,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const isLater = ({ state }: Known<Rec, Kind>) =>
       clocksAgree && state.timeMs >= clock.wallMs(list.readAtMs);
     const { coversFromMs: coveredFromMs } = newest;
-    return encodePosition(this.#scope, positionBeside(list, { ...shared, snapshot, coveredFromMs, isLater }));
+    return this.#cursors.encode(positionBeside(list, { ...shared, snapshot, coveredFromMs, isLater }));
   }
 
   status(): FeedStatus {

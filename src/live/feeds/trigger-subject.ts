@@ -26,6 +26,7 @@ export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
   readAtMs: (trigger) => trigger.readAtMs,
   fingerprintOf,
   isFinal: (trigger) => trigger.status === 'CLOSED',
+  allEnd: true,
   isOpen: (trigger) => trigger.status === 'OPEN',
   kindOf(trigger, isKnown) {
     if (trigger.status === 'CLOSED') return 'CLOSED';

@@ -1,5 +1,5 @@
 import type { Change, Subject } from './change.js';
-import { decodePosition, encodePosition, idNumber, type Position, stateNumber } from './cursor.js';
+import { type Cursors, idNumber, type Position, stateNumber } from './cursor.js';
 import type { Snapshot } from './snapshot.js';
 
 /**
@@ -35,10 +35,10 @@ export function adapted<Rec, Kind extends string>(
   feed: {
     readonly subject: Subject<Rec, Kind>;
     readonly snapshot: Snapshot<Rec, string>;
-    readonly scope: string;
+    readonly cursors: Cursors;
   },
 ): Change<Rec, Kind> | null {
-  const { subject, snapshot, scope } = feed;
+  const { subject, snapshot, cursors } = feed;
   const { record, kind } = change;
   const before = ahead.get(idNumber(subject.idOf(record)));
   if (before === null) return null;
@@ -50,9 +50,9 @@ export function adapted<Rec, Kind extends string>(
     ...change,
     kind: isFirst ? subject.kindOf(record, true) : kind,
     cursor() {
-      const position = decodePosition(scope, change.cursor());
+      const position = cursors.decode(change.cursor());
       const known = new Map([...position.known, ...unknown]);
-      return encodePosition(scope, { ...position, logged: null, known });
+      return cursors.encodeAgain({ ...position, logged: null, known });
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Position } from './cursor.js';
+import type { FullPosition } from './cursor.js';
 import { positionOf } from './known-set.js';
 import type { Known, Snapshot, State } from './snapshot.js';
 
@@ -30,13 +30,12 @@ export interface Surroundings<Rec, Kind extends string> {
 export function positionBeside<Rec, Kind extends string>(
   list: RecordList<Rec>,
   { snapshot, coveredFromMs, nowMs, isLater, idOf, stateOf }: Surroundings<Rec, Kind>,
-): Position {
+): FullPosition {
   const listed = new Map(list.records.map((record) => [idOf(record), stateOf(record)]));
   const afterMs = list.afterMs ?? Number.POSITIVE_INFINITY;
   const isUnknown = (known: Known<Rec, Kind>) =>
     !listed.has(known.id) &&
     ((known.state.timeMs > afterMs && list.matches(known.state.record)) || isLater(known));
-  const unknown = snapshot.ordered.filter(isUnknown);
   const position = positionOf({
     records: snapshot.ordered,
     last: snapshot.size - 1,
@@ -48,7 +47,6 @@ export function positionBeside<Rec, Kind extends string>(
     },
     coveredFromMs,
     nowMs,
-    unknownFromMs: unknown[0]?.state.timeMs ?? Number.POSITIVE_INFINITY,
   });
   return { ...position, logged: null };
 }

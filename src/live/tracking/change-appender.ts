@@ -3,6 +3,7 @@ import type { LogOffset } from '../../store/store.js';
 import type { Change, Subject } from './change.js';
 import type { ChangeDetector } from './change-detector.js';
 import { ChangeLog } from './change-log.js';
+import type { Cursors } from './cursor.js';
 import { newEpoch, Offsets } from './offsets.js';
 import { Replay } from './replay.js';
 import type { State } from './snapshot.js';
@@ -11,7 +12,7 @@ export interface ChangeAppenderOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
   readonly detector: ChangeDetector<Rec, Kind>;
   readonly clock: Clock;
-  readonly scope: string;
+  readonly cursors: Cursors;
   /** Called with each state of a record before a subscriber receives it. */
   readonly onDelivering: (record: Rec) => void;
 }
@@ -38,10 +39,10 @@ export class ChangeAppender<Rec, Kind extends string> {
   readonly #options: ChangeAppenderOptions<Rec, Kind>;
 
   constructor(options: ChangeAppenderOptions<Rec, Kind>) {
-    const { subject, clock, scope, detector } = options;
+    const { subject, clock, cursors, detector } = options;
     this.#options = options;
     this.log = new ChangeLog(clock);
-    this.replay = new Replay({ subject, snapshot: detector.snapshot, offsets: this.offsets, scope, clock });
+    this.replay = new Replay({ subject, snapshot: detector.snapshot, offsets: this.offsets, cursors, clock });
   }
 
   /** Appends those of the detected changes that the snapshot does not hold yet. */
@@ -129,7 +130,7 @@ export class ChangeAppender<Rec, Kind extends string> {
     if (before) snapshot.update(before, state);
     const seq = this.log.next;
     // Update the snapshot before subscribers run: their reads must see this change.
-    if (!before) known.announced = seq;
+    if (!wasShown) known.announced = subject.wasShown(state.traits) ? seq : Number.POSITIVE_INFINITY;
     if (state.isFinal) snapshot.finish(known, seq);
     const change: Change<Rec, Kind> = {
       kind: subject.kindOf(state.record, wasShown),

@@ -38,6 +38,8 @@ export interface Subject<Rec, Kind extends string> {
   fingerprintOf(record: Rec): string;
   /** True when the record cannot change any more. */
   isFinal(record: Rec): boolean;
+  /** True when every record becomes final in the end. */
+  readonly allEnd: boolean;
   /** True when the record is read again until it is final, however long that takes. */
   isOpen(record: Rec): boolean;
   /** True where a record with these traits could be shown to a subscriber: its first such state is delivered as a new record. */

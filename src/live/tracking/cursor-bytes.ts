@@ -1,7 +1,12 @@
+// With up to 7 bits that are pending, as many as an integer of bitwise operations holds.
+const mostBits = 24;
+
 /** Writes the number encodings used by cursors, little-endian. */
 export class ByteWriter {
   #bytes = new Uint8Array(256);
   #length = 0;
+  #pending = 0;
+  #pendingBits = 0;
 
   /** @param bytes width of the number, 4 at most */
   uint(value: number, bytes: number): void {
@@ -16,6 +21,31 @@ export class ByteWriter {
       rest = Math.floor(rest / 128);
     }
     this.#push(rest);
+  }
+
+  /** Writes an integer below 2^width, without a gap to the bits before; `flush` ends a sequence of them. */
+  bits(value: number, width: number): void {
+    if (width > mostBits) {
+      this.bits(Math.floor(value / 2 ** mostBits), width - mostBits);
+      this.bits(value % 2 ** mostBits, mostBits);
+      return;
+    }
+    this.#pending = (this.#pending << width) | value;
+    this.#pendingBits += width;
+    while (this.#pendingBits >= 8) {
+      this.#pendingBits -= 8;
+      this.#push(this.#pending >>> this.#pendingBits);
+      this.#pending &= (1 << this.#pendingBits) - 1;
+    }
+  }
+
+  /** Fills the last byte of a sequence of bits with zeros. */
+  flush(): void {
+    if (this.#pendingBits > 0) this.bits(0, 8 - this.#pendingBits);
+  }
+
+  get length(): number {
+    return this.#length;
   }
 
   checksum(): number {
@@ -41,6 +71,8 @@ export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #end: number;
   #at = 0;
+  #byte = 0;
+  #bitsLeft = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -58,17 +90,33 @@ export class ByteReader {
   }
 
   uint(bytes: number): number {
+    this.#bitsLeft = 0;
     let value = 0;
     for (let i = 0; i < bytes; i++) value += this.#next() * 256 ** i;
     return value;
   }
 
   varint(): number {
+    this.#bitsLeft = 0;
     let value = 0;
     for (let scale = 1; scale < 2 ** 53; scale *= 128) {
       const byte = this.#next();
       value += (byte % 128) * scale;
       if (byte < 128) break;
+    }
+    return value;
+  }
+
+  /** Reads an integer that `bits` wrote. Continues within a byte until another method is called. */
+  bits(width: number): number {
+    let value = 0;
+    for (let left = width; left > 0; left--) {
+      if (this.#bitsLeft === 0) {
+        this.#byte = this.#next();
+        this.#bitsLeft = 8;
+      }
+      this.#bitsLeft--;
+      value = value * 2 + ((this.#byte >> this.#bitsLeft) & 1);
     }
     return value;
   }

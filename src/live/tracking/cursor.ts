@@ -1,6 +1,8 @@
-import { CursorInvalid } from '../../errors.js';
+import { CursorExpired, CursorInvalid } from '../../errors.js';
 import type { LogOffset } from '../../store/store.js';
 import { ByteReader, ByteWriter, hash32 } from './cursor-bytes.js';
+import { RunningSums } from './known-digest.js';
+import { readEntries, unknownState, writeEntries } from './known-entries.js';
 
 /**
  * A position in a feed. It contains all that a resume needs after a restart or at another instance. All times in it are
@@ -9,118 +11,166 @@ import { ByteReader, ByteWriter, hash32 } from './cursor-bytes.js';
 export interface Position {
   /** Offset of the last change before it, in the epoch that issued it; null when it is not an offset of a log. */
   readonly logged: LogOffset | null;
-  /** Time of upstream's newest record. */
-  readonly timeMs: number;
-  /** Every listed record before this time is known; from it on, only those in `known`. */
+  /** Time of upstream's newest record, in microseconds. */
+  readonly timeUs: number;
+  /** Number of the last record with that time. */
+  readonly lastNumber: number;
+  /** Every listed record before this time is known; from it on, only those in `known` and `rest`. */
   readonly horizonMs: number;
   /** Time of the oldest record that is not final: a resume need not look for earlier ones. */
   readonly oldestOpenMs: number;
-  /** By `idNumber`: null when final, else `stateNumber` of the state it was in. */
-  readonly known: ReadonlyMap<number, number | null>;
+  /** By `idNumber`, the newest first: null when final, else `stateNumber` of the state it was in. */
+  readonly known: Known;
+  /** Sums over the known records for which there was no room (`withRest`); null when there was. */
+  readonly rest: readonly number[] | null;
 }
 
-// Two states can have the same number: one in 65,536 updates during a restart is then delivered late.
-const stateBytes = 2;
+type Known = ReadonlyMap<number, number | null>;
+
+/** A position that has not been encoded yet. */
+export interface FullPosition extends Omit<Position, 'rest'> {
+  /** Records before the horizon that are not final. */
+  readonly older: Known;
+}
+
+// Characters, so that a request with a cursor is good by GET.
+const longestCursor = 1_000;
+// Two states can have the same number: one in 65,535 updates during a restart is then delivered late.
 
 /** The hash by which a position identifies a state that can still change. */
 export function stateNumber(fingerprint: string): number {
-  return hash32(fingerprint) % 256 ** stateBytes;
+  return hash32(fingerprint) % unknownState;
 }
 
-/** Opaque text of a position. A cursor is rejected by a feed of another `scope`. */
-export function encodePosition(scope: string, position: Position): string {
-  const { logged, timeMs, horizonMs, oldestOpenMs, known } = position;
-  const out = new ByteWriter();
-  out.uint(hash32(scope), 4);
-  out.uint(logged?.epoch ?? 0, 4);
-  out.varint(logged?.offset ?? 0);
-  out.varint(timeMs);
-  out.varint(signed(timeMs - horizonMs));
-  out.varint(signed(timeMs - oldestOpenMs));
-  const ids = Float64Array.from(known.keys()).sort();
-  const isOpen = (id: number) => known.get(id) !== null;
-  writeRanges(
-    out,
-    ids.filter((id) => !isOpen(id)),
-  );
-  const open = ids.filter(isOpen);
-  out.varint(open.length);
-  let before = 0;
-  for (const id of open) {
-    out.varint(id - before);
-    out.uint(known.get(id) ?? 0, stateBytes);
-    before = id;
+export interface CursorScope {
+  /** A cursor is rejected by a feed with another name. */
+  readonly name: string;
+  /** True where every record becomes final, so that repeating the state of one that has not is harmless. */
+  readonly allEnd: boolean;
+}
+
+/** Encodes the positions of one feed as opaque text of bounded length, and decodes them. */
+export class Cursors {
+  readonly #scope: CursorScope;
+  readonly #sums = new RunningSums(mostSums);
+
+  constructor(scope: CursorScope) {
+    this.#scope = scope;
   }
+
+  /**
+   * Writes all known records where there is room (docs/behaviour.md 9.4). Otherwise the states of those that are not
+   * final are left out, where that is harmless; otherwise the newest records are written and the sums of the others.
+   */
+  encode(position: FullPosition): string {
+    const { known, older } = position;
+    const out = this.#begin(position);
+    const { allEnd } = this.#scope;
+    const room = mostBytes - out.length - mostEndBytes;
+    const all = older.size === 0 ? known : new Map([...known, ...older]);
+    if (writeEntries(out, all, true, room) || (allEnd && writeEntries(out, all, false, room)))
+      return finished(out, []);
+    // Of a feed whose records never become final, older ones than a day count as known (docs/behaviour.md 9.2).
+    const oldestOpenMs = allEnd ? position.oldestOpenMs : position.horizonMs;
+    const begun = this.#begin({ ...position, oldestOpenMs });
+    const newest = new Map(first(known, mostNewest));
+    writeEntries(begun, newest, true, mostBytes);
+    return finished(begun, this.#sums.of(without(newest, allEnd ? all : known)));
+  }
+
+  /** Encodes a decoded position to which known records were added; with less room, fewer of the sums are written. */
+  encodeAgain(position: Position): string {
+    if (!position.rest) return this.encode({ ...position, older: new Map() });
+    const out = this.#begin(position);
+    writeEntries(out, position.known, true, mostBytes);
+    return finished(out, position.rest);
+  }
+
+  /**
+   * @throws CursorInvalid when the text is not a cursor, or is one of another feed; CursorExpired when an earlier
+   * version of the gateway made it
+   */
+  decode(cursor: string): Position {
+    const position = this.#read(cursor);
+    if (position) return position;
+    throw new CursorInvalid(
+      '`after` is not a cursor of this feed: pass the `cursor` of a change that this subscription delivered',
+      { argument: 'after' },
+    );
+  }
+
+  #begin({ logged, timeUs, lastNumber, horizonMs, oldestOpenMs }: Omit<FullPosition, 'known' | 'older'>) {
+    const out = new ByteWriter();
+    const timeMs = Math.floor(timeUs / 1000);
+    out.uint(hash32(`${version} ${this.#scope.name}`), 4);
+    out.uint(logged?.epoch ?? 0, 4);
+    out.varint(logged?.offset ?? 0);
+    out.varint(timeUs);
+    out.varint(lastNumber);
+    out.varint(signed(timeMs - horizonMs));
+    out.varint(signed(timeMs - oldestOpenMs));
+    return out;
+  }
+
+  #read(cursor: string): Position | null {
+    if (cursor.length > longestEarlierCursor || !/^[\w-]+$/.test(cursor)) return null;
+    const input = new ByteReader(Buffer.from(cursor, 'base64url'));
+    if (!input.hasValidChecksum()) return null;
+    const scope = input.uint(4);
+    if (scope === hash32(this.#scope.name)) throw new CursorExpired(expired, { argument: 'after' });
+    if (scope !== hash32(`${version} ${this.#scope.name}`)) return null;
+    const epoch = input.uint(4);
+    const offset = input.varint();
+    const timeUs = input.varint();
+    const lastNumber = input.varint();
+    const timeMs = Math.floor(timeUs / 1000);
+    const horizonMs = timeMs - unsigned(input.varint());
+    const oldestOpenMs = timeMs - unsigned(input.varint());
+    const known = readEntries(input);
+    const count = Math.min(mostSums, input.varint());
+    const sums = Array.from({ length: count }, () => input.uint(4));
+    if (!input.isAtEnd) return null;
+    const logged = epoch === 0 ? null : { epoch, offset };
+    return { logged, timeUs, lastNumber, horizonMs, oldestOpenMs, known, rest: count === 0 ? null : sums };
+  }
+}
+
+export const expired =
+  'Too much has happened since this cursor to go on from it without loss: list what you need, and subscribe afresh';
+
+const version = 2;
+// Cursors of the first version grew with the number of records.
+const longestEarlierCursor = 64 * 1024;
+const mostBytes = (longestCursor / 4) * 3;
+// The number of sums, and the checksum.
+const mostEndBytes = 2 + 4;
+// Records that are written beside the sums: they are the likeliest to change, and to be unknown to other instances.
+const mostNewest = 24;
+const bytesPerSum = 4;
+const mostSums = 128;
+
+function* first<T>(values: Iterable<T>, count: number): Generator<T> {
+  let left = count;
+  for (const value of values) {
+    if (left-- === 0) return;
+    yield value;
+  }
+}
+
+function* without(some: Known, all: Known): Generator<readonly [number, number | null]> {
+  for (const entry of all) if (!some.has(entry[0])) yield entry;
+}
+
+function finished(out: ByteWriter, sums: readonly number[]): string {
+  const written = sums.slice(
+    0,
+    Math.max(1, Math.floor((mostBytes - mostEndBytes - out.length) / bytesPerSum)),
+  );
+  out.varint(written.length);
+  for (const sum of written) out.uint(sum, bytesPerSum);
   out.uint(out.checksum(), 4);
   return Buffer.from(out.bytes()).toString('base64url');
 }
-
-/** @throws CursorInvalid when the text is not a cursor, or is one of another feed */
-export function decodePosition(scope: string, cursor: string): Position {
-  const position = read(scope, cursor);
-  if (position) return position;
-  throw new CursorInvalid(
-    '`after` is not a cursor of this feed: pass the `cursor` of a change that this subscription delivered',
-    { argument: 'after' },
-  );
-}
-
-// Characters; far longer than any cursor. A longer text is refused before it is decoded.
-const longestCursor = 64 * 1024;
-
-function read(scope: string, cursor: string): Position | null {
-  if (cursor.length > longestCursor || !/^[\w-]+$/.test(cursor)) return null;
-  const bytes = Buffer.from(cursor, 'base64url');
-  const input = new ByteReader(bytes);
-  if (!input.hasValidChecksum() || input.uint(4) !== hash32(scope)) return null;
-  const run = input.uint(4);
-  const seq = input.varint();
-  const timeMs = input.varint();
-  const horizonMs = timeMs - unsigned(input.varint());
-  const oldestOpenMs = timeMs - unsigned(input.varint());
-  const known = new Map<number, number | null>();
-  for (const id of readRanges(input)) known.set(id, null);
-  let id = 0;
-  for (let left = input.varint(); left > 0 && !input.isAtEnd; left--) {
-    id += input.varint();
-    known.set(id, input.uint(stateBytes));
-  }
-  if (!input.isAtEnd) return null;
-  return { logged: run === 0 ? null : { epoch: run, offset: seq }, timeMs, horizonMs, oldestOpenMs, known };
-}
-
-/** Upstream numbers its records consecutively (docs/interfaces.md P2), so most ids form a few unbroken ranges. */
-function writeRanges(out: ByteWriter, ids: Float64Array): void {
-  const ranges: { first: number; length: number }[] = [];
-  for (const id of ids) {
-    const last = ranges.at(-1);
-    if (last && id === last.first + last.length) last.length++;
-    else ranges.push({ first: id, length: 1 });
-  }
-  out.varint(ranges.length);
-  let end = 0;
-  for (const { first, length } of ranges) {
-    out.varint((first - end) * 2 + (length === 1 ? 0 : 1));
-    if (length > 1) out.varint(length);
-    end = first + length;
-  }
-}
-
-function readRanges(input: ByteReader): number[] {
-  const ids: number[] = [];
-  let end = 0;
-  for (let left = input.varint(); left > 0 && !input.isAtEnd; left--) {
-    const step = input.varint();
-    const first = end + Math.floor(step / 2);
-    end = first + (step % 2 === 1 ? input.varint() : 1);
-    if (end - first > mostKnown - ids.length) return ids;
-    for (let id = first; id < end; id++) ids.push(id);
-  }
-  return ids;
-}
-
-// A forged cursor of a few bytes could claim any number of records; no gateway knows more than this.
-const mostKnown = 1_000_000;
 
 // Integer ids and hashes of other ids stay below this, so that they are still exact when doubled.
 const idSpace = 2 ** 50;

@@ -1,4 +1,5 @@
-import type { Position } from './cursor.js';
+import type { FullPosition } from './cursor.js';
+import { microseconds } from './known-rest.js';
 
 export interface KnownRecord {
   readonly number: number;
@@ -16,56 +17,50 @@ export interface KnownSet<K> {
   readonly stateOf: (record: K) => number | null | undefined;
   /** The records include every listed one of this time or later. */
   readonly coveredFromMs: number;
-  /** Time of the oldest record that is not known: the horizon lies before it. */
-  readonly unknownFromMs: number;
   /** The position's time when there is no record to take it from. */
   readonly nowMs: number;
 }
 
-// Bytes for known records, so that a cursor stays below some 4 kB; a thousand triggers of one earthquake fit. Older
-// records count as known: one that arrives that late is lost, but only to a subscriber that resumes without the log.
-const budgetBytes = 2_000;
 // docs/behaviour.md 9.2: records that arrive later than this are not looked for.
 const longestMs = 86_400_000;
 
-/** The known records that a cursor contains: all from a horizon on, and all that are not final. */
-export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Position, 'logged'> {
-  const { records, last, unfinished, stateOf, coveredFromMs, unknownFromMs, nowMs } = set;
+/** The known records at a position: all from a horizon on, and all that are not final. */
+export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<FullPosition, 'logged'> {
+  const { records, last, unfinished, stateOf, coveredFromMs, nowMs } = set;
   const known = new Map<number, number | null>();
-  let newestMs = Number.NEGATIVE_INFINITY;
-  let oldestOpenMs = Number.POSITIVE_INFINITY;
-  let horizonMs = coveredFromMs;
-  let used = 0;
+  let newest: KnownRecord | null = null;
+  let horizonMs = 0;
   for (let i = last; i >= 0; i--) {
     const record = records[i];
     const state = record && stateOf(record);
     if (!record || state === undefined) continue;
-    const recordMs = record.state.timeMs;
-    newestMs = Math.max(newestMs, recordMs);
-    if (recordMs < coveredFromMs) break;
-    if (used >= budgetBytes || recordMs < newestMs - longestMs) {
-      // Records of one millisecond are on the same side of the horizon.
-      const isApart = Math.floor(recordMs) < Math.floor(records[i + 1]?.state.timeMs ?? recordMs);
-      if (isApart && recordMs < unknownFromMs) {
-        horizonMs = Math.floor(recordMs) + 1;
-        break;
-      }
+    if (!newest) {
+      newest = record;
+      horizonMs = horizonAt(record.state.timeMs, coveredFromMs);
     }
+    if (record.state.timeMs < horizonMs) break;
     known.set(record.number, state);
-    used += (record.number < 2 ** 32 ? 1 : 5) + (state === null ? 0 : 2);
   }
+  const older = new Map<number, number>();
+  let oldestOpenMs = Number.POSITIVE_INFINITY;
   for (const record of unfinished) {
     const state = stateOf(record);
     if (state === undefined || state === null) continue;
-    known.set(record.number, state);
+    if (!known.has(record.number)) older.set(record.number, state);
     oldestOpenMs = Math.min(oldestOpenMs, record.state.timeMs);
   }
-  const timeMs = Number.isFinite(newestMs) ? newestMs : nowMs;
+  const timeMs = newest?.state.timeMs ?? nowMs;
   return {
-    timeMs: Math.floor(timeMs),
-    // Rounded up: the records left out above must lie before it.
-    horizonMs: Math.max(0, Math.ceil(Math.max(horizonMs, timeMs - longestMs))),
+    timeUs: microseconds(timeMs),
+    lastNumber: newest?.number ?? 0,
+    horizonMs: horizonAt(timeMs, coveredFromMs),
     oldestOpenMs: Math.floor(Number.isFinite(oldestOpenMs) ? oldestOpenMs : timeMs),
     known,
+    older,
   };
+}
+
+/** Rounded up: a record that is left out lies before it. */
+function horizonAt(newestMs: number, coveredFromMs: number): number {
+  return Math.max(0, Math.ceil(Math.max(coveredFromMs, newestMs - longestMs)));
 }

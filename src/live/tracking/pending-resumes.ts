@@ -3,7 +3,7 @@ import type { FeedListener } from '../feeds/feed.js';
 import type { Change } from './change.js';
 import type { ChangeAppender } from './change-appender.js';
 import type { ChangeDetector } from './change-detector.js';
-import type { Position } from './cursor.js';
+import { expired, type Position } from './cursor.js';
 
 // docs/behaviour.md 9.4.
 const longestResumeMs = 7 * 86_400_000;
@@ -57,14 +57,15 @@ export class PendingResumes<Rec, Kind extends string> {
     const { watermark, coveredFromMs } = detector;
     const { replay, log } = appender;
     for (const [listener, { cursor, position }] of this.#waiting) {
-      const isExpired = position.timeMs < watermark.ms - longestResumeMs;
+      const isExpired = position.timeUs / 1000 < watermark.ms - longestResumeMs;
       const isCovered = earliestOf(position) >= coveredFromMs;
       if (!isExpired && !isCovered && !isTooMuch) continue;
       this.#waiting.delete(listener);
-      if (isExpired || !isCovered) {
+      const missed =
+        isExpired || !isCovered ? null : replay.missedSince(cursor, position, log.next, coveredFromMs);
+      if (!missed) {
         expire(listener, new CursorExpired(expired, { argument: 'after' }));
       } else {
-        const missed = replay.missedSince(cursor, position, log.next, coveredFromMs);
         for (const { change } of missed.replay) appender.delivering(change.record);
         listener.begin({ ...missed, from: log.next, liveFrom: log.next });
       }
@@ -72,9 +73,6 @@ export class PendingResumes<Rec, Kind extends string> {
   }
 }
 
-function earliestOf({ timeMs, horizonMs, oldestOpenMs }: Position): number {
-  return Math.max(timeMs - longestResumeMs, Math.min(horizonMs, oldestOpenMs));
+function earliestOf({ timeUs, horizonMs, oldestOpenMs }: Position): number {
+  return Math.max(timeUs / 1000 - longestResumeMs, Math.min(horizonMs, oldestOpenMs));
 }
-
-const expired =
-  'Too much has happened since this cursor to go on from it without loss: list what you need, and subscribe afresh';

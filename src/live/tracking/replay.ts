@@ -2,7 +2,9 @@ import type { Clock } from '../../clock.js';
 import type { LoggedChange, Start } from '../feeds/feed.js';
 import { adapted, aheadOf } from './ahead.js';
 import type { Change, Delivery, Subject } from './change.js';
-import { encodePosition, type Position, stateNumber } from './cursor.js';
+import { type Cursors, type Position, stateNumber } from './cursor.js';
+import { unknownState } from './known-entries.js';
+import { withRest } from './known-rest.js';
 import { positionOf } from './known-set.js';
 import type { Offsets } from './offsets.js';
 import type { Known, Snapshot, State } from './snapshot.js';
@@ -11,18 +13,17 @@ export interface ReplayOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
   readonly snapshot: Snapshot<Rec, Kind>;
   readonly offsets: Offsets;
-  readonly scope: string;
+  readonly cursors: Cursors;
   readonly clock: Clock;
 }
 
-const nothingUnknown = Number.POSITIVE_INFINITY;
 const mostReplays = 16;
 const mostCursors = 256;
 
 /** Makes the cursors of changes, and the replay for a cursor that the log does not reach. */
 export class Replay<Rec, Kind extends string> {
   readonly #options: ReplayOptions<Rec, Kind>;
-  readonly #missed = new Map<string, Missed<Change<Rec, Kind>>>();
+  readonly #missed = new Map<string, Missed<Change<Rec, Kind>> | null>();
   readonly #cursors = new Map<number, string>();
 
   constructor(options: ReplayOptions<Rec, Kind>) {
@@ -37,7 +38,7 @@ export class Replay<Rec, Kind extends string> {
   /** The cursor after the change `seq`, cached since all subscribers ask for it at about the same time. */
   cursorAt(seq: number, coveredFromMs: number): string {
     return cached(this.#cursors, mostCursors, seq, () => {
-      const { snapshot, offsets, scope, clock } = this.#options;
+      const { snapshot, offsets, cursors, clock } = this.#options;
       const position = positionOf({
         records: snapshot.ordered,
         last: snapshot.size - 1,
@@ -47,31 +48,37 @@ export class Replay<Rec, Kind extends string> {
           return record.ended <= seq ? null : this.#hashAt(record, seq);
         },
         coveredFromMs,
-        unknownFromMs: nothingUnknown,
         nowMs: clock.wallMs(),
       });
-      return encodePosition(scope, { ...position, logged: offsets.offsetOf(seq) });
+      return cursors.encode({ ...position, logged: offsets.offsetOf(seq) });
     });
   }
 
   /**
    * The records that a subscriber at `position` has missed, in their present state: each once, oldest first.
    * Subscribers that resume with the same cursor, such as all tabs of a dashboard after a restart, share one list.
-   * `next` is the log's next number, which says as of when the list is.
+   * `next` is the log's next number, which says as of when the list is. Null when the cursor no longer tells what was
+   * known there.
    */
   missedSince(
     cursor: string,
-    position: Position,
+    start: Position,
     next: number,
     coveredFromMs: number,
-  ): Missed<Change<Rec, Kind>> {
+  ): Missed<Change<Rec, Kind>> | null {
     const key = `${next} ${coveredFromMs} ${cursor}`;
     return cached(this.#missed, mostReplays, key, () => {
-      const { snapshot, subject, scope } = this.#options;
+      const { snapshot, subject, cursors } = this.#options;
+      const position = withRest(
+        start,
+        snapshot.ordered.map(({ state }) => state),
+        (traits) => subject.wasShown(traits),
+      );
+      if (!position) return null;
       const replay = this.#replayFrom(position, coveredFromMs);
       const ahead = aheadOf(position, snapshot);
       if (!ahead) return { replay };
-      const adapt = (change: Change<Rec, Kind>) => adapted(change, ahead, { subject, snapshot, scope });
+      const adapt = (change: Change<Rec, Kind>) => adapted(change, ahead, { subject, snapshot, cursors });
       return {
         replay: replay.map((delivery) => ({
           ...delivery,
@@ -123,20 +130,21 @@ export class Replay<Rec, Kind extends string> {
     position: Position,
     coveredFromMs: number,
   ): string {
-    const { scope, clock } = this.#options;
+    const { cursors, clock, subject } = this.#options;
     const behind = positionOf({
       records,
       last: Math.max(reached.at, lastKnown),
       unfinished,
       stateOf: (record) => {
-        if (record.at > reached.at) return stateAt(position, record);
+        const before = stateAt(position, record);
+        const isShown = before !== undefined || subject.wasShown(record.state.traits);
+        if (record.at > reached.at || !isShown) return before;
         return record.state.isFinal ? null : record.state.hash;
       },
       coveredFromMs: Math.max(coveredFromMs, position.horizonMs),
-      unknownFromMs: reached.state.timeMs,
       nowMs: clock.wallMs(),
     });
-    return encodePosition(scope, { ...behind, logged: null });
+    return cursors.encode({ ...behind, logged: null });
   }
 
   // A state that the log has discarded counts as changed since: at worst an update is delivered twice.
@@ -144,7 +152,7 @@ export class Replay<Rec, Kind extends string> {
     let entry = known.last;
     if (!entry || entry.seq <= seq) return known.state.hash;
     while (entry && entry.seq > seq) entry = entry.previous;
-    return entry ? stateNumber(this.#options.subject.fingerprintOf(entry.change.record)) : 0;
+    return entry ? stateNumber(this.#options.subject.fingerprintOf(entry.change.record)) : unknownState;
   }
 }
 

@@ -24,7 +24,7 @@ export interface Known<Rec, Kind extends string> {
   /** When the gateway first read it, on its forward clock. */
   readonly seenAtMs: number;
   state: State<Rec>;
-  /** Number of the change that first reported it; 0 when it existed before the feed. */
+  /** Number of the change that first showed it; 0 when it existed before the feed, Infinity when it has not been shown. */
   announced: number;
   /** Number of the change that made it final; 0 when it was final before the feed, Infinity while it is not. */
   ended: number;
@@ -66,7 +66,7 @@ export class Snapshot<Rec, Kind extends string> {
     return this.#byNumber.get(number);
   }
 
-  /** Oldest first. */
+  /** Oldest first, and by number within one time. */
   get ordered(): readonly Known<Rec, Kind>[] {
     return this.#ordered;
   }
@@ -123,7 +123,7 @@ export class Snapshot<Rec, Kind extends string> {
       number: state.number,
       seenAtMs,
       state,
-      announced: 0,
+      announced: this.#subject.wasShown(state.traits) ? 0 : Number.POSITIVE_INFINITY,
       ended: state.isFinal ? 0 : Number.POSITIVE_INFINITY,
       last: null,
       delivered: null,
@@ -164,10 +164,18 @@ export class Snapshot<Rec, Kind extends string> {
     this.#ordered = [];
   }
 
-  // Nearly always the newest: only a record that arrives late is inserted in between.
+  // Nearly always the newest: only a record that arrives late is inserted in between. Those of one time are ordered by
+  // their numbers, so that a cursor can tell which of them were delivered.
   #insert(known: Known<Rec, Kind>): void {
-    const newest = this.#ordered.at(-1);
-    if (!newest || newest.state.timeMs <= known.state.timeMs) this.#ordered.push(known);
-    else this.#ordered.splice(this.indexOf(known.state.timeMs), 0, known);
+    const isBefore = (other: Known<Rec, Kind> | undefined) =>
+      other !== undefined &&
+      (other.state.timeMs < known.state.timeMs ||
+        (other.state.timeMs === known.state.timeMs && other.number < known.number));
+    let at = this.#ordered.length;
+    if (at > 0 && !isBefore(this.#ordered.at(-1))) {
+      at = this.indexOf(known.state.timeMs);
+      while (isBefore(this.#ordered[at])) at++;
+    }
+    this.#ordered.splice(at, 0, known);
   }
 }
