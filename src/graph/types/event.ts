@@ -259,7 +259,11 @@ function located(event: Event): Solution {
   throw (
     event.failures.catalogue ??
     event.failures.project ??
-    new UpstreamUnavailable('No interface has located this event')
+    new UpstreamUnavailable(
+      event.project?.value.origin
+        ? 'The project interface sent a location of this event that cannot be read'
+        : 'No interface has located this event yet',
+    )
   );
 }
 

@@ -82,7 +82,7 @@ function instantIn(value: unknown): Instant | null {
 
 function composedRecord(id: ProjectEventId, detail: WireEventDetail): WireEvent {
   const magnitude = magnitudeIn((detail.magnitudes ?? []).at(-1));
-  const origin = originsIn(detail).at(-1)?.origin ?? null;
+  const origin = originsIn(detail).at(-1)?.origin ?? detail.event?.origin ?? null;
   return eventShape.parse({ id, magnitude, ...definedIn(detail.event), origin });
 }
 

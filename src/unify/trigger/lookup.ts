@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import { Forbidden } from '../../errors.js';
 import type { DeviceId } from '../../upstream/decode/fields.js';
+import { unreadableRecords } from '../../upstream/decode/response.js';
 import { largestPage } from '../../upstream/page-sizes.js';
 import type { TriggerQuery } from '../../upstream/project/client.js';
 import type { UnifyContext } from '../context.js';
@@ -41,7 +42,7 @@ async function readAll(ctx: UnifyContext, keys: readonly TriggerKey[]): Promise<
 }
 
 // Triggers close in time often lie on one or a few pages of the list. The count that comes with the first page shows if
-// reading on costs less than one request per trigger. True when the whole range was read.
+// reading on costs less than one request per trigger. True when the whole range was read, and all of it can be.
 async function readTogether(
   ctx: UnifyContext,
   keys: readonly TriggerKey[],
@@ -60,20 +61,24 @@ async function readTogether(
   const first = await scanTriggers({ ...scan, after: null, mostRequests: 1 });
   for (const { trigger } of first.triggers) found.set(trigger.triggerId, trigger);
   const missing = keys.filter((key) => !found.has(key.triggerId)).length;
-  if (missing === 0 || !first.more) return true;
+  if (missing === 0 || !first.more) return first.unreadable === 0;
   const pagesLeft =
     first.total === null ? Number.POSITIVE_INFINITY : Math.ceil(first.total / largestPage.project) - 1;
   if (pagesLeft >= missing) return false;
   const rest = await scanTriggers({ ...scan, after: first.reached, mostRequests: pagesLeft + 1 });
   for (const { trigger } of rest.triggers) found.set(trigger.triggerId, trigger);
-  return !rest.more;
+  return !rest.more && first.unreadable + rest.unreadable === 0;
 }
 
 async function readAlone(ctx: UnifyContext, key: TriggerKey): Promise<Trigger | null> {
   const read = projectTriggers(ctx);
-  const readFrom = async (deviceId: DeviceId | undefined) =>
-    triggersOf(await read(momentOf(key, deviceId))).find(({ triggerId }) => triggerId === key.triggerId) ??
-    null;
+  const readFrom = async (deviceId: DeviceId | undefined) => {
+    const page = await read(momentOf(key, deviceId));
+    const trigger = triggersOf(page).find(({ triggerId }) => triggerId === key.triggerId);
+    // A record that cannot be read exists all the same (docs/behaviour.md 5.12).
+    if (!trigger && page.value.unreadable?.includes(key.triggerId)) throw unreadableRecords('PROJECT', 1);
+    return trigger ?? null;
+  };
   try {
     return await readFrom(key.deviceId);
   } catch (error) {
