@@ -105,7 +105,7 @@ async function play(given: Day) {
   first.leave();
   if (returns === 'when the feed has stopped') await clock.advance(minute);
   if (returns === 'after a restart') feeds.close();
-  if (returns === 'elsewhere, alone') for (const link of links) link.turn(false);
+  if (returns === 'elsewhere, alone') for (const link of links) link.setUp(false);
   revise(shown().slice(0, given.revisedInPlace), 5, false);
   revise(shown().slice(-given.revisedLater - 1, -1), 5.1, true);
   for (let i = 0; i < given.late; i++) {
