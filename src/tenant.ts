@@ -17,6 +17,7 @@ import type { Store } from './store/store.js';
 import { Tenant } from './unify/context.js';
 import { createResponseCache, type ResponseCache } from './upstream/cache/response-cache.js';
 import { createCatalogueClient } from './upstream/catalogue/rest.js';
+import { fetchThrough } from './upstream/http/agent.js';
 import { createHttp, type Http } from './upstream/http/http.js';
 import { createProjectClient } from './upstream/project/rest.js';
 import type { RateLimitSettings } from './upstream/rate-limit/limiter.js';
@@ -55,7 +56,8 @@ export interface TenancyOptions {
 
 export function openTenancy(options: TenancyOptions): Tenancy {
   const { config, clock, log, random } = options;
-  const http = createHttp();
+  // The sandbox is part of this process: no proxy could reach it.
+  const http = createHttp({ proxies: options.sandbox ? null : config.proxies });
   const cache = createResponseCache({ maxBytes: config.cacheMaxBytes });
   const { project, catalogue } = interfacesOf(options, http, cache);
   const stopped = new AbortController();
@@ -125,9 +127,10 @@ export function openTenancy(options: TenancyOptions): Tenancy {
   };
 }
 
-function accessByOwnKeys(own: Own, { config: { auth }, clock, log }: TenancyOptions): Access {
+function accessByOwnKeys(own: Own, { config: { auth, proxies }, clock, log }: TenancyOptions): Access {
   if (auth.mode === 'token') return tokenAccess({ ...auth, own, clock, log });
-  if (auth.mode === 'jwt') return jwtAccess({ ...auth, own, clock, log });
+  if (auth.mode === 'jwt')
+    return jwtAccess({ ...auth, fetch: proxies && fetchThrough(proxies), own, clock, log });
   return openAccess(own);
 }
 

@@ -143,6 +143,11 @@ describe('configuration', () => {
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
     ['REDIS_URL', { REDIS_URL: 'localhost:6379' }],
     ['REDIS_URL', { REDIS_URL: 'http://localhost' }],
+    ['HTTP_PROXY', { HTTP_PROXY: 'proxy.example:3128' }],
+    ['HTTPS_PROXY', { HTTPS_PROXY: 'socks5://proxy.example' }],
+    ['https_proxy', { HTTPS_PROXY: 'http://proxy.example', https_proxy: 'http://proxy.example/path' }],
+    ['http_proxy', { http_proxy: 'http://me@proxy.example' }],
+    ['HTTP_PROXY', { HTTP_PROXY: 'http://me:100%@proxy.example' }],
     ['WORKERS', { WORKERS: '0' }],
     ['WORKERS', { WORKERS: '65' }],
     ['WORKERS', { WORKERS: 'all' }],
@@ -162,6 +167,8 @@ describe('configuration', () => {
       refusal({ REDIS_URL: 'http://:hunter2@localhost' }),
       refusal({ ...collector, OTEL_EXPORTER_OTLP_HEADERS: 'key=hunter2,hunter2' }),
       refusal({ ...collector, OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'key=hunter2%00' }),
+      refusal({ HTTPS_PROXY: 'socks5://me:hunter2@localhost' }),
+      refusal({ http_proxy: 'http://hunter2@localhost' }),
     ];
     for (const { message } of refusals) expect(message).not.toContain('hunter2');
   });
@@ -197,6 +204,8 @@ describe('configuration', () => {
       'svc_sk_from_file',
       'from-file',
       'p@ss',
+      'p%40ss',
+      btoa('me:p@ss'),
       'first-token-of-three',
       'second-token-of-three',
       'third-token-of-three',
@@ -212,6 +221,23 @@ describe('configuration', () => {
     expect(refusal({ AUTH_MODE: 'token', GATEWAY_TOKENS_FILE: fileWith('\n') }).variable).toBe(
       'GATEWAY_TOKENS_FILE',
     );
+  });
+
+  it('reads proxies as other programs do: in lower case too, which wins, also where it is empty', () => {
+    expect(parseConfig({ HTTP_PROXY: '', NO_PROXY: 'one.example' }).proxies).toBeNull();
+    expect(parseConfig({ HTTP_PROXY: 'http://proxy.example', http_proxy: '' }).proxies).toBeNull();
+    const config = parseConfig({
+      HTTP_PROXY: 'http://proxy.example',
+      https_proxy: 'http://me:p%40ss@proxy.example:3128/',
+      no_proxy: 'one.example',
+      NO_PROXY: '*',
+    });
+    expect(config.proxies).toEqual({
+      httpProxy: 'http://proxy.example',
+      httpsProxy: 'http://me:p%40ss@proxy.example:3128/',
+      noProxy: 'one.example',
+    });
+    expect(secretsOf(config)).toEqual(['p@ss', 'p%40ss', btoa('me:p@ss')]);
   });
 
   it('needs no key of its own in passthrough', () => {
@@ -294,7 +320,7 @@ describe('a variable that is no setting', () => {
       'PATH HOME HOSTNAME HOSTTYPE HOSTS POST PORTS PWD OLDPWD SHELL SHLVL TERM LANG LC_ALL TZ USER LOGNAME MAIL TMPDIR ' +
       'EDITOR VISUAL PAGER DISPLAY SSH_AUTH_SOCK XDG_RUNTIME_DIR INVOCATION_ID JOURNAL_STREAM MAINPID NODE_ENV ' +
       'NODE_OPTIONS NODE_VERSION YARN_VERSION npm_config_cache npm_package_version npm_lifecycle_event CI GITHUB_TOKEN ' +
-      'GITHUB_WORKSPACE RUNNER_TEMP KUBERNETES_SERVICE_HOST KUBERNETES_PORT HTTP_PROXY HTTPS_PROXY NO_PROXY DEBUG ' +
+      'GITHUB_WORKSPACE RUNNER_TEMP KUBERNETES_SERVICE_HOST KUBERNETES_PORT HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy ftp_proxy FTP_PROXY ALL_PROXY DEBUG ' +
       'FORCE_COLOR NO_COLOR OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_PROTOCOL AUTH_URL LOG_FILE ' +
       'LOG_FORMAT DATABASE_URL PROJECT_ID PROJECT_NAME PROJECT_ROOT JWT_SECRET REDIS_HOST REDIS_PORT API_KEY MAX_MEMORY ' +
       'WORKER_ID SANDBOX_ID REQUIRE_SERVICES COMPOSE_PROJECT_NAME _';

@@ -40,6 +40,8 @@ export interface Config {
   readonly workers: number;
   /** Null: instances share nothing. Can hold a password. */
   readonly redisUrl: string | null;
+  /** Null: upstream is asked without a proxy. Can hold passwords. */
+  readonly proxies: Proxies | null;
   /** Null: no tracing. */
   readonly tracing: TracingConfig | null;
   readonly logLevel: LogLevel;
@@ -50,6 +52,14 @@ export interface InterfaceConfig {
   readonly url: string;
   /** Null in `passthrough`, where clients send their own. */
   readonly key: string | null;
+}
+
+/** Addresses of proxies, as undici takes them: empty where there is none. */
+export interface Proxies {
+  readonly httpProxy: string;
+  readonly httpsProxy: string;
+  /** Hosts that are asked without a proxy. */
+  readonly noProxy: string;
 }
 
 export type AuthConfig =
@@ -136,6 +146,7 @@ export function parseConfig(env: Environment = process.env): Config {
     answerCache: values.ANSWER_CACHE,
     workers: values.WORKERS,
     redisUrl: values.REDIS_URL,
+    proxies: proxies(values),
     tracing: tracingConfig(values),
     logLevel: values.LOG_LEVEL,
   };
@@ -153,17 +164,29 @@ export function unusedSettings(config: Config, env: Environment = process.env): 
 
 /** Every key, token and password of the configuration, for `createLog` to remove. */
 export function secretsOf(config: Config): readonly string[] {
-  const redisPassword =
-    config.redisUrl === null ? null : decodeURIComponent(new URL(config.redisUrl).password);
-  const keys = [config.project?.key, config.catalogue?.key, redisPassword || null].filter(
-    (key) => typeof key === 'string',
-  );
+  const { redisUrl, proxies } = config;
+  const keys = [
+    config.project?.key,
+    config.catalogue?.key,
+    ...credentialsOf(redisUrl),
+    ...credentialsOf(proxies?.httpProxy),
+    ...credentialsOf(proxies?.httpsProxy),
+  ].filter((key) => typeof key === 'string');
   const tokens = config.auth.mode === 'token' ? config.auth.tokens : [];
   // A scheme such as Basic stands before the secret. What is shorter is found in ordinary words of the log.
   const headers = Object.values(config.tracing?.headers ?? {})
     .flatMap((value) => [value, value.replace(/^\S+ +/, '')])
     .filter((value) => value.length >= 6);
   return [...keys, ...tokens, ...new Set(headers)];
+}
+
+/** The password of an address, as it is and as it is sent. */
+function credentialsOf(address: string | null | undefined): readonly string[] {
+  if (!address) return [];
+  const { username, password } = new URL(address);
+  if (password === '') return [];
+  const [user, plain] = [decodeURIComponent(username), decodeURIComponent(password)];
+  return [...new Set([plain, password, Buffer.from(`${user}:${plain}`).toString('base64')])];
 }
 
 function readSettings(env: Environment): Settings {
@@ -186,11 +209,16 @@ export function readTokenFile(file: string): readonly string[] {
 
 // An empty variable counts as unset: compose files and CI write `NAME=` for that.
 function rawValue(name: string, setting: Setting<unknown>, env: Environment) {
-  const given = variablesOf(name, setting).filter((variable) => env[variable]?.trim());
+  const lowerCase = name.toLowerCase();
+  const isLowerCase = setting.inLowerCaseToo && env[lowerCase] !== undefined;
+  const given = variablesOf(name, setting).filter(
+    (variable) => !(isLowerCase && variable === name) && env[variable]?.trim(),
+  );
   const variable = given.at(-1) ?? name;
   const value = env[variable]?.trim() || undefined;
-  if (!setting.isSecret || variable === name || value === undefined) return { variable, value };
-  if (given.length > 1) throw new ConfigError(variable, `and ${name} are both set: set one`);
+  if (variable !== `${name}_FILE` || value === undefined)
+    return { variable, value: given.length > 0 ? value : undefined };
+  if (given.length > 1) throw new ConfigError(variable, `and ${given[0]} are both set: set one`);
   return { variable, value: contentOf(variable, value) };
 }
 
@@ -233,6 +261,11 @@ function manifestFiles(values: Settings): readonly string[] {
   if (files.length > 0 && mode === 'off')
     throw new ConfigError('PERSISTED_OPERATIONS_FILE', 'has no effect while PERSISTED_OPERATIONS is off');
   return files;
+}
+
+function proxies({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy }: Settings): Proxies | null {
+  if (http === null && https === null) return null;
+  return { httpProxy: http ?? '', httpsProxy: https ?? '', noProxy };
 }
 
 function corsHeaders({ CORS_ORIGINS: origins, CORS_HEADERS: headers }: Settings): readonly string[] {

@@ -9,12 +9,14 @@ export interface Misspelt {
 // Shorter settings resemble ordinary variables: POST, HOME, PORTS.
 const shortest = 7;
 const farthest = 2;
+// What other programs read stands beside HTTP_PROXY on many machines.
+const others = /^ftp_proxy$/i;
 
 /** Takes names only, never values: a value may be a key. */
 export function misspelt(variables: readonly string[]): readonly Misspelt[] {
   const known = Object.entries(settings).flatMap(([name, setting]) => variablesOf(name, setting));
   return variables
-    .filter((variable) => !known.includes(variable))
+    .filter((variable) => !known.includes(variable) && !others.test(variable))
     .flatMap((variable) => {
       const setting = known.find(
         (name) =>

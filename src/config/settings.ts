@@ -67,6 +67,21 @@ export const settings = {
     'Redis (`redis://` or `rediss://`) through which instances share cache, budget and feeds',
     redisUrl,
   ),
+  HTTPS_PROXY: inLowerCaseToo(
+    secret(
+      'Proxy for upstream and `JWT_JWKS_URL` where their addresses are https; `HTTP_PROXY` when unset',
+      proxyUrl,
+    ),
+  ),
+  HTTP_PROXY: inLowerCaseToo(secret('Proxy for the addresses that are http', proxyUrl)),
+  NO_PROXY: inLowerCaseToo(
+    setting(
+      'Hosts that are asked without a proxy, comma-separated, with their subdomains; `*` is all',
+      text,
+      '',
+      'none',
+    ),
+  ),
   CORS_ORIGINS: setting(
     'Origins whose pages may read, comma-separated, or `*`; also for WebSocket upgrades. With `AUTH_MODE=none` their hosts may be in `Host`, as no other DNS name may',
     originList,
@@ -203,15 +218,25 @@ export interface Setting<T> {
   readonly isSecret: boolean;
   /** Can also be given for traces alone, as `OTEL_EXPORTER_OTLP_TRACES_…`, which wins. */
   readonly isPerSignal: boolean;
+  /** Can also be given in lower case, which wins, as other programs read it. */
+  readonly inLowerCaseToo: boolean;
 }
 
 /** The variables that give a setting. Of those that are set the last wins. */
 export function variablesOf(
   name: string,
-  { isSecret, isPerSignal }: Pick<Setting<unknown>, 'isSecret' | 'isPerSignal'>,
+  {
+    isSecret,
+    isPerSignal,
+    inLowerCaseToo,
+  }: Pick<Setting<unknown>, 'isSecret' | 'isPerSignal' | 'inLowerCaseToo'>,
 ): readonly string[] {
-  if (isSecret) return [name, `${name}_FILE`];
-  return isPerSignal ? [name, name.replace('_OTLP_', '_OTLP_TRACES_')] : [name];
+  return [
+    name,
+    ...(inLowerCaseToo ? [name.toLowerCase()] : []),
+    ...(isPerSignal ? [name.replace('_OTLP_', '_OTLP_TRACES_')] : []),
+    ...(isSecret ? [`${name}_FILE`] : []),
+  ];
 }
 
 function setting<T, F extends T | null>(
@@ -220,7 +245,15 @@ function setting<T, F extends T | null>(
   fallback: F,
   shownDefault = fallback === null ? '–' : String(fallback),
 ): Setting<T | F> {
-  return { meaning, parse, fallback, shownDefault, isSecret: false, isPerSignal: false };
+  return {
+    meaning,
+    parse,
+    fallback,
+    shownDefault,
+    isSecret: false,
+    isPerSignal: false,
+    inLowerCaseToo: false,
+  };
 }
 
 function perSignal<T, F extends T | null>(
@@ -233,6 +266,10 @@ function perSignal<T, F extends T | null>(
 
 function secret<T>(meaning: string, parse: (value: string) => T): Setting<T | null> {
   return { ...setting(meaning, parse, null), isSecret: true };
+}
+
+function inLowerCaseToo<T>(one: Setting<T>): Setting<T> {
+  return { ...one, inLowerCaseToo: true };
 }
 
 function text(value: string): string {
@@ -324,7 +361,21 @@ function baseUrl(added: string): (value: string) => string {
   };
 }
 
-// The messages do not repeat the value, which may hold a password.
+// The messages of this and the next do not repeat the value, which may hold a password.
+function proxyUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new Error('must be an http or https URL such as http://proxy.example:3128');
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    throw new Error('must be without a path, a query or a fragment');
+  // undici sends neither without the other.
+  if ((url.username === '') !== (url.password === ''))
+    throw new Error('must have a password where it has a user name');
+  if (!isUrlEncoded(`${url.username}${url.password}`))
+    throw new Error('must have its user name and password URL-encoded: % is %25');
+  return value;
+}
+
 function redisUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url === null || !/^rediss?:$/.test(url.protocol) || url.hostname === '')
@@ -332,12 +383,17 @@ function redisUrl(value: string): string {
   if (!/^\/?\d{0,6}$/.test(url.pathname))
     throw new Error('must have the number of a database as its path, such as redis://host:6379/1, or none');
   if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment');
-  try {
-    decodeURIComponent(url.password);
-  } catch {
-    throw new Error('must have its password URL-encoded: % is %25');
-  }
+  if (!isUrlEncoded(url.password)) throw new Error('must have its password URL-encoded: % is %25');
   return value;
+}
+
+function isUrlEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function originList(value: string): readonly string[] | '*' {

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
 import { type Clock, hourMs, minuteMs, type Timer } from '../../clock.js';
 import { Unauthenticated } from '../../errors.js';
 import type { Log } from '../../log.js';
@@ -9,6 +17,8 @@ export interface JwtAccessOptions {
   readonly jwksUrl: string;
   readonly issuer: string;
   readonly audience: string;
+  /** Through a proxy; Node's own where it is null. */
+  readonly fetch: FetchImplementation | null;
   readonly own: Own;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,8 +37,9 @@ const readAgainAfterMs = minuteMs / 2;
 const firstReadAgainAfterMs = 1_000;
 
 /** AUTH_MODE=jwt. The issuer's keys are cached, and fetched again when a token names an unknown one. */
-export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAccessOptions): Access {
-  const keys = issuerKeys(new URL(jwksUrl), clock, log);
+export function jwtAccess(options: JwtAccessOptions): Access {
+  const { issuer, audience, own, clock, log } = options;
+  const keys = issuerKeys(options);
 
   async function verified(token: string): Promise<JWTPayload> {
     try {
@@ -65,9 +76,10 @@ export function jwtAccess({ jwksUrl, issuer, audience, own, clock, log }: JwtAcc
 }
 
 /** The keys of the issuer. jose would measure their age by the wall clock, and miss new keys after it was set back. */
-function issuerKeys(url: URL, clock: Clock, log: Log): JWTVerifyGetKey {
+function issuerKeys({ jwksUrl, fetch, clock, log }: JwtAccessOptions): JWTVerifyGetKey {
   const never = Number.POSITIVE_INFINITY;
-  const keys = createRemoteJWKSet(url, {
+  const keys = createRemoteJWKSet(new URL(jwksUrl), {
+    ...(fetch && { [customFetch]: fetch }),
     timeoutDuration: 5_000,
     cacheMaxAge: never,
     cooldownDuration: never,

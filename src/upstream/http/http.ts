@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { realClock } from '../../clock.js';
 import { type Source, UpstreamTimeout, UpstreamUnavailable } from '../../errors.js';
 import { badBody, interfaceName, isWhole } from '../decode/response.js';
 import { onAbort } from './abort.js';
+import { createAgent, type ProxyOptions } from './agent.js';
 import { decoded, isCodingError, unreadableCoding } from './content-coding.js';
 
 /** One GET with the key of one project or organization. */
@@ -48,27 +49,18 @@ export interface Http {
 
 // docs/behaviour.md 5.12.
 const bodyLimitBytes = 32 * 1024 * 1024;
-const connectTimeoutMs = 15_000;
 // An error's body is read to its end so that its connection is free again; one that exceeds this is dropped.
 const errorBodyLimitBytes = 256 * 1024;
 
 export interface HttpOptions {
   /** Connections per address. More than any burst, so that a request with a permit is sent at once. */
   readonly connections?: number;
+  /** Null: without a proxy. */
+  readonly proxies?: ProxyOptions | null;
 }
 
-export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
-  const agent = new Agent({
-    connections,
-    // undici subtracts this from the keep-alive a server announces; with its default of 2 s an announced 2 s means no
-    // reuse.
-    keepAliveTimeoutThreshold: 500,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    // A request's own time-out ends it, but not the connection that it waited for: without this limit that would block
-    // the next request.
-    connect: { timeout: connectTimeoutMs },
-  });
+export function createHttp({ connections = 64, proxies = null }: HttpOptions = {}): Http {
+  const agent = createAgent(connections, proxies);
   return {
     async get(request) {
       const deadline = startDeadline(request);
@@ -116,7 +108,7 @@ export function createHttp({ connections = 64 }: HttpOptions = {}): Http {
 }
 
 async function send(
-  agent: Agent,
+  agent: Dispatcher,
   request: HttpRequest,
   signal: AbortSignal,
   { accept, bodyTimeout }: { readonly accept: string; readonly bodyTimeout: number },
