@@ -17,8 +17,8 @@ export function derived<Source extends object, T extends NonNullable<unknown> | 
   };
 }
 
-// A page of 500 of each of some forty lists.
-const mostRecords = 20_000;
+// Every sensor of a large network, or a page of 500 of each of some twenty lists.
+const mostRecords = 10_000;
 
 /** The bound for values derived from a page rather than from a record. */
 export const mostPages = 400;
@@ -33,7 +33,7 @@ export class RecentlyUsed<Key extends object, Value extends NonNullable<unknown>
   #older = new WeakMap<Key, Value>();
   #count = 0;
 
-  constructor(perGeneration: number) {
+  constructor(perGeneration = mostRecords) {
     this.#perGeneration = perGeneration;
   }
 

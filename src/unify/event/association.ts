@@ -151,7 +151,7 @@ function kmBetween(a: Point, b: Point): number {
   return km;
 }
 
-const lastDistances = new RecentlyUsed<Point, { readonly to: Point; readonly km: number }>(20_000);
+const lastDistances = new RecentlyUsed<Point, { readonly to: Point; readonly km: number }>();
 
 // Whole seconds and fractions are subtracted separately: milliseconds since 1970 as one float lose precision, so that
 // 16 s would not always be exactly 16.

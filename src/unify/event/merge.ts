@@ -33,7 +33,7 @@ export function mergeEvent(
 }
 
 /** Last merged event of each record, reused: most records have the same partner, or none, in every operation. */
-const lastMerged = new RecentlyUsed<Read<unknown>, Event>(20_000);
+const lastMerged = new RecentlyUsed<Read<unknown>, Event>();
 
 /** Why a record is missing, if the read failed; empty when there is no such record. */
 export interface Failures {
