@@ -20,6 +20,7 @@ import {
 import { getArgumentValues, getDirectiveValues, getVariableValues } from 'graphql/execution/values.js';
 import type { Plugin } from 'graphql-yoga';
 import { QueryTooComplex } from '../../errors.js';
+import { limits } from '../../limits.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import { knownSensorCount, learnSensorCount } from '../../unify/sensor/inventory/inventory.js';
 import type { Estimate, GraphContext } from '../context.js';
@@ -52,11 +53,6 @@ export function cost<Args>(hint: CostHint<Args>): { upstreamCost: CostHint<Args>
   return { upstreamCost: hint };
 }
 
-// Most values of one answer: eleven full pages of 5,000 health reports with all fields. Such an answer needs several
-// hundred megabytes, which a heap of 512 MB can hold, and several seconds of work, done in slices. A million, plus 10 %
-// for the values around the records.
-const mostValues = 1_100_000;
-
 /** Refuses, before it runs, an operation that at worst needs more than `maxCost` upstream requests, or is too large. */
 export function costLimit(maxCost: number): Plugin<GraphContext> {
   const constant = new ConstantEstimates();
@@ -88,9 +84,10 @@ export function costLimit(maxCost: number): Plugin<GraphContext> {
           'or leave out fields that cost a request for each item',
       );
     }
-    if (values > mostValues) {
+    if (values > limits.answerValues) {
       throw new QueryTooComplex(
-        `At worst this operation answers ${values} values; the limit is ${mostValues}. Ask for fewer items or fields`,
+        `At worst this operation answers ${values} values; the limit is ${limits.answerValues}. Ask for fewer items or ` +
+          'fields',
       );
     }
   }

@@ -1,4 +1,5 @@
 import { CursorInvalid } from '../../errors.js';
+import { limits } from '../../limits.js';
 import type { LogOffset } from '../../store/store.js';
 import { ByteReader, ByteWriter, hash32 } from './cursor-bytes.js';
 
@@ -65,11 +66,8 @@ export function decodePosition(scope: string, cursor: string): Position {
   );
 }
 
-// Characters; far longer than any cursor. A longer text is refused before it is decoded.
-const longestCursor = 64 * 1024;
-
 function read(scope: string, cursor: string): Position | null {
-  if (cursor.length > longestCursor || !/^[\w-]+$/.test(cursor)) return null;
+  if (cursor.length > limits.feedCursorCharacters || !/^[\w-]+$/.test(cursor)) return null;
   const bytes = Buffer.from(cursor, 'base64url');
   const input = new ByteReader(bytes);
   if (!input.hasValidChecksum() || input.uint(4) !== hash32(scope)) return null;

@@ -1,12 +1,10 @@
 import { CursorExpired, type GatewayError } from '../../errors.js';
+import { limits } from '../../limits.js';
 import type { FeedListener } from '../feeds/feed.js';
 import type { Change } from './change.js';
 import type { ChangeAppender } from './change-appender.js';
 import type { ChangeDetector } from './change-detector.js';
 import type { Position } from './cursor.js';
-
-// docs/behaviour.md 9.4.
-const longestResumeMs = 7 * 86_400_000;
 
 export interface Resume {
   readonly cursor: string;
@@ -57,7 +55,7 @@ export class PendingResumes<Rec, Kind extends string> {
     const { watermark, coveredFromMs } = detector;
     const { replay, log } = appender;
     for (const [listener, { cursor, position }] of this.#waiting) {
-      const isExpired = position.timeMs < watermark.ms - longestResumeMs;
+      const isExpired = position.timeMs < watermark.ms - limits.resumeMs;
       const isCovered = earliestOf(position) >= coveredFromMs;
       if (!isExpired && !isCovered && !isTooMuch) continue;
       this.#waiting.delete(listener);
@@ -73,7 +71,7 @@ export class PendingResumes<Rec, Kind extends string> {
 }
 
 function earliestOf({ timeMs, horizonMs, oldestOpenMs }: Position): number {
-  return Math.max(timeMs - longestResumeMs, Math.min(horizonMs, oldestOpenMs));
+  return Math.max(timeMs - limits.resumeMs, Math.min(horizonMs, oldestOpenMs));
 }
 
 const expired =

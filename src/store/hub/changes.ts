@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.js';
+import { limits } from '../../limits.js';
 import {
   type Attached,
   goneAfterMs,
@@ -7,9 +8,6 @@ import {
   leaseMs,
   type SharedChange,
 } from '../store.js';
-
-// The same bound as in the log of one instance (docs/behaviour.md 9.4).
-const mostChanges = 50_000;
 
 /** The replicated logs of all feeds, for all workers. A log is removed when its last listener has left. */
 export class HubChanges {
@@ -127,7 +125,8 @@ class HubLog {
     this.#keepLease(owner);
     for (const text of texts) this.#changes.push({ offset: ++this.#last, text });
     // Trimmed seldom, since that copies the array.
-    if (this.#changes.length > 1.1 * mostChanges) this.#changes = this.#changes.slice(-mostChanges);
+    if (this.#changes.length > 1.1 * limits.logChanges)
+      this.#changes = this.#changes.slice(-limits.logChanges);
     return this.#last;
   }
 

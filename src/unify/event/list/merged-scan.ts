@@ -1,4 +1,5 @@
 import { GatewayError, QueryTooComplex, type Source } from '../../../errors.js';
+import { limits } from '../../../limits.js';
 import { unreadableRecords } from '../../../upstream/decode/response.js';
 import type { UnifyContext } from '../../context.js';
 import { Instant } from '../../time/instant.js';
@@ -12,7 +13,7 @@ import { ListOrder } from './list-order.js';
 import { movedEvents } from './moved-events.js';
 import { type ProjectResume, tooManyRequests } from './project-reader.js';
 import { scanTargetOf } from './scan-target.js';
-import { catalogueScan, mostRequests, type ProjectScan, projectScan } from './scans.js';
+import { catalogueScan, type ProjectScan, projectScan } from './scans.js';
 
 export interface MergedScanRequest {
   readonly filter: EventFilter;
@@ -95,7 +96,7 @@ class MergedScan {
       const found = known.filter((event) => this.#isOnPage(event, certain));
       const isEnd = certain > this.#listOrder.end || certain === Number.POSITIVE_INFINITY;
       if (found.length <= first && !isEnd) {
-        const wanted = Math.min(mostWanted, first + 1 - found.length);
+        const wanted = Math.min(limits.pageRecords, first + 1 - found.length);
         if (this.#isTooDense(known)) return 'too dense';
         if (this.#isTooMuch(known, wanted)) return 'too much';
         if (await this.#advance(known, wanted, certain)) continue;
@@ -225,7 +226,7 @@ class MergedScan {
   #stop(exhausted: readonly [Source, Scan][], certain: number): boolean {
     const isBegun = certain > this.#listOrder.start && Number.isFinite(certain);
     for (const [source] of exhausted) {
-      const failure = tooManyRequests(source, mostRequests);
+      const failure = tooManyRequests(source, limits.eventPageRequests);
       if (isBegun) this.#failures.set(source, failure);
       else this.#fail(source, failure);
     }
@@ -241,7 +242,7 @@ class MergedScan {
       );
       if (hasRead !== false) isSettled = false;
       if (scan.isAssumed && !this.#failures.has(source)) {
-        this.#failures.set(source, tooManyRequests(source, mostRequests));
+        this.#failures.set(source, tooManyRequests(source, limits.eventPageRequests));
       }
     }
     return isSettled;
@@ -285,6 +286,3 @@ const mostWithinReach = 60;
 // Cost of merging one record, counted in values of an answer, for the event-loop slices: several lists in one operation
 // would otherwise block the event loop.
 const valuesPerMerge = 2;
-
-// Upper bound for the number of events that the length of a catalogue window is planned for.
-const mostWanted = 500;
