@@ -44,6 +44,14 @@ describe('the folders of src', () => {
     const readers = files.filter((file) => /process\.env/.test(readFileSync(join(src, file), 'utf8')));
     expect(readers).toEqual([join('config', 'config.ts')]);
   });
+
+  it.each([
+    ['durations', 'clock.ts', /\b(60_000|3_600_000|86_400_000)\b/],
+    ['page sizes', join('upstream', 'page-sizes.ts'), /\b(limit|pageSize|largestPage) ?[=:] ?\d{2,}/],
+  ])('state %s in one table, %s', (_, table, literal) => {
+    const elsewhere = files.filter((file) => literal.test(readFileSync(join(src, file), 'utf8')));
+    expect(elsewhere.filter((file) => file !== table)).toEqual([]);
+  });
 });
 
 function topOf(file: string): string {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { minuteMs } from '../clock.js';
 import type { SharedTime } from './shared-time.js';
 import type { Entered, Journal, JournalCount, JournalEntry } from './store.js';
 
@@ -52,7 +53,7 @@ export interface SlotCount {
   readonly count: number;
 }
 
-export const slotMs = 600_000;
+export const slotMs = 10 * minuteMs;
 
 /** An entry that waits to be written. */
 interface Waiting {

@@ -1,3 +1,4 @@
+import { dayMs } from '../../clock.js';
 import type { Source } from '../../errors.js';
 import type { SharedChanges } from '../../store/store.js';
 import { type EventFilter, matchesFilter } from '../../unify/event/filter.js';
@@ -37,7 +38,7 @@ export function ofCatalogue(read: Read<WireCatalogueEvent>): EventRecord | null 
 
 // Assumed: an event is first issued within a day of its origin. One that first appears later had been issued before,
 // and has since left the snapshot.
-const firstIssuedWithinMs = 86_400_000;
+const firstIssuedWithinMs = dayMs;
 
 export function eventSubject(source: Source): Subject<EventRecord, EventChangeKind> {
   return {

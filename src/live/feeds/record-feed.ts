@@ -1,7 +1,8 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, dayMs } from '../../clock.js';
 import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { SharedChanges } from '../../store/store.js';
+import { freshMs } from '../../upstream/cache/freshness.js';
 import { newCostMeter, type Priority, type ReadScope } from '../../upstream/read/read.js';
 import { type ChangePublisher, localPublisher } from '../cluster/publisher.js';
 import { ReplicatedPublisher } from '../cluster/replicated-publisher.js';
@@ -9,7 +10,7 @@ import { Subscribers } from '../delivery/subscribers.js';
 import { instantAt, type ListReader } from '../polling/list-reader.js';
 import { planLookBackWindow } from '../polling/look-back-window.js';
 import { Poller } from '../polling/poller.js';
-import { dayMs, SweepAndBackfill } from '../polling/sweep-and-backfill.js';
+import { SweepAndBackfill } from '../polling/sweep-and-backfill.js';
 import { positionBeside, type RecordList } from '../tracking/beside-list.js';
 import type { Change, Subject } from '../tracking/change.js';
 import { ChangeAppender } from '../tracking/change-appender.js';
@@ -161,7 +162,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const { subject, reader, clock } = this.#options;
     const newest = this.#detector.hasBaseline
       ? null
-      : await reader.newest({ ...scope, maxAgeMs: freshForMs });
+      : await reader.newest({ ...scope, maxAgeMs: freshMs.trigger });
     const { idOf } = subject;
     const shared = {
       nowMs: clock.wallMs(),
@@ -305,8 +306,6 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   }
 }
 
-// docs/behaviour.md 5.6.
-const freshForMs = 2_000;
 // The longest time between upstream composing an answer and its arrival.
 const longestReadMs = 10_000;
 

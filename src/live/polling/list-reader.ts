@@ -1,5 +1,6 @@
 import { Instant } from '../../unify/time/instant.js';
 import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
+import { largestPage } from '../../upstream/page-sizes.js';
 import { isLastPage, type Page, type Read, type ReadScope } from '../../upstream/read/read.js';
 
 /** Reads the records of a feed from either interface. */
@@ -46,15 +47,12 @@ export interface ListQuery {
   readonly offset: number;
 }
 
-// docs/interfaces.md P8.
-const largestPage = 500;
-
 export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): ListReader<Rec> {
   return {
-    pageSize: largestPage,
+    pageSize: largestPage.project,
     again: (record, scope) => list.again(record, scope),
     async newest(scope) {
-      const query = { order: 'desc', limit: largestPage, offset: 0 } as const;
+      const query = { order: 'desc', limit: largestPage.project, offset: 0 } as const;
       const page = await list.read(query, scope);
       const records = list.recordsOf(page);
       if (isLastPage(page.value, query)) return { records, coversFromMs: Number.NEGATIVE_INFINITY };
@@ -82,7 +80,7 @@ async function* readPages<Wire, Rec>(
       ...(start && { from: atOrBefore(start) }),
       ...(to && { to: atOrAfter(to) }),
       order: 'asc',
-      limit: largestPage,
+      limit: largestPage.project,
       offset,
     };
     const page = await list.read(query, scope);

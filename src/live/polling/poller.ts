@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, minuteMs } from '../../clock.js';
 import { GatewayError } from '../../errors.js';
 
 export interface PollerOptions {
@@ -145,4 +145,4 @@ export interface PollHistory {
 
 const longestBackOffMs = 30_000;
 // Upper bound for `Retry-After`, which can be absurdly long.
-const longestRetryAfterMs = 60_000;
+const longestRetryAfterMs = minuteMs;

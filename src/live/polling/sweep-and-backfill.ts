@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, dayMs, minuteMs } from '../../clock.js';
 import type { ReadScope } from '../../upstream/read/read.js';
 import type { Subject } from '../tracking/change.js';
 import { type ChangeDetector, isAwaited } from '../tracking/change-detector.js';
@@ -21,12 +21,11 @@ export interface SweepAndBackfillOptions<Rec, Kind extends string> {
   readonly onRead: (isTooMuch: boolean) => void;
 }
 
-export const dayMs = 86_400_000;
 // docs/behaviour.md 9.2.
-const sweepEveryMs = 5 * 60_000;
-const sweepRetryMs = 60_000;
+const sweepEveryMs = 5 * minuteMs;
+const sweepRetryMs = minuteMs;
 // A backfill stays in the snapshot for further subscribers that resume from as long ago.
-const keepBackfillMs = 10 * 60_000;
+const keepBackfillMs = 10 * minuteMs;
 // Records, some 100 MB. A resume that would need more has expired.
 const mostKnown = 100_000;
 

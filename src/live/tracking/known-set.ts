@@ -1,3 +1,4 @@
+import { dayMs } from '../../clock.js';
 import type { Position } from './cursor.js';
 
 export interface KnownRecord {
@@ -26,7 +27,7 @@ export interface KnownSet<K> {
 // records count as known: one that arrives that late is lost, but only to a subscriber that resumes without the log.
 const budgetBytes = 2_000;
 // docs/behaviour.md 9.2: records that arrive later than this are not looked for.
-const longestMs = 86_400_000;
+const longestMs = dayMs;
 
 /** The known records that a cursor contains: all from a horizon on, and all that are not final. */
 export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Position, 'logged'> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, minuteMs } from '../../clock.js';
 import { Forbidden, type Source, UpstreamRateLimited, UpstreamUnauthorized } from '../../errors.js';
 import type { InterfaceStatus } from '../../upstream/read/read.js';
 import { statusOfAll } from '../../upstream/resilience/merged-status.js';
@@ -25,7 +25,7 @@ const answerWithinMs = 900;
 const firstAnswerWithinMs = 5_000;
 const probeAgainAfterMs = 2_000;
 // A budget per minute recovers sooner; a longer wait means the daily quota or upstream's Retry-After.
-const spentFromMs = 120_000;
+const spentFromMs = 2 * minuteMs;
 
 /** State of an interface as one process knows it. It survives a structured clone. */
 export interface Sighting {

@@ -1,4 +1,6 @@
-const slotMs = 600_000;
+import { minuteMs } from '../../clock.js';
+
+const slotMs = 10 * minuteMs;
 const slotsPerDay = 144;
 // Clocks that agree to a second put their slot boundaries at the same times.
 const sameSlotMs = 1_000;

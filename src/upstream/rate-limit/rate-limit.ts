@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../../clock.js';
+import { type Clock, minuteMs } from '../../clock.js';
 import { type GatewayError, type Source, UpstreamRateLimited, UpstreamUnavailable } from '../../errors.js';
 import type { Store } from '../../store/store.js';
 import { interfaceName } from '../decode/response.js';
@@ -59,7 +59,7 @@ export class RateLimit {
     this.#longestWaitMs = {
       query: maxWaitMs,
       feed: Math.max(maxWaitMs, 30_000),
-      background: Math.max(maxWaitMs, 60_000),
+      background: Math.max(maxWaitMs, minuteMs),
     };
     this.#limiter = new Limiter(clock, rateLimit);
     this.#queue = new RequestQueue(clock, this.#limiter, (readyInMs) => this.#refusal(readyInMs));

@@ -9,7 +9,7 @@ const creditShare = reservedShare * (13 / 12);
 const maxCredit = 2;
 const maxAhead = 2;
 // A feed that has not asked for this long has no subscriber.
-const idleMs = 300_000;
+const idleMs = 5 * minuteMs;
 
 /**
  * Guarantees a feed a fifth of every minute, not only of what is left of it. Queries can take a whole burst, of which a

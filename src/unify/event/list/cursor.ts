@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { minuteMs } from '../../../clock.js';
 import { derived } from '../../derived.js';
 import { decodeCursor, encodeCursor } from '../../paging.js';
 import { Instant } from '../../time/instant.js';
@@ -28,7 +29,7 @@ export interface EventPosition extends EventSortKey {
 }
 
 /** Span around a cursor in which replaced solutions are recognised. */
-export const movesWithinMs = 120_000;
+export const movesWithinMs = 2 * minuteMs;
 
 export function encodePosition(order: EventOrder, position: EventPosition): string {
   const { originTime, key, delivered, project, pushdownName } = position;

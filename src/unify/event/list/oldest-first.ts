@@ -1,3 +1,4 @@
+import { minuteMs } from '../../../clock.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
@@ -152,6 +153,6 @@ function lagOf(event: Straggler | undefined): number {
 }
 
 // A page of the list spans more than this, so a shorter lag would save no request.
-const shortestLagMs = 600_000;
+const shortestLagMs = 10 * minuteMs;
 
 const requestsForNewest = 2;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../clock.js';
+import { type Clock, minuteMs } from '../../../clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../../errors.js';
 import type { Demand } from '../../../upstream/cache/demand.js';
 import { newCostMeter, type Priority, type Read, type ReadScope } from '../../../upstream/read/read.js';
@@ -31,7 +31,7 @@ interface Waiter {
 const concurrentPages = 6;
 const mostPasses = 3;
 // Assumed: a reading is given up when the budget stays exhausted for longer than this, as with the daily quota.
-const longestStallMs = 600_000;
+const longestStallMs = 10 * minuteMs;
 
 /** One reading of a whole list, shared by all its waiters. */
 export class Reading<W> implements Listed<W> {
