@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dayMs, forever, longAgo, plus } from '../../src/clock.js';
 import { CursorInvalid } from '../../src/errors.js';
 import { decodePosition, encodePosition, idNumber, type Position } from '../../src/live/tracking/cursor.js';
 import { positionOf } from '../../src/live/tracking/known-set.js';
+import { date } from '../support/moments.js';
 
-const timeMs = fc.integer({ min: 0, max: 4e12 });
+const timeMs = fc.integer({ min: 0, max: 4e12 }).map(date);
 const position: fc.Arbitrary<Position> = fc.record({
   logged: fc.option(fc.record({ epoch: fc.integer({ min: 1, max: 2 ** 32 - 1 }), offset: fc.nat(1e9) }), {
     nil: null,
@@ -41,11 +43,11 @@ describe('a cursor of a feed', () => {
     const known = new Map(
       Array.from({ length: 700 }, (_, i) => [3_000_000_000 + step * i, i % 50 ? null : 7]),
     );
-    const now = 1_767_225_600_000;
+    const now = date(1_767_225_600_000);
     const given = {
       logged: { epoch: 7, offset: 700 },
       timeMs: now,
-      horizonMs: now - 86_400_000,
+      horizonMs: plus(now, -dayMs),
       oldestOpenMs: now,
       known,
     };
@@ -84,8 +86,8 @@ describe('what a cursor takes for known', () => {
   // Times with digits below the millisecond, dense and sparse, over more than a day.
   const record = fc.record({
     timeMs: fc.oneof(
-      fc.double({ min: 0, max: 3, noNaN: true }).map((ms) => 5 * day - ms),
-      fc.double({ min: 0, max: 2 * day, noNaN: true }).map((ms) => 5 * day - ms),
+      fc.double({ min: 0, max: 3, noNaN: true }).map((ms) => date(5 * day - ms)),
+      fc.double({ min: 0, max: 2 * day, noNaN: true }).map((ms) => date(5 * day - ms)),
     ),
     state: fc.option(fc.nat(65_535), { nil: null }),
   });
@@ -106,15 +108,15 @@ describe('what a cursor takes for known', () => {
             }));
           // The newest are not known, as in the middle of a replay.
           const unknown = new Set(records.slice(records.length - (unknownCount % (records.length + 1))));
-          const coveredFromMs = isAll ? Number.NEGATIVE_INFINITY : (records[0]?.state.timeMs ?? 0) + 0.001;
+          const coveredFromMs = isAll ? longAgo : plus(records[0]?.state.timeMs ?? date(0), 0.001);
           const { known, horizonMs } = positionOf({
             records,
             stateOf: (one) => (unknown.has(one) ? undefined : one.known),
             coveredFromMs,
             last: records.length - 1,
             unfinished: records,
-            nowMs: records[0]?.state.timeMs ?? 0,
-            unknownFromMs: [...unknown][0]?.state.timeMs ?? Number.POSITIVE_INFINITY,
+            nowMs: records[0]?.state.timeMs ?? date(0),
+            unknownFromMs: [...unknown][0]?.state.timeMs ?? forever,
           });
           for (const one of records) {
             const told = known.get(one.number);

@@ -1,3 +1,4 @@
+import type { UnixMs } from '../../clock.js';
 import { limits } from '../../limits.js';
 import {
   defaultHealthReports,
@@ -236,13 +237,13 @@ builder.objectFields(SensorRef, (t) => ({
 }));
 
 /** Most requests for a range: one per 7 days, since a page covers all of them. */
-export function healthRequests({ from, to }: Pick<HealthListArgs, 'from' | 'to'>, nowMs: number): number {
+export function healthRequests({ from, to }: Pick<HealthListArgs, 'from' | 'to'>, nowMs: UnixMs): number {
   const rangeMs = from ? (to?.ms ?? nowMs) - from.ms : longestRangeMs;
   return Math.min(limits.healthPageRequests, Math.max(1, Math.ceil(rangeMs / longestRangeMs)));
 }
 
 // Read from its end, the last 24 hours of a longer range are a window of their own.
-function healthListRequests(args: HealthListArgs, nowMs: number): number {
+function healthListRequests(args: HealthListArgs, nowMs: UnixMs): number {
   const { from, orderBy, last, before } = args;
   const isBackward = (last ?? before) != null;
   const isFromEnd = isBackward !== (orderBy === 'TIMESTAMP_DESC');

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock, ForwardMs } from '../../clock.js';
 import { freshMs } from '../../upstream/cache/freshness.js';
 import type { Delivery } from '../tracking/change.js';
 
@@ -94,5 +94,5 @@ export class PayloadCache<C, P> {
 
 interface Made<P> {
   payload: P | Promise<P>;
-  readonly atMs: number;
+  readonly atMs: ForwardMs;
 }

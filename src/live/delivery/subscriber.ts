@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../clock.js';
+import type { Clock, ForwardMs, Timer } from '../../clock.js';
 import { limits } from '../../limits.js';
 import type { Listening, LoggedChange, Start } from '../feeds/feed.js';
 import type { Delivery } from '../tracking/change.js';
@@ -29,7 +29,7 @@ export class Subscriber<C extends LoggedChange, P> {
   #replayed = 0;
   #isOver = false;
   #isFolding = false;
-  #stalledAtMs: number | null = null;
+  #stalledAtMs: ForwardMs | null = null;
   #slowSpans = 0;
   #delivered = 0;
   #patience: Timer | null = null;

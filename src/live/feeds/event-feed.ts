@@ -1,4 +1,4 @@
-import { dayMs } from '../../clock.js';
+import { dayMs, forever, longAgo, plus } from '../../clock.js';
 import { type Tenant, UnifyContext } from '../../unify/context.js';
 import { CatalogueReader } from '../../unify/event/list/catalogue-window.js';
 import { eventOfProjectRecord } from '../../unify/event/lookup.js';
@@ -46,15 +46,15 @@ export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient)
       mostRequests: Number.POSITIVE_INFINITY,
     });
     const window = await reader.open({
-      fromMs: from?.ms ?? Number.NEGATIVE_INFINITY,
-      toMs: to?.ms ?? Number.POSITIVE_INFINITY,
+      fromMs: from?.ms ?? longAgo,
+      toMs: to?.ms ?? forever,
     });
     return (await window.whole()).flatMap((one) => ofCatalogue(one) ?? []);
   };
   return {
     pageSize: largestPage.catalogue,
     async newest(scope) {
-      const coversFromMs = tenant.clock.wallMs() - dayMs;
+      const coversFromMs = plus(tenant.clock.wallMs(), -dayMs);
       return { records: await read({ from: instantAt(coversFromMs), to: null }, scope), coversFromMs };
     },
     async *pages(range, scope) {

@@ -1,4 +1,4 @@
-import { type Clock, dayMs } from '../../clock.js';
+import { type Clock, dayMs, longAgo, type UnixMs } from '../../clock.js';
 import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { SharedChanges } from '../../store/store.js';
@@ -46,7 +46,7 @@ export interface RecordFeedOptions<Rec, Kind extends string> {
 export interface PollState<Rec, Kind extends string> {
   readonly snapshot: Snapshot<Rec, Kind>;
   /** The watermark: present time on upstream's clock. */
-  readonly upstreamMs: number;
+  readonly upstreamMs: UnixMs;
   /** Requests of the last poll. */
   readonly requests: number;
 }
@@ -184,7 +184,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     for (const record of [...newest.records, ...list.records]) {
       if (!snapshot.get(idOf(record))) snapshot.learn(snapshot.stateOf(record, null), clock.now());
     }
-    const newestMs = snapshot.ordered.at(-1)?.state.timeMs ?? Number.NEGATIVE_INFINITY;
+    const newestMs = snapshot.ordered.at(-1)?.state.timeMs ?? longAgo;
     const clocksAgree = newestMs <= clock.wallMs();
     const isLater = ({ state }: Known<Rec, Kind>) =>
       clocksAgree && state.timeMs >= clock.wallMs(list.readAtMs);

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../clock.js';
+import { type Clock, type ForwardMs, longAgo, plus, type Timer } from '../../clock.js';
 import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Pair } from '../../unify/sensor/identity.js';
@@ -43,7 +43,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   readonly #poller: Poller;
   #requests = 1;
   #isAlarmDue = false;
-  #readAtMs = Number.NEGATIVE_INFINITY;
+  #readAtMs: ForwardMs = longAgo;
   #alarm: Timer | null = null;
 
   constructor(options: SensorStatusFeedOptions) {
@@ -105,7 +105,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     this.#alarm?.cancel();
     this.#statuses.clear();
     this.log.clear();
-    this.#readAtMs = Number.NEGATIVE_INFINITY;
+    this.#readAtMs = longAgo;
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
@@ -116,7 +116,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     if (signal.aborted) return;
     this.#isAlarmDue = false;
     this.#requests = Math.max(1, meter.requests + meter.cacheHits + meter.staleHits);
-    this.#readAtMs = clock.now() - meter.oldestAgeS * 1000;
+    this.#readAtMs = plus(clock.now(), -meter.oldestAgeS * 1000);
     this.#statuses.learn(pairs, this.#readAtMs);
     this.#detect();
   }

@@ -1,4 +1,4 @@
-import { minuteMs } from '../../clock.js';
+import { minuteMs, plus } from '../../clock.js';
 import { Forbidden } from '../../errors.js';
 import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { type Trigger, triggerOf, triggersOf } from '../../unify/trigger/record.js';
@@ -51,7 +51,7 @@ export function triggerIntervalMs(
   usualMs: number,
   project: ProjectClient,
 ): number {
-  const young = snapshot.ordered.slice(snapshot.indexOf(upstreamMs - youngMs));
+  const young = snapshot.ordered.slice(snapshot.indexOf(plus(upstreamMs, -youngMs)));
   const isLively = young.some(isAwaited);
   return pollIntervalMs(
     isLively ? Math.min(usualMs, quickMs) : usualMs,

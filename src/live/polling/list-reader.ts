@@ -1,3 +1,4 @@
+import { earliest, floorTo, longAgo, plus, type UnixMs } from '../../clock.js';
 import { Instant } from '../../unify/time/instant.js';
 import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { largestPage } from '../../upstream/page-sizes.js';
@@ -21,7 +22,7 @@ export interface ListReader<Rec> {
 export interface Newest<Rec> {
   readonly records: readonly Rec[];
   /** `records` contains all of this time or later; −Infinity when it contains all there are. */
-  readonly coversFromMs: number;
+  readonly coversFromMs: UnixMs;
 }
 
 export interface Range {
@@ -55,9 +56,12 @@ export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): ListReader<Re
       const query = { order: 'desc', limit: largestPage.project, offset: 0 } as const;
       const page = await list.read(query, scope);
       const records = list.recordsOf(page);
-      if (isLastPage(page.value, query)) return { records, coversFromMs: Number.NEGATIVE_INFINITY };
+      if (isLastPage(page.value, query)) return { records, coversFromMs: longAgo };
       // The next page may contain records with the same time as the last of a full page.
-      return { records, coversFromMs: Math.min(...records.map((record) => list.timeOf(record).ms)) + 0.001 };
+      return {
+        records,
+        coversFromMs: plus(earliest(...records.map((record) => list.timeOf(record).ms)), 0.001),
+      };
     },
     pages: (range, scope) => readPages(list, range, scope),
   };
@@ -103,6 +107,6 @@ function latest(times: readonly Instant[]): Instant | null {
 }
 
 /** An instant no later than `ms`; null when that is not finite. */
-export function instantAt(ms: number): Instant | null {
-  return Number.isFinite(ms) ? Instant.fromMs(Math.floor(ms)) : null;
+export function instantAt(ms: UnixMs): Instant | null {
+  return Number.isFinite(ms) ? Instant.fromMs(floorTo(1, ms)) : null;
 }

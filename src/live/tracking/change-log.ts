@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock, ForwardMs } from '../../clock.js';
 import { limits } from '../../limits.js';
 
 export interface LogEntry<C> {
@@ -18,7 +18,7 @@ export interface LogBounds {
 const logBounds: LogBounds = { maxChanges: limits.logChanges, maxAgeMs: limits.logMs };
 
 /** The latest changes, numbered in the order in which they were observed. */
-export class ChangeLog<C extends { readonly observedAtMs: number }> {
+export class ChangeLog<C extends { readonly observedAtMs: ForwardMs }> {
   readonly #clock: Clock;
   readonly #bounds: LogBounds;
   readonly #entries = new Map<number, LogEntry<C>>();

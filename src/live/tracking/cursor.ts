@@ -1,3 +1,4 @@
+import { asMoment, plus, type UnixMs } from '../../clock.js';
 import { CursorInvalid } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { LogOffset } from '../../store/store.js';
@@ -11,11 +12,11 @@ export interface Position {
   /** Offset of the last change before it, in the epoch that issued it; null when it is not an offset of a log. */
   readonly logged: LogOffset | null;
   /** Time of upstream's newest record. */
-  readonly timeMs: number;
+  readonly timeMs: UnixMs;
   /** Every listed record before this time is known; from it on, only those in `known`. */
-  readonly horizonMs: number;
+  readonly horizonMs: UnixMs;
   /** Time of the oldest record that is not final: a resume need not look for earlier ones. */
-  readonly oldestOpenMs: number;
+  readonly oldestOpenMs: UnixMs;
   /** By `idNumber`: null when final, else `stateNumber` of the state it was in. */
   readonly known: ReadonlyMap<number, number | null>;
 }
@@ -73,9 +74,9 @@ function read(scope: string, cursor: string): Position | null {
   if (!input.hasValidChecksum() || input.uint(4) !== hash32(scope)) return null;
   const run = input.uint(4);
   const seq = input.varint();
-  const timeMs = input.varint();
-  const horizonMs = timeMs - unsigned(input.varint());
-  const oldestOpenMs = timeMs - unsigned(input.varint());
+  const timeMs: UnixMs = asMoment(input.varint());
+  const horizonMs = plus(timeMs, -unsigned(input.varint()));
+  const oldestOpenMs = plus(timeMs, -unsigned(input.varint()));
   const known = new Map<number, number | null>();
   for (const id of readRanges(input)) known.set(id, null);
   let id = 0;

@@ -1,9 +1,20 @@
-import { dayMs } from '../../clock.js';
+import {
+  asMoment,
+  ceilTo,
+  dayMs,
+  earliest,
+  floorTo,
+  forever,
+  latest,
+  longAgo,
+  plus,
+  type UnixMs,
+} from '../../clock.js';
 import type { Position } from './cursor.js';
 
 export interface KnownRecord {
   readonly number: number;
-  readonly state: { readonly timeMs: number };
+  readonly state: { readonly timeMs: UnixMs };
 }
 
 export interface KnownSet<K> {
@@ -16,11 +27,11 @@ export interface KnownSet<K> {
   /** Null when final, the number of its state when not, undefined when it is not known at the position. */
   readonly stateOf: (record: K) => number | null | undefined;
   /** The records include every listed one of this time or later. */
-  readonly coveredFromMs: number;
+  readonly coveredFromMs: UnixMs;
   /** Time of the oldest record that is not known: the horizon lies before it. */
-  readonly unknownFromMs: number;
+  readonly unknownFromMs: UnixMs;
   /** The position's time when there is no record to take it from. */
-  readonly nowMs: number;
+  readonly nowMs: UnixMs;
 }
 
 // Bytes for known records, so that a cursor stays below some 4 kB; a thousand triggers of one earthquake fit. Older
@@ -33,8 +44,8 @@ const longestMs = dayMs;
 export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Position, 'logged'> {
   const { records, last, unfinished, stateOf, coveredFromMs, unknownFromMs, nowMs } = set;
   const known = new Map<number, number | null>();
-  let newestMs = Number.NEGATIVE_INFINITY;
-  let oldestOpenMs = Number.POSITIVE_INFINITY;
+  let newestMs: UnixMs = longAgo;
+  let oldestOpenMs: UnixMs = forever;
   let horizonMs = coveredFromMs;
   let used = 0;
   for (let i = last; i >= 0; i--) {
@@ -42,13 +53,13 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Positi
     const state = record && stateOf(record);
     if (!record || state === undefined) continue;
     const recordMs = record.state.timeMs;
-    newestMs = Math.max(newestMs, recordMs);
+    newestMs = latest(newestMs, recordMs);
     if (recordMs < coveredFromMs) break;
     if (used >= budgetBytes || recordMs < newestMs - longestMs) {
       // Records of one millisecond are on the same side of the horizon.
       const isApart = Math.floor(recordMs) < Math.floor(records[i + 1]?.state.timeMs ?? recordMs);
       if (isApart && recordMs < unknownFromMs) {
-        horizonMs = Math.floor(recordMs) + 1;
+        horizonMs = plus(floorTo(1, recordMs), 1);
         break;
       }
     }
@@ -59,14 +70,14 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<Positi
     const state = stateOf(record);
     if (state === undefined || state === null) continue;
     known.set(record.number, state);
-    oldestOpenMs = Math.min(oldestOpenMs, record.state.timeMs);
+    oldestOpenMs = earliest(oldestOpenMs, record.state.timeMs);
   }
   const timeMs = Number.isFinite(newestMs) ? newestMs : nowMs;
   return {
-    timeMs: Math.floor(timeMs),
+    timeMs: floorTo(1, timeMs),
     // Rounded up: the records left out above must lie before it.
-    horizonMs: Math.max(0, Math.ceil(Math.max(horizonMs, timeMs - longestMs))),
-    oldestOpenMs: Math.floor(Number.isFinite(oldestOpenMs) ? oldestOpenMs : timeMs),
+    horizonMs: latest(asMoment(0), ceilTo(1, latest(horizonMs, plus(timeMs, -longestMs)))),
+    oldestOpenMs: floorTo(1, Number.isFinite(oldestOpenMs) ? oldestOpenMs : timeMs),
     known,
   };
 }

@@ -1,3 +1,4 @@
+import { earliest, forever, latest, plus, type UnixMs } from '../../clock.js';
 import { CursorExpired, type GatewayError } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { FeedListener } from '../feeds/feed.js';
@@ -23,9 +24,9 @@ export class PendingResumes<Rec, Kind extends string> {
   }
 
   /** Time from which upstream has to be read for all waiting subscribers; Infinity when there are none. */
-  get wantedFromMs(): number {
-    let wantedMs = Number.POSITIVE_INFINITY;
-    for (const { position } of this.#waiting.values()) wantedMs = Math.min(wantedMs, earliestOf(position));
+  get wantedFromMs(): UnixMs {
+    let wantedMs: UnixMs = forever;
+    for (const { position } of this.#waiting.values()) wantedMs = earliest(wantedMs, earliestOf(position));
     return wantedMs;
   }
 
@@ -70,8 +71,8 @@ export class PendingResumes<Rec, Kind extends string> {
   }
 }
 
-function earliestOf({ timeMs, horizonMs, oldestOpenMs }: Position): number {
-  return Math.max(timeMs - limits.resumeMs, Math.min(horizonMs, oldestOpenMs));
+function earliestOf({ timeMs, horizonMs, oldestOpenMs }: Position): UnixMs {
+  return latest(plus(timeMs, -limits.resumeMs), earliest(horizonMs, oldestOpenMs));
 }
 
 const expired =

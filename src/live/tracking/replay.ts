@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, forever, latest, type UnixMs } from '../../clock.js';
 import type { LoggedChange, Start } from '../feeds/feed.js';
 import { adapted, aheadOf } from './ahead.js';
 import type { Change, Delivery, Subject } from './change.js';
@@ -15,7 +15,6 @@ export interface ReplayOptions<Rec, Kind extends string> {
   readonly clock: Clock;
 }
 
-const nothingUnknown = Number.POSITIVE_INFINITY;
 const mostReplays = 16;
 const mostCursors = 256;
 
@@ -35,7 +34,7 @@ export class Replay<Rec, Kind extends string> {
   }
 
   /** The cursor after the change `seq`, cached since all subscribers ask for it at about the same time. */
-  cursorAt(seq: number, coveredFromMs: number): string {
+  cursorAt(seq: number, coveredFromMs: UnixMs): string {
     return cached(this.#cursors, mostCursors, seq, () => {
       const { snapshot, offsets, scope, clock } = this.#options;
       const position = positionOf({
@@ -47,7 +46,7 @@ export class Replay<Rec, Kind extends string> {
           return record.ended <= seq ? null : this.#hashAt(record, seq);
         },
         coveredFromMs,
-        unknownFromMs: nothingUnknown,
+        unknownFromMs: forever,
         nowMs: clock.wallMs(),
       });
       return encodePosition(scope, { ...position, logged: offsets.offsetOf(seq) });
@@ -63,7 +62,7 @@ export class Replay<Rec, Kind extends string> {
     cursor: string,
     position: Position,
     next: number,
-    coveredFromMs: number,
+    coveredFromMs: UnixMs,
   ): Missed<Change<Rec, Kind>> {
     const key = `${next} ${coveredFromMs} ${cursor}`;
     return cached(this.#missed, mostReplays, key, () => {
@@ -82,7 +81,7 @@ export class Replay<Rec, Kind extends string> {
     });
   }
 
-  #replayFrom(position: Position, coveredFromMs: number): Delivery<Change<Rec, Kind>>[] {
+  #replayFrom(position: Position, coveredFromMs: UnixMs): Delivery<Change<Rec, Kind>>[] {
     const { snapshot, subject } = this.#options;
     const frozenRecords: Frozen<Rec, Kind>[] = snapshot.ordered.map((known, at) => ({
       at,
@@ -121,7 +120,7 @@ export class Replay<Rec, Kind extends string> {
     { records, lastKnown, unfinished }: FrozenRecords<Rec, Kind>,
     reached: Frozen<Rec, Kind>,
     position: Position,
-    coveredFromMs: number,
+    coveredFromMs: UnixMs,
   ): string {
     const { scope, clock } = this.#options;
     const behind = positionOf({
@@ -132,7 +131,7 @@ export class Replay<Rec, Kind extends string> {
         if (record.at > reached.at) return stateAt(position, record);
         return record.state.isFinal ? null : record.state.hash;
       },
-      coveredFromMs: Math.max(coveredFromMs, position.horizonMs),
+      coveredFromMs: latest(coveredFromMs, position.horizonMs),
       unknownFromMs: reached.state.timeMs,
       nowMs: clock.wallMs(),
     });
@@ -169,7 +168,7 @@ interface FrozenRecords<Rec, Kind extends string> {
 /** The state of a record at `position`: null when final, else the number of its state; undefined when not known. */
 function stateAt(
   position: Position,
-  { number, state }: { readonly number: number; readonly state: { readonly timeMs: number } },
+  { number, state }: { readonly number: number; readonly state: { readonly timeMs: UnixMs } },
 ): number | null | undefined {
   const before = position.known.get(number);
   return before === undefined && state.timeMs < position.horizonMs ? null : before;

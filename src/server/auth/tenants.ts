@@ -1,4 +1,4 @@
-import { type Clock, minuteMs, type Timer } from '../../clock.js';
+import { type Clock, type ForwardMs, minuteMs, type Timer } from '../../clock.js';
 import { ClientRateLimited, Unauthenticated } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { Feeds } from '../../live/feeds/feeds.js';
@@ -152,7 +152,7 @@ interface Entry {
   /** Identifies the tenant in limits and in the log. */
   readonly name: string;
   users: number;
-  usedAtMs: number;
+  usedAtMs: ForwardMs;
   end(): void;
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, type ForwardMs, longAgo, plus } from '../../clock.js';
 import { limits } from '../../limits.js';
 import {
   type Attached,
@@ -80,8 +80,8 @@ class HubLog {
   #changes: SharedChange[] = [];
   #last = 0;
   /** Time of the last heartbeat by listener. */
-  readonly #listeners = new Map<object, number>();
-  #lease: { readonly owner: object; untilMs: number } | null = null;
+  readonly #listeners = new Map<object, ForwardMs>();
+  #lease: { readonly owner: object; untilMs: ForwardMs } | null = null;
   #progress: string | null = null;
 
   constructor(clock: Clock) {
@@ -141,7 +141,7 @@ class HubLog {
   beat(owner: object, progress: string | null): Heartbeat {
     this.#listen(owner);
     if (this.#lease === null || this.#lease.untilMs <= this.#clock.now()) {
-      this.#lease = { owner, untilMs: 0 };
+      this.#lease = { owner, untilMs: longAgo };
     }
     const isLeader = this.#keepLease(owner);
     if (isLeader && progress !== null) this.#progress = progress;
@@ -161,7 +161,7 @@ class HubLog {
   /** False when another worker holds the lease. */
   #keepLease(owner: object): boolean {
     if (this.#lease?.owner !== owner) return false;
-    this.#lease.untilMs = this.#clock.now() + leaseMs;
+    this.#lease.untilMs = plus(this.#clock.now(), leaseMs);
     return true;
   }
 

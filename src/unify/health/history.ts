@@ -1,4 +1,4 @@
-import { dayMs } from '../../clock.js';
+import { asMoment, dayMs, plus } from '../../clock.js';
 import { QueryTooComplex } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { type DeviceId, isMalformed, known, type Num } from '../../upstream/decode/fields.js';
@@ -55,7 +55,7 @@ export async function healthHistory(
   if (!read) return null;
   const nowMs = ctx.clock.wallMs();
   const end = to ?? Instant.fromMs(nowMs);
-  const start = from ?? (to ? to.plusMs(-dayMs) : Instant.fromMs(nowMs - dayMs));
+  const start = from ?? (to ? to.plusMs(-dayMs) : Instant.fromMs(plus(nowMs, -dayMs)));
   checkRange(start, end);
   const scanned = await scanHealthReports({
     read,
@@ -77,7 +77,7 @@ export async function healthHistory(
   let next = 0;
   for (let index = 1, begin = start; index <= count; index++) {
     const isLast = index === count;
-    const until = isLast ? end : Instant.fromMs(Math.round(start.ms + index * lengthMs));
+    const until = isLast ? end : Instant.fromMs(asMoment(Math.round(start.ms + index * lengthMs)));
     const reports: HealthReport[] = [];
     buckets.push({ from: begin, to: until, reports });
     begin = until;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { minuteMs } from '../../../clock.js';
+import { asMoment, longAgo, minuteMs, type UnixMs } from '../../../clock.js';
 import { derived } from '../../derived.js';
 import { decodeCursor, encodeCursor } from '../../paging.js';
 import { Instant } from '../../time/instant.js';
 import type { LocatedEvent } from '../merge.js';
-import type { ProjectResume } from './project-reader.js';
+import type { ProjectResume, Straggler } from './project-reader.js';
 
 export type EventOrder = 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC';
 
@@ -98,21 +98,16 @@ function listOf(order: EventOrder): string {
   return `events ${order}`;
 }
 
+const date = z.number().transform((ms): UnixMs => asMoment(ms));
+
 const resumeShape = z
-  .tuple([
-    z.number(),
-    z.number(),
-    z.number().nullable(),
-    z.array(z.number()).max(64),
-    z.number().nullable(),
-    z.number(),
-  ])
+  .tuple([date, z.number(), date.nullable(), z.array(date).max(64), z.number().nullable(), z.number()])
   .transform(([horizonMs, atMs, pinMs, stragglers, lagMs, isAssumed]): ProjectResume => {
-    const pairs = Array.from({ length: Math.floor(stragglers.length / 2) }, (_, index): [number, number] => [
-      stragglers[2 * index] ?? 0,
-      stragglers[2 * index + 1] ?? 0,
-    ]);
-    return { horizonMs, atMs, pinMs, stragglers: pairs, lagMs, isAssumed: isAssumed === 1 };
+    const pairs = Array.from(
+      { length: Math.floor(stragglers.length / 2) },
+      (_, index): Straggler => [stragglers[2 * index] ?? longAgo, stragglers[2 * index + 1] ?? longAgo],
+    );
+    return { horizonMs, atMs: asMoment(atMs), pinMs, stragglers: pairs, lagMs, isAssumed: isAssumed === 1 };
   });
 
 const shape = z.tuple([z.string(), z.string().nullable(), z.string(), resumeShape.nullable(), z.string()]);

@@ -1,3 +1,4 @@
+import { asMoment, type UnixMs } from '../../../clock.js';
 import { GatewayError, QueryTooComplex, type Source } from '../../../errors.js';
 import { limits } from '../../../limits.js';
 import { unreadableRecords } from '../../../upstream/decode/response.js';
@@ -43,7 +44,7 @@ export interface ScannedPage {
   readonly stoppedAt: EventSortKey | null;
   /** All events read around the page: the marks in its cursors are made from them. */
   readonly known: readonly LocatedEvent[];
-  readonly resumeAt: (originMs: number) => ProjectResume | null;
+  readonly resumeAt: (originMs: UnixMs) => ProjectResume | null;
   /** Interfaces that failed, were not read to the end or sent records that cannot be read, so that the page may lack events; with the reason. */
   readonly failures: ReadonlyMap<Source, GatewayError>;
 }
@@ -133,7 +134,7 @@ class MergedScan {
   ): ScannedPage {
     const { first } = this.#request;
     const isFull = found.length > first;
-    const stoppedAt = { originTime: Instant.fromMs(this.#listOrder.sign * certain), key: null };
+    const stoppedAt = { originTime: Instant.fromMs(asMoment(this.#listOrder.sign * certain)), key: null };
     return {
       events: (isFull ? found.slice(0, first) : found).map((event) => ({
         event,

@@ -1,3 +1,4 @@
+import { asMoment } from '../../../clock.js';
 import { limits } from '../../../limits.js';
 import type { CatalogueClient } from '../../../upstream/catalogue/client.js';
 import type { ProjectClient } from '../../../upstream/project/client.js';
@@ -26,7 +27,7 @@ export function projectScan(
   });
   const options = {
     pushdown,
-    startMs: listOrder.sign * (listOrder.start - listOrder.reach.lookAheadMs),
+    startMs: asMoment<'date in ms'>(listOrder.sign * (listOrder.start - listOrder.reach.lookAheadMs)),
     resume,
   };
   return listOrder.sign < 0 ? new NewestFirst(reader, options) : new OldestFirst(reader, options);

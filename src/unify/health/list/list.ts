@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../../../clock.js';
+import { dayMs, floorTo, hourMs, plus } from '../../../clock.js';
 import { BadUserInput } from '../../../errors.js';
 import { limits } from '../../../limits.js';
 import type { DeviceId } from '../../../upstream/decode/fields.js';
@@ -109,10 +109,10 @@ export async function latestHealthReport(
     });
     return scanned?.reports.at(-1)?.report ?? null;
   };
-  const isQuietFor = (ms: number) => lastSeenAt !== null && ctx.hasPassed(lastSeenAt.ms + ms);
+  const isQuietFor = (ms: number) => lastSeenAt !== null && ctx.hasPassed(plus(lastSeenAt.ms, ms));
   if (!lastSeenAt || !isQuietFor(dayMs - hourMs)) return lastOf(null, null);
   // Rounded to whole hours, so that the query stays the same for an hour and its response can be cached.
-  const from = Instant.fromMs(Math.floor(lastSeenAt.ms / hourMs) * hourMs - dayMs);
+  const from = Instant.fromMs(plus(floorTo(hourMs, lastSeenAt.ms), -dayMs));
   const inOneWindow = !isQuietFor(5 * dayMs);
   // If `lastSeenAt` was wrong, the last 24 hours are read as well.
   return (
