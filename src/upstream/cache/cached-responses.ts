@@ -1,4 +1,4 @@
-import { asMoment, type Clock, type ForwardMs, forever } from '../../clock.js';
+import { type Clock, type ForwardMs, forever } from '../../clock.js';
 import type { Read, ReadScope } from '../read/read.js';
 import type { ReadRequest } from '../read/request.js';
 import { type Delivered, DeliveryLog } from './delivered.js';
@@ -54,7 +54,7 @@ export class CachedResponses {
       absent: false,
       readAtMs,
       askedAtMs: this.#deliveries.nextMs(),
-      final: request.isFinal?.(value, asMoment(readAtMs)) ?? false,
+      final: request.isFinal?.(value, this.#clock.wallMs(readAtMs)) ?? false,
       version: this.versionOf(request),
       bytes: freezeAndMeasure(value),
     };
