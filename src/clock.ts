@@ -48,6 +48,12 @@ export const earliest = Math.min as OneOf;
 export const latest = Math.max as OneOf;
 type OneOf = <Kind extends string>(...moments: readonly Moment<Kind>[]) => Moment<Kind>;
 
+/** The moment of the forward clock at a date, by what the wall clock shows now. */
+export function momentAt(clock: Pick<Clock, 'now' | 'wallMs'>, dateMs: UnixMs): ForwardMs {
+  const nowMs = clock.now();
+  return plus(nowMs, dateMs - clock.wallMs(nowMs));
+}
+
 /** The only source of time for the gateway and the sandbox, so that tests can drive it. */
 export interface Clock {
   /**

@@ -10,8 +10,11 @@ import {
   forever,
   latest,
   longAgo,
+  ManualClock,
+  momentAt,
   msOf,
   plus,
+  realClock,
   type UnixMs,
   type UnixS,
 } from '../src/clock.js';
@@ -60,4 +63,12 @@ it('computes moments', () => {
   expect([floorTo(1_000, atMs), ceilTo(1_000, atMs)]).toEqual([1_000, 2_000]);
   expect([earliest(atMs, longAgo), latest(atMs, plus(atMs, 1))]).toEqual([-Infinity, 1_501]);
   expect(msOf(asMoment(1.5))).toBe(1_500);
+});
+
+it.each([
+  ['of the machine', realClock],
+  ['of a test', new ManualClock()],
+])('finds the moment of a date on the clock %s', (_, clock) => {
+  const atMs = plus(clock.now(), -12_345);
+  expect(Math.abs(momentAt(clock, clock.wallMs(atMs)) - atMs)).toBeLessThan(100);
 });

@@ -1,4 +1,4 @@
-import { type Clock, type ForwardMs, plus, type UnixMs } from '../clock.js';
+import { type Clock, type ForwardMs, momentAt, type UnixMs } from '../clock.js';
 import type { Log } from '../log.js';
 import type { CatalogueClient } from '../upstream/catalogue/client.js';
 import type { ProjectClient } from '../upstream/project/client.js';
@@ -82,8 +82,7 @@ export class UnifyContext {
 
   /** True when the date lies in the past. A cached answer that depends on it is valid only until then. */
   hasPassed(dateMs: UnixMs): boolean {
-    const { clock } = this.tenant;
-    return this.hasExpired(plus(clock.now(), dateMs - clock.wallMs()));
+    return this.hasExpired(momentAt(this.tenant.clock, dateMs));
   }
 
   /** As `hasPassed`, for a moment of the forward clock. */

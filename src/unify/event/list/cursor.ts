@@ -35,7 +35,7 @@ export function encodePosition(order: EventOrder, position: EventPosition): stri
   const { originTime, key, delivered, project, pushdownName } = position;
   const resume = project && [
     project.horizonMs,
-    project.atMs,
+    project.readOnMs,
     project.pinMs,
     project.stragglers.flat(),
     project.lagMs,
@@ -101,13 +101,13 @@ function listOf(order: EventOrder): string {
 const date = z.number().transform((ms): UnixMs => asMoment(ms));
 
 const resumeShape = z
-  .tuple([date, z.number(), date.nullable(), z.array(date).max(64), z.number().nullable(), z.number()])
-  .transform(([horizonMs, atMs, pinMs, stragglers, lagMs, isAssumed]): ProjectResume => {
+  .tuple([date, date, date.nullable(), z.array(date).max(64), z.number().nullable(), z.number()])
+  .transform(([horizonMs, readOnMs, pinMs, stragglers, lagMs, isAssumed]): ProjectResume => {
     const pairs = Array.from(
       { length: Math.floor(stragglers.length / 2) },
       (_, index): Straggler => [stragglers[2 * index] ?? longAgo, stragglers[2 * index + 1] ?? longAgo],
     );
-    return { horizonMs, atMs: asMoment(atMs), pinMs, stragglers: pairs, lagMs, isAssumed: isAssumed === 1 };
+    return { horizonMs, readOnMs, pinMs, stragglers: pairs, lagMs, isAssumed: isAssumed === 1 };
   });
 
 const shape = z.tuple([z.string(), z.string().nullable(), z.string(), resumeShape.nullable(), z.string()]);

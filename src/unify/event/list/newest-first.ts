@@ -84,14 +84,14 @@ export class NewestFirst implements Scan {
 
   /** Resume state for the cursor of an event that began at `originMs`. */
   resumeAt(originMs: UnixMs): ProjectResume | null {
-    const { horizonMs, atMs } = this.#reader;
+    const { horizonMs, readOnMs } = this.#reader;
     if (horizonMs === longAgo) return null;
     const known = this.#reader
       .known()
       .filter(([, origin]) => origin <= originMs + this.#options.pushdown.reach.lookAheadMs);
     const ahead = [...this.#reader.unread(this.#stragglers), ...known];
     const pins = [...new Set(this.#scans.flatMap((scan) => scan.pins))].sort((a, b) => a - b);
-    const base = { horizonMs, atMs, lagMs: null, isAssumed: this.isAssumed };
+    const base = { horizonMs, readOnMs, lagMs: null, isAssumed: this.isAssumed };
     const ways = pins.flatMap((pinMs, index) => {
       const stragglers = ahead.filter(([issued]) => issued > pinMs);
       const isPossible =

@@ -82,7 +82,7 @@ export class OldestFirst implements Scan {
 
   /** Resume state for the cursor of an event that began at `originMs`. */
   resumeAt(originMs: UnixMs): ProjectResume | null {
-    const { horizonMs, atMs } = this.#reader;
+    const { horizonMs, readOnMs } = this.#reader;
     if (horizonMs === longAgo) return null;
     const needMs = plus(originMs, -this.#options.pushdown.reach.lookAheadMs);
     const ahead = this.#reader
@@ -96,7 +96,7 @@ export class OldestFirst implements Scan {
     const pinMs = latest(...pins.filter((pin) => pin <= floorSecond(needMs)), longAgo);
     return {
       horizonMs,
-      atMs,
+      readOnMs,
       pinMs: latest(pinMs === longAgo ? floorSecond(needMs) : pinMs, this.#issuedFrom()),
       stragglers,
       lagMs,

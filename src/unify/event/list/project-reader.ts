@@ -5,6 +5,7 @@ import {
   forever,
   latest,
   longAgo,
+  momentAt,
   plus,
   type UnixMs,
 } from '../../../clock.js';
@@ -36,9 +37,10 @@ export interface ProjectResume {
   /** Issue time up to which the list was known when the scan began; solutions issued later are read again. */
   readonly horizonMs: UnixMs;
   /**
-   * Time of that first read. Older responses must not be used: a replaced solution could be missing from both pages.
+   * Date of that first read, since the forward clock of another machine has another origin. Older responses must not be
+   * used: a replaced solution could be missing from both pages.
    */
-  readonly atMs: ForwardMs;
+  readonly readOnMs: UnixMs;
   /** Issue time at which the scan resumes; null at its beginning. */
   readonly pinMs: UnixMs | null;
   /** Solutions outside the pinned range that the page has not reached yet. */
@@ -59,7 +61,7 @@ export class ProjectReader {
   readonly unreadable = new Set<string>();
   requests = 0;
   horizonMs: UnixMs;
-  atMs: ForwardMs;
+  #atMs: ForwardMs;
   readonly #times = new Set<string>();
   readonly #context: UnifyContext;
   readonly #client: ProjectClient;
@@ -81,7 +83,14 @@ export class ProjectReader {
     this.#pushdown = options.pushdown;
     this.#mostRequests = options.mostRequests;
     this.horizonMs = options.resume?.horizonMs ?? longAgo;
-    this.atMs = options.resume?.atMs ?? longAgo;
+    const { clock } = context.tenant;
+    // An instance whose wall clock is ahead may have dated the read later than now.
+    this.#atMs = options.resume ? earliest(momentAt(clock, options.resume.readOnMs), clock.now()) : longAgo;
+  }
+
+  /** As in `ProjectResume`. */
+  get readOnMs(): UnixMs {
+    return this.#context.tenant.clock.wallMs(this.#atMs);
   }
 
   get left(): number {
@@ -90,7 +99,7 @@ export class ProjectReader {
 
   /** One scan for each bounding box of the pushdown. */
   walks(order: 'asc' | 'desc', fromMs: UnixMs, toMs: UnixMs): IssueTimeScan[] {
-    return this.#pushdown.boxes.map((bbox) => this.#scan(order, fromMs, toMs, bbox, this.atMs));
+    return this.#pushdown.boxes.map((bbox) => this.#scan(order, fromMs, toMs, bbox, this.#atMs));
   }
 
   /**
@@ -105,7 +114,7 @@ export class ProjectReader {
     else this.#hasRead(times);
     if (this.horizonMs !== longAgo) return;
     this.horizonMs = plus(this.#newestMs(), -lateMs);
-    this.atMs = earliest(...times);
+    this.#atMs = earliest(...times);
   }
 
   #newestMs(): UnixMs {
@@ -152,7 +161,7 @@ export class ProjectReader {
   /** Reads all solutions issued within about a second of `ms`, in every region. */
   async readMoment(ms: UnixMs): Promise<void> {
     const secondMs = floorTo(1000, ms);
-    const scan = this.#scan('desc', plus(secondMs, -1000), plus(secondMs, 2000), undefined, this.atMs);
+    const scan = this.#scan('desc', plus(secondMs, -1000), plus(secondMs, 2000), undefined, this.#atMs);
     await this.#readAll(scan);
     this.#hasRead([scan.readAtMs]);
   }
