@@ -25,11 +25,7 @@ import { InterfaceWatch } from './server/ops/readiness.js';
 import { requestLog } from './server/ops/request-log.js';
 import { drain } from './server/ops/shutdown.js';
 import type { Tracing } from './server/ops/tracing.js';
-import {
-  type ClientConnections,
-  ConnectionLimit,
-  socketsPerClient,
-} from './server/websocket/connection-limit.js';
+import { type ClientConnections, ConnectionLimit } from './server/websocket/connection-limit.js';
 import { attachWebSockets } from './server/websocket/websocket.js';
 import { logStart, ownSandbox } from './start-log.js';
 import { unsharedStore } from './store/memory.js';
@@ -171,8 +167,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
   const sockets = attachWebSockets(server, {
     ...shared,
     maxBodyBytes: limits.maxBodyBytes,
-    clientConnections:
-      common?.clientConnections ?? new ConnectionLimit(options.socketsPerClient ?? socketsPerClient),
+    clientConnections: common?.clientConnections ?? new ConnectionLimit(options.socketsPerClient),
   });
   const own: OwnReports = {
     health: () => ({ feeds: keys.feeds(), sightings: watches.map((watch) => watch.sighting()) }),

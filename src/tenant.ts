@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from './clock.js';
+import { type Clock, minuteMs } from './clock.js';
 import { type Config, secretsOf } from './config/config.js';
 import { type Source, UpstreamUnavailable } from './errors.js';
 import type { FeedStatus } from './live/feeds/feed.js';
@@ -198,7 +198,7 @@ function withClientKey(key: ClientKey, upstream: Interface): UpstreamOptions {
 
 // Shortest time between two probes of /ready while there is no other traffic. It bounds their share of the rate limit
 // to a tenth of the project's minute and a seventh of the catalogue's day (docs/interfaces.md C8: 10,000 requests).
-const quietForMs = { PROJECT: 10_000, CATALOGUE: 60_000 };
+const quietForMs = { PROJECT: 10_000, CATALOGUE: minuteMs };
 
 function watchesOf({ project, catalogue }: Tenant): readonly Watched[] {
   const scope = (signal: AbortSignal): ReadScope => {

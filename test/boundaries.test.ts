@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
 // Folders in the order the data flows; each imports what stands in its row, besides its own files.
-const shared = ['errors.ts', 'clock.ts', 'log.ts', 'maybe.ts', 'scrubber.ts'];
+const shared = ['errors.ts', 'clock.ts', 'limits.ts', 'log.ts', 'maybe.ts', 'scrubber.ts'];
 const mayImport: Record<string, readonly string[]> = {
   config: shared,
   store: shared,
@@ -43,6 +43,14 @@ describe('the folders of src', () => {
   it('read the environment in one file', () => {
     const readers = files.filter((file) => /process\.env/.test(readFileSync(join(src, file), 'utf8')));
     expect(readers).toEqual([join('config', 'config.ts')]);
+  });
+
+  it.each([
+    ['durations', 'clock.ts', /\b(60_000|3_600_000|86_400_000)\b/],
+    ['page sizes', join('upstream', 'page-sizes.ts'), /\b(limit|pageSize|largestPage) ?[=:] ?\d{2,}/],
+  ])('state %s in one table, %s', (_, table, literal) => {
+    const elsewhere = files.filter((file) => literal.test(readFileSync(join(src, file), 'utf8')));
+    expect(elsewhere.filter((file) => file !== table)).toEqual([]);
   });
 });
 

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { dayMs, minuteMs } from '../clock.js';
+import { limits } from '../limits.js';
 import { logLevels } from '../log.js';
 import { headerPairs } from './header-pairs.js';
 
@@ -48,20 +50,24 @@ export const settings = {
     oneOf('free', 'standard', 'premium'),
     'free',
   ),
-  UPSTREAM_TIMEOUT_MS: setting('Longest time of one upstream attempt, in ms', integer(1, 600_000), 10_000),
+  UPSTREAM_TIMEOUT_MS: setting(
+    'Longest time of one upstream attempt, in ms',
+    integer(1, 10 * minuteMs),
+    10_000,
+  ),
   UPSTREAM_MAX_WAIT_MS: setting(
     'Longest wait for the rate limit before a client gets UPSTREAM_RATE_LIMITED, in ms',
-    integer(0, 600_000),
+    integer(0, 10 * minuteMs),
     5_000,
   ),
   TRIGGER_POLL_INTERVAL_MS: setting(
     'Trigger feed while someone listens, in ms; 3 s at most while a young trigger is open',
-    integer(250, 86_400_000),
+    integer(250, dayMs),
     5_000,
   ),
-  TRIGGER_LOOKBACK_S: setting('Look-back window of each trigger poll, in s', integer(1, 86_400), 600),
-  EVENT_POLL_INTERVAL_MS: setting('Event feed, in ms', integer(250, 86_400_000), 10_000),
-  SENSOR_POLL_INTERVAL_MS: setting('Sensor status feed, in ms', integer(250, 86_400_000), 30_000),
+  TRIGGER_LOOKBACK_S: setting('Look-back window of each trigger poll, in s', integer(1, dayMs / 1000), 600),
+  EVENT_POLL_INTERVAL_MS: setting('Event feed, in ms', integer(250, dayMs), 10_000),
+  SENSOR_POLL_INTERVAL_MS: setting('Sensor status feed, in ms', integer(250, dayMs), 30_000),
   CACHE_MAX_BYTES: setting('Upper bound of all that is cached, in bytes', bytes, 64 * 1024 * 1024, '64 MiB'),
   REDIS_URL: secret(
     'Redis (`redis://` or `rediss://`) through which instances share cache, budget and feeds',
@@ -107,16 +113,20 @@ export const settings = {
     [],
     'none',
   ),
-  MAX_DEPTH: setting('Deepest nesting of a query; introspection is exempt', integer(1, 1_000), 15),
-  MAX_ALIASES: setting('Most aliases in a query', integer(0, 100_000), 30),
-  MAX_TOKENS: setting('Most lexical tokens in a document', integer(1, 1_000_000), 2_000),
+  MAX_DEPTH: setting('Deepest nesting of a query; introspection is exempt', integer(1, 1_000), limits.depth),
+  MAX_ALIASES: setting('Most aliases in a query', integer(0, 100_000), limits.aliases),
+  MAX_TOKENS: setting('Most lexical tokens in a document', integer(1, 1_000_000), limits.tokens),
   MAX_BODY_BYTES: setting(
     'Largest request body or WebSocket message, in bytes',
     bytes,
-    256 * 1024,
+    limits.bodyBytes,
     '256 KiB',
   ),
-  MAX_COST: setting('Most upstream requests that one operation may need at worst', integer(1, 1e6), 200),
+  MAX_COST: setting(
+    'Most upstream requests that one operation may need at worst',
+    integer(1, 1e6),
+    limits.upstreamRequests,
+  ),
   CLIENT_RATE_PER_MINUTE: setting(
     'Operations per minute and client (token, subject, key or address)',
     offOr(integer(1, 1e6)),

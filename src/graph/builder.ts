@@ -2,10 +2,10 @@ import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import { BadUserInput } from '../errors.js';
+import { limits } from '../limits.js';
 import type { GraphContext } from './context.js';
 import { cost } from './limits/cost.js';
 import { decodeNodeId, encodeNodeId } from './node-id.js';
-import { mostIds } from './nodes-apart.js';
 import { dateTimeScalar, type GraphScalars, jsonScalar, samplesScalar } from './scalars.js';
 
 // One read of the record and, for a sensor or an event, one of its record on the other side.
@@ -47,16 +47,16 @@ export const builder = new SchemaBuilder<{
         'Objects of any type by their global ids, in the order of the ids; null in the place of each ' +
         'one that does not exist. Estimated at two requests to the service for each id. Errors: ' +
         'BAD_USER_INPUT in the place of a text that is no global id of this graph, or for more than ' +
-        `${mostIds} ids; QUERY_TOO_COMPLEX for fewer where the estimate is over the limit.`,
+        `${limits.nodeIds} ids; QUERY_TOO_COMPLEX for fewer where the estimate is over the limit.`,
       args: {
         ids: {
-          description: `Global ids, at most ${mostIds}, taken from the field \`id\` of objects of this graph.`,
+          description: `Global ids, at most ${limits.nodeIds}, taken from the field \`id\` of objects of this graph.`,
         },
       },
-      // Beyond `mostIds` nothing is read: the resolver names the limit, which the estimate could not.
+      // Beyond the limit nothing is read: the resolver names it, which the estimate could not.
       extensions: cost<{ ids: readonly unknown[] }>({
-        requests: ({ ids }) => (ids.length > mostIds ? 0 : ids.length * mostForNode),
-        items: ({ ids }) => (ids.length > mostIds ? 0 : ids.length),
+        requests: ({ ids }) => (ids.length > limits.nodeIds ? 0 : ids.length * mostForNode),
+        items: ({ ids }) => (ids.length > limits.nodeIds ? 0 : ids.length),
       }),
     },
     pageInfoTypeOptions: {

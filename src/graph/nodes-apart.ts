@@ -1,10 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import { BadUserInput } from '../errors.js';
+import { limits } from '../limits.js';
 import type { GraphContext } from './context.js';
 import { decodeNodeId } from './node-id.js';
-
-/** Most ids that `Query.nodes` takes. */
-export const mostIds = 500;
 
 /** An id that is none of this graph costs its own place in `Query.nodes` alone: Pothos decodes all of them or none. */
 export function withNodesApart(schema: GraphQLSchema): GraphQLSchema {
@@ -12,10 +10,13 @@ export function withNodesApart(schema: GraphQLSchema): GraphQLSchema {
   const resolve = field?.resolve;
   if (!field || !resolve) throw new Error('The graph has no field `nodes`');
   field.resolve = async (root, { ids }: { ids: readonly string[] }, context: GraphContext, info) => {
-    if (ids.length > mostIds) {
-      throw new BadUserInput(`\`ids\` has ${ids.length} ids; at most ${mostIds} can be asked for at once`, {
-        argument: 'ids',
-      });
+    if (ids.length > limits.nodeIds) {
+      throw new BadUserInput(
+        `\`ids\` has ${ids.length} ids; at most ${limits.nodeIds} can be asked for at once`,
+        {
+          argument: 'ids',
+        },
+      );
     }
     const faults = ids.map(faultOf);
     const known = ids.filter((_, index) => faults[index] === null);

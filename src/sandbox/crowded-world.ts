@@ -1,3 +1,4 @@
+import { minuteMs } from '../clock.js';
 import { aCatalogueEvent, aCatalogueSensor, aNetwork, anEvent, aSensor, aTrigger } from './builders.js';
 import { textOf } from './time.js';
 import { emptyWorld, type World } from './world.js';
@@ -35,7 +36,7 @@ export function crowdedWorld({ nowMs, sensors = 0, events = 0, triggers = 0 }: C
     );
   }
   for (let index = 0; index < events; index++) {
-    const originMs = nowMs - 60_000 * (index + 1);
+    const originMs = nowMs - minuteMs * (index + 1);
     const id = `evt_${index}`;
     const point = { latitude: 32 + (index % 101) * 0.05, longitude: -120 + (index % 83) * 0.05 };
     const magnitude = (index % 50) / 10;

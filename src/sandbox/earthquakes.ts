@@ -1,3 +1,4 @@
+import { minuteMs } from '../clock.js';
 import { displaced, distanceKm, type Point } from './geodesy.js';
 import { networkIds } from './network.js';
 import { type QuakeRow, realQuakes } from './quakes-data.js';
@@ -25,7 +26,7 @@ export interface Quake extends Point {
 
 /** The real earthquakes, with the newest 7 minutes before `startMs`. */
 export function pastQuakes(seed: number, startMs: number): Quake[] {
-  return realQuakes.map((row) => pastQuake(row, seed, startMs - 420_000));
+  return realQuakes.map((row) => pastQuake(row, seed, startMs - 7 * minuteMs));
 }
 
 /**

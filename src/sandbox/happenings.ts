@@ -1,3 +1,4 @@
+import { hourMs } from '../clock.js';
 import { Agenda } from './agenda.js';
 import { comingQuakes, isInRegion, pastQuakes, type Quake } from './earthquakes.js';
 import type { Station } from './network.js';
@@ -39,7 +40,7 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
     for (; noise.ms <= nowMs; noise = noiseAfter(noise.ms, noise.index + 1)) scheduleNoise(noise);
     agenda.runUntil(nowMs);
     for (const [record, plan] of open) Object.assign(record, triggerRecord(plan, record.id, nowMs));
-    if (nowMs - forgottenMs > 3_600_000) forget(nowMs);
+    if (nowMs - forgottenMs > hourMs) forget(nowMs);
   };
 
   function schedule(quake: Quake): void {
@@ -146,6 +147,6 @@ interface Noise {
 }
 
 /** Length of the invented part of the history, which ends at the start. */
-const inventedMs = 5_400_000;
+const inventedMs = 1.5 * hourMs;
 
-const keptMs = 36 * 3_600_000;
+const keptMs = 36 * hourMs;

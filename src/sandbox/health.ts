@@ -1,3 +1,4 @@
+import { dayMs, hourMs, minuteMs } from '../clock.js';
 import type { Station } from './network.js';
 import { type Presence, presenceOf } from './presence.js';
 import type { HealthReport, ProjectSensor } from './project-records.js';
@@ -93,7 +94,7 @@ export function healthOf(station: Station, seed: number): Health {
   function connectivity(ms: number): NonNullable<ProjectSensor['connectivity']> {
     const type = presence.isUp(ms) ? traits.connection : 'none';
     if (type === 'none' || type === 'ethernet') return { type, signal_strength: null };
-    const wobble = randomOf('signal', station.deviceId, Math.floor(ms / 600_000)).gaussian();
+    const wobble = randomOf('signal', station.deviceId, Math.floor(ms / (10 * minuteMs))).gaussian();
     // docs/interfaces.md P2: dBm when negative, a percentage otherwise.
     const value = type === 'cell' || type === 'satellite' ? 62 + 9 * wobble : -64 + 5 * wobble;
     return {
@@ -120,7 +121,7 @@ export function healthOf(station: Station, seed: number): Health {
 
 /** A daily course with its maximum in the local afternoon (UTC − 8 h). */
 function daily(ms: number, mean: number, swing: number): number {
-  return mean + swing * Math.cos(((ms - 22 * 3_600_000) / 86_400_000) * 2 * Math.PI);
+  return mean + swing * Math.cos(((ms - 22 * hourMs) / dayMs) * 2 * Math.PI);
 }
 
 const clamped = (value: number, low: number, high: number) => Math.min(high, Math.max(low, value));

@@ -1,3 +1,4 @@
+import { dayMs } from '../clock.js';
 import type { CatalogueSensor } from './catalogue-records.js';
 import type { WaveformSource } from './waveform.js';
 
@@ -68,7 +69,7 @@ function writeStart(bytes: Buffer, startMs: number): void {
   const time = new Date(Math.floor(tenths / 10_000) * 1000);
   const year = time.getUTCFullYear();
   bytes.writeUInt16BE(year, 20);
-  bytes.writeUInt16BE(Math.floor((time.getTime() - Date.UTC(year, 0, 1)) / 86_400_000) + 1, 22);
+  bytes.writeUInt16BE(Math.floor((time.getTime() - Date.UTC(year, 0, 1)) / dayMs) + 1, 22);
   bytes.writeUInt8(time.getUTCHours(), 24);
   bytes.writeUInt8(time.getUTCMinutes(), 25);
   bytes.writeUInt8(time.getUTCSeconds(), 26);

@@ -1,3 +1,4 @@
+import { dayMs } from '../clock.js';
 import type { CatalogueEvent, CatalogueNetwork, NetworkStats } from './catalogue-records.js';
 import type { CatalogueData } from './world.js';
 
@@ -12,7 +13,7 @@ export function statsOf(
   if (known) return known;
   const sensors = data.sensors.filter((sensor) => sensor.network_id === network.id);
   const online = sensors.filter((sensor) => sensor.status === 'online').length;
-  const since = nowMs - 30 * 86_400_000;
+  const since = nowMs - 30 * dayMs;
   const events = data.events.filter((event) => event.network_id === network.id && originMsOf(event) >= since);
   return {
     network_id: network.id,

@@ -1,3 +1,4 @@
+import { dayMs, minuteMs } from '../clock.js';
 import type { Station } from './network.js';
 import { randomOf } from './random.js';
 
@@ -36,6 +37,3 @@ function cycleOf(index: number, random: ReturnType<typeof randomOf>): [periodMs:
   if (index % 20 === 19) return [200 * dayMs, 199 * dayMs];
   return [random.integer(3 * 24, 60 * 24) * 60 * minuteMs, random.integer(40, 100) * 1000];
 }
-
-const minuteMs = 60_000;
-const dayMs = 86_400_000;

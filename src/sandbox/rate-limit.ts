@@ -1,9 +1,10 @@
+import { dayMs, minuteMs } from '../clock.js';
 /** docs/interfaces.md P8: a bucket per key that holds `burst` requests and gains `perMinute` of them a minute. */
 export function tokenBuckets(
   perMinute: number,
   burst: number,
 ): (key: string, nowMs: number) => BucketVerdict {
-  const perMs = perMinute / 60_000;
+  const perMs = perMinute / minuteMs;
   const buckets = new Map<string, { tokens: number; atMs: number }>();
   return (key, nowMs) => {
     const bucket = buckets.get(key) ?? { tokens: burst, atMs: nowMs };
@@ -29,8 +30,8 @@ export function windowCounters(
   perDay: number,
 ): { take(key: string, nowMs: number): WindowVerdict; untouched(nowMs: number): WindowVerdict } {
   const spans: readonly Span[] = [
-    { limit: perMinute, lengthMs: 60_000 },
-    { limit: perDay, lengthMs: 86_400_000 },
+    { limit: perMinute, lengthMs: minuteMs },
+    { limit: perDay, lengthMs: dayMs },
   ];
   const windows = new Map<string, Window[]>();
   return {

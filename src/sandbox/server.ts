@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Clock, realClock } from '../clock.js';
+import { asMoment, type Clock, realClock } from '../clock.js';
 import { type CatalogueChoices, usualChoices } from './catalogue.js';
 import { catalogueDoor } from './catalogue-door.js';
 import { deliver } from './delivery.js';
@@ -14,7 +14,7 @@ import type { World } from './world.js';
 /** Starts both interfaces on free loopback ports. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = realClock, seed = 1, live = true } = options;
-  const forwardToWorldMs = clock.wallMs(0);
+  const forwardToWorldMs = clock.wallMs(asMoment(0));
   // Time in the world goes on evenly, also where the wall clock is set.
   const worldMs = () => clock.now() + forwardToWorldMs;
   const world = options.world ?? livingWorld({ seed, startMs: worldMs() });

@@ -1,3 +1,4 @@
+import { dayMs } from '../clock.js';
 import { maskedHealthReport } from './masking.js';
 import { ParameterError, type Parameters } from './parameters.js';
 import type { HealthReport, ProjectSensor } from './project-records.js';
@@ -36,12 +37,11 @@ export interface HealthWindow {
 /** docs/interfaces.md P4: by default the 24 hours before `to`, and `to` is now; at most 7 days. */
 export function healthWindow(query: Parameters, nowMs: number): HealthWindow {
   const toMs = query.utcTimeOrDate('to') ?? nowMs;
-  const fromMs = query.utcTimeOrDate('from') ?? toMs - 86_400_000;
+  const fromMs = query.utcTimeOrDate('from') ?? toMs - dayMs;
   const limit = query.integer('limit', { min: 1, max: 5000, fallback: 1000 });
   // Assumed: a window that ends before it begins is a range that is wrong, as one that is too long.
   if (fromMs > toMs) throw new ParameterError('from', 'is after to', 'range');
-  if (toMs - fromMs > 7 * 86_400_000)
-    throw new ParameterError('from', 'is more than 7 days before to', 'range');
+  if (toMs - fromMs > 7 * dayMs) throw new ParameterError('from', 'is more than 7 days before to', 'range');
   return { fromMs, toMs, limit };
 }
 

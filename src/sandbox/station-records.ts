@@ -1,3 +1,4 @@
+import { dayMs } from '../clock.js';
 import type { CatalogueSensor } from './catalogue-records.js';
 import type { Health } from './health.js';
 import type { Station } from './network.js';
@@ -52,7 +53,7 @@ export function catalogueSensor(
     network_code: station.network,
     location_code: random.pick(['00', '00', '10', '']),
     firmware_version: random.chance(0.95) ? health.firmware : null,
-    created_at: textOf(Date.UTC(2021, 0, 1) + random.integer(0, 1500) * 86_400_000, 0),
+    created_at: textOf(Date.UTC(2021, 0, 1) + random.integer(0, 1500) * dayMs, 0),
   };
 }
 

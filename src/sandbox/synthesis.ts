@@ -1,3 +1,4 @@
+import { minuteMs } from '../clock.js';
 import type { Quake } from './earthquakes.js';
 import type { Station } from './network.js';
 import { hashOf } from './random.js';
@@ -35,7 +36,7 @@ export function synthesis(stations: readonly Station[], quakes: readonly Quake[]
 const rateHz = 100;
 
 // From the origin to the end of the coda at the farthest station.
-const longestMs = 300_000;
+const longestMs = 5 * minuteMs;
 
 /** The instrument's own noise, and the sea's microseism with its periods of some 6 and 4 s. */
 function noise(seed: number, firstIndex: number, count: number): Float64Array {

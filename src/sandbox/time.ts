@@ -1,3 +1,5 @@
+import { minuteMs } from '../clock.js';
+
 const shape = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d))?$/;
 
 /** Milliseconds since 1970 (with fraction) of an RFC 3339 time or plain date; undefined when it is neither, or no such day exists. */
@@ -42,5 +44,5 @@ export function isPlainDate(text: string): boolean {
 function offsetMs(zone: string | undefined): number {
   if (zone === undefined || zone === 'Z') return 0;
   const sign = zone.startsWith('-') ? -1 : 1;
-  return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6))) * 60_000;
+  return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6))) * minuteMs;
 }

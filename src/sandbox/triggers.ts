@@ -1,3 +1,4 @@
+import { minuteMs } from '../clock.js';
 import type { Quake } from './earthquakes.js';
 import type { Station } from './network.js';
 import type { ProjectTrigger } from './project-records.js';
@@ -24,7 +25,7 @@ export function quakeTrigger(quake: Quake, station: Station): TriggerPlan | unde
   // A weak P wave goes unnoticed; the S wave then starts the recording.
   const startMs = (shaking.ehzMmS * pShare > 0.004 ? shaking.pMs : shaking.sMs) + random.between(50, 300);
   const shownFromMs =
-    startMs + (random.chance(0.04) ? random.between(60_000, 200_000) : random.between(800, 2500));
+    startMs + (random.chance(0.04) ? random.between(minuteMs, 200_000) : random.between(800, 2500));
   return {
     station,
     startMs,
@@ -39,7 +40,7 @@ export function quakeTrigger(quake: Quake, station: Station): TriggerPlan | unde
 export function noiseTrigger(seed: number, index: number, startMs: number, station: Station): TriggerPlan {
   const random = randomOf('noise trigger', seed, index);
   const strong = 0.2 + random.exponential(1.5);
-  const endMs = startMs + (random.chance(0.04) ? 900_000 : random.between(6000, 20_000));
+  const endMs = startMs + (random.chance(0.04) ? 15 * minuteMs : random.between(6000, 20_000));
   return {
     station,
     startMs,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { SharedTime } from './shared-time.js';
+import { asMoment, minuteMs } from '../clock.js';
+import type { SharedMs, SharedTime } from './shared-time.js';
 import type { Entered, Journal, JournalCount, JournalEntry } from './store.js';
 
 /** Stores a journal: in Redis, or in the primary of several workers. */
@@ -42,7 +43,7 @@ export interface Appended {
 }
 
 export interface SharedEntry {
-  readonly atMs: number;
+  readonly atMs: SharedMs;
   readonly text: string;
 }
 
@@ -52,7 +53,7 @@ export interface SlotCount {
   readonly count: number;
 }
 
-export const slotMs = 600_000;
+export const slotMs = 10 * minuteMs;
 
 /** An entry that waits to be written. */
 interface Waiting {
@@ -159,7 +160,7 @@ export class BatchedJournal implements Journal {
   #deliverCounts(slots: readonly SlotCount[]): void {
     if (slots.length === 0) return;
     const counts = slots.map(({ slot, count }) => {
-      return { untilMs: this.#backend.time.toLocalAtLatest((slot + 1) * slotMs), count };
+      return { untilMs: this.#backend.time.toLocalAtLatest(asMoment((slot + 1) * slotMs)), count };
     });
     this.#readCount++;
     for (const listener of this.#onCount) listener(counts);

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, deflateRaw, inflateRaw } from 'node:zlib';
-import type { SharedTime } from './shared-time.js';
+import type { SharedMs, SharedTime } from './shared-time.js';
 import type { SharedBody } from './store.js';
 
 // A larger body would block the store for all instances, and is rare since lists are paged.
@@ -13,9 +13,8 @@ const inflate = promisify(inflateRaw);
 
 /** Header line before a body. */
 interface Head {
-  /** On the shared clock. */
-  readonly readAtMs: number;
-  readonly askedAtMs: number;
+  readonly readAtMs: SharedMs;
+  readonly askedAtMs: SharedMs;
   readonly version: string | null;
   readonly isAbsent: boolean;
   readonly isDeflated: boolean;

@@ -1,7 +1,11 @@
+import { asMoment, type ForwardMs, type Moment } from '../clock.js';
+/** A moment on the clock that instances share. */
+export type SharedMs = Moment<'shared clock in ms'>;
+
 /** When a command was sent and its answer received, on this instance's forward clock. */
 export interface Exchanged {
-  readonly sentMs: number;
-  readonly receivedMs: number;
+  readonly sentMs: ForwardMs;
+  readonly receivedMs: ForwardMs;
 }
 
 /**
@@ -13,23 +17,23 @@ export class SharedTime {
   #latestOffsetMs = 0;
 
   /** Redis reported its time as `nowMs` within the exchange. */
-  synchronise(nowMs: number, { sentMs, receivedMs }: Exchanged): void {
+  synchronise(nowMs: SharedMs, { sentMs, receivedMs }: Exchanged): void {
     this.#earliestOffsetMs = Math.floor(nowMs - receivedMs);
     this.#latestOffsetMs = Math.ceil(nowMs - sentMs);
   }
 
   /** Converts a local time; up to the last round trip too early. */
-  toShared(localMs: number): number {
-    return localMs + this.#earliestOffsetMs;
+  toShared(localMs: ForwardMs): SharedMs {
+    return asMoment(localMs + this.#earliestOffsetMs);
   }
 
   /** Converts a shared time; up to the last round trip too early. */
-  toLocal(sharedMs: number): number {
-    return sharedMs - this.#latestOffsetMs;
+  toLocal(sharedMs: SharedMs): ForwardMs {
+    return asMoment(sharedMs - this.#latestOffsetMs);
   }
 
   /** Converts a shared time; up to the last round trip too late. */
-  toLocalAtLatest(sharedMs: number): number {
-    return sharedMs - this.#earliestOffsetMs;
+  toLocalAtLatest(sharedMs: SharedMs): ForwardMs {
+    return asMoment(sharedMs - this.#earliestOffsetMs);
   }
 }

@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../clock.js';
 import type { SharedTime } from './shared-time.js';
 
 /**
@@ -62,7 +63,7 @@ export interface SharedBodies {
 }
 
 export interface WaitUntil {
-  readonly untilMs: number;
+  readonly untilMs: ForwardMs;
   readonly signal: AbortSignal;
 }
 
@@ -83,9 +84,9 @@ export interface SharedBody {
   /** As upstream sent it; null when upstream reported the resource as absent. */
   readonly body: Buffer | null;
   /** On this instance's clock; conversion errs on the early side. */
-  readonly readAtMs: number;
+  readonly readAtMs: ForwardMs;
   /** When the request was sent, on this instance's clock; conversion errs on the early side. */
-  readonly askedAtMs: number;
+  readonly askedAtMs: ForwardMs;
   /** The version that a list had shown when the request was sent; null when no list had shown the resource. */
   readonly version: string | null;
 }
@@ -121,13 +122,13 @@ export type Entered = 'entered' | 'behind' | 'unshared';
 export interface JournalEntry {
   readonly text: string;
   /** On this instance's clock; conversion errs on the late side. */
-  readonly atMs: number;
+  readonly atMs: ForwardMs;
 }
 
 /** The number of requests sent within one slot of ten minutes. */
 export interface JournalCount {
   /** End of the slot, on this instance's clock; conversion errs on the late side. */
-  readonly untilMs: number;
+  readonly untilMs: ForwardMs;
   readonly count: number;
 }
 

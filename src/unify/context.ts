@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import { type Clock, type ForwardMs, momentAt, type UnixMs } from '../clock.js';
 import type { Log } from '../log.js';
 import type { CatalogueClient } from '../upstream/catalogue/client.js';
 import type { ProjectClient } from '../upstream/project/client.js';
@@ -81,20 +81,19 @@ export class UnifyContext {
   }
 
   /** True when the date lies in the past. A cached answer that depends on it is valid only until then. */
-  hasPassed(dateMs: number): boolean {
-    const { clock } = this.tenant;
-    return this.hasExpired(clock.now() + (dateMs - clock.wallMs()));
+  hasPassed(dateMs: UnixMs): boolean {
+    return this.hasExpired(momentAt(this.tenant.clock, dateMs));
   }
 
   /** As `hasPassed`, for a moment of the forward clock. */
-  hasExpired(untilMs: number): boolean {
+  hasExpired(untilMs: ForwardMs): boolean {
     if (this.tenant.clock.now() > untilMs) return true;
     this.scope.dependencies?.endsAfter(untilMs);
     return false;
   }
 
   /** The date of a moment of the forward clock, such as a read. */
-  dateOf(atMs: number): Instant {
+  dateOf(atMs: ForwardMs): Instant {
     return Instant.fromMs(this.tenant.clock.wallMs(atMs));
   }
 

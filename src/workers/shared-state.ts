@@ -4,11 +4,7 @@ import type { Log } from '../log.js';
 import { RateBuckets } from '../server/auth/client-rate.js';
 import { countsOf, type MetricsReport } from '../server/ops/merged-metrics.js';
 import type { HealthReport } from '../server/ops/peers.js';
-import {
-  ConnectionLimit,
-  type ReleaseConnection,
-  socketsPerClient,
-} from '../server/websocket/connection-limit.js';
+import { ConnectionLimit, type ReleaseConnection } from '../server/websocket/connection-limit.js';
 import type { Channel } from '../store/hub/channel.js';
 import { Hub, type HubNotices } from '../store/hub/hub.js';
 import { primaryReport } from './primary-report.js';
@@ -54,11 +50,11 @@ export class SharedState {
   /** Last reports of the workers that have ended, merged. */
   #ended: Promise<readonly MetricsReport[]> = Promise.resolve([]);
 
-  constructor({ config, clock, log, socketsPerClient: most = socketsPerClient }: SharedStateOptions) {
+  constructor({ config, clock, log, socketsPerClient }: SharedStateOptions) {
     this.#log = log;
     this.#hub = config.redisUrl === null ? new Hub({ clock, maxBytes: cacheShares(config).hubBytes }) : null;
     this.#operations = new RateBuckets(config.clientRatePerMinute ?? Number.POSITIVE_INFINITY, clock);
-    this.#connections = new ConnectionLimit(most);
+    this.#connections = new ConnectionLimit(socketsPerClient);
   }
 
   /** Answers one worker for as long as its channel is open. */

@@ -1,15 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dayMs, longAgo, plus } from '../../src/clock.js';
 import { CursorExpired, CursorInvalid } from '../../src/errors.js';
 import { Cursors, type FullPosition, idNumber } from '../../src/live/tracking/cursor.js';
 import { positionOf } from '../../src/live/tracking/known-set.js';
+import { date } from '../support/moments.js';
 
 const cursorsOf = (name: string, allEnd = true) => new Cursors({ name, allEnd });
 const number = fc.oneof(
   fc.nat(5_000),
   fc.maxSafeNat().map((id) => idNumber(String(id))),
 );
-const timeMs = fc.integer({ min: 0, max: 4e12 });
+const timeMs = fc.integer({ min: 0, max: 4e12 }).map(date);
 const position: fc.Arbitrary<FullPosition> = fc.record({
   logged: fc.option(fc.record({ epoch: fc.integer({ min: 1, max: 2 ** 32 - 1 }), offset: fc.nat(1e9) }), {
     nil: null,
@@ -42,12 +44,12 @@ describe('a cursor of a feed', () => {
     const known = new Map(
       Array.from({ length: 700 }, (_, i) => [3_000_000_000 + step * i, i % 50 ? null : 7]),
     );
-    const now = 1_767_225_600_000;
+    const now = date(1_767_225_600_000);
     const given = {
       logged: { epoch: 7, offset: 700 },
       timeUs: now * 1000,
       lastNumber: 3_000_000_700,
-      horizonMs: now - 86_400_000,
+      horizonMs: plus(now, -dayMs),
       oldestOpenMs: now,
       known,
       older: new Map(),
@@ -94,8 +96,8 @@ describe('what a cursor takes for known', () => {
   // Times with digits below the millisecond, dense and sparse, over more than a day.
   const record = fc.record({
     timeMs: fc.oneof(
-      fc.double({ min: 0, max: 3, noNaN: true }).map((ms) => 5 * day - ms),
-      fc.double({ min: 0, max: 2 * day, noNaN: true }).map((ms) => 5 * day - ms),
+      fc.double({ min: 0, max: 3, noNaN: true }).map((ms) => date(5 * day - ms)),
+      fc.double({ min: 0, max: 2 * day, noNaN: true }).map((ms) => date(5 * day - ms)),
     ),
     state: fc.option(fc.nat(65_535), { nil: null }),
   });
@@ -116,14 +118,14 @@ describe('what a cursor takes for known', () => {
             }));
           // The newest are not known, as in the middle of a replay.
           const unknown = new Set(records.slice(records.length - (unknownCount % (records.length + 1))));
-          const coveredFromMs = isAll ? Number.NEGATIVE_INFINITY : (records[0]?.state.timeMs ?? 0) + 0.001;
+          const coveredFromMs = isAll ? longAgo : plus(records[0]?.state.timeMs ?? date(0), 0.001);
           const { known, older, horizonMs } = positionOf({
             records,
             stateOf: (one) => (unknown.has(one) ? undefined : one.known),
             coveredFromMs,
             last: records.length - 1,
             unfinished: records,
-            nowMs: records[0]?.state.timeMs ?? 0,
+            nowMs: records[0]?.state.timeMs ?? date(0),
           });
           const taken = new Map([...older, ...known]);
           for (const one of records) {

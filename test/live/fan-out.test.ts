@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../src/clock.js';
+import { type ForwardMs, ManualClock } from '../../src/clock.js';
 import { FellBehind } from '../../src/errors.js';
 import { FanOut } from '../../src/live/delivery/fan-out.js';
 import type { Sink } from '../../src/live/delivery/sink.js';
@@ -9,7 +9,7 @@ import { ChangeLog, type LogEntry } from '../../src/live/tracking/change-log.js'
 interface TestChange {
   readonly id: number;
   readonly kind: 'OPENED' | 'UPDATED' | 'CLOSED';
-  readonly observedAtMs: number;
+  readonly observedAtMs: ForwardMs;
 }
 
 /** A feed that says what it is told to say. */

@@ -1,19 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { asMoment, plus } from '../../src/clock.js';
 import { LogEntries } from '../../src/live/cluster/log-entries.js';
 import { eventSubject, ofCatalogue, ofProject } from '../../src/live/feeds/event-subject.js';
 import { triggerSubject } from '../../src/live/feeds/trigger-subject.js';
+import type { SharedChanges } from '../../src/store/store.js';
 import { mergeEvent } from '../../src/unify/event/merge.js';
 import { Instant } from '../../src/unify/time/instant.js';
 import { triggerOf } from '../../src/unify/trigger/record.js';
 import { eventShape as catalogueEvent } from '../../src/upstream/catalogue/wire.js';
 import { MalformedValue } from '../../src/upstream/decode/fields.js';
 import { eventShape, triggerShape } from '../../src/upstream/project/wire.js';
+import { forward } from '../support/moments.js';
 
 // Three instances' clocks: this one's, the shared one, and another's, which is an hour off.
-const here = { toShared: (ms: number) => ms + 5_000, toLocal: (ms: number) => ms - 5_000 };
-const there = { toShared: (ms: number) => ms - 3_600_000, toLocal: (ms: number) => ms + 3_600_000 };
-const readAtMs = Date.UTC(2026, 0, 1);
+const here = aheadBy(5_000);
+const there = aheadBy(-3_600_000);
+const readAtMs = forward(Date.UTC(2026, 0, 1));
 
 const anything = fc.oneof(fc.constant(null), fc.string(), fc.double(), fc.boolean(), fc.constant(['a list']));
 
@@ -67,7 +70,7 @@ describe('what instances write to each other', () => {
     });
     const reads = {
       project: { value: project, readAtMs },
-      catalogue: { value: catalogue, readAtMs: readAtMs + 1 },
+      catalogue: { value: catalogue, readAtMs: plus(readAtMs, 1) },
     };
     const alone = ofProject(reads.project);
     const both = alone && { ...alone, event: mergeEvent(reads.project, reads.catalogue) };
@@ -87,6 +90,13 @@ describe('what instances write to each other', () => {
     }
   });
 });
+
+function aheadBy(ms: number): SharedChanges['time'] {
+  return {
+    toShared: (localMs) => asMoment(localMs + ms),
+    toLocal: (sharedMs) => asMoment(sharedMs - ms),
+  };
+}
 
 /** As clients would see it: an instant has one text however many zeros it was written with. */
 function shown(value: unknown): unknown {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.js';
+import { asMoment, type Clock } from '../../src/clock.js';
 import {
   type Attached,
   type Connection,
@@ -64,7 +64,10 @@ export class SharedModel {
 export class ModelLink implements SharedChanges {
   /** How late this instance learnt of the others' time. */
   timeErrorMs = 0;
-  readonly time = { toShared: (ms: number) => ms, toLocal: (ms: number) => ms - this.timeErrorMs };
+  readonly time: SharedChanges['time'] = {
+    toShared: (localMs) => asMoment(localMs),
+    toLocal: (sharedMs) => asMoment(sharedMs - this.timeErrorMs),
+  };
   readonly #model: SharedModel;
   readonly #listeners = new Set<() => void>();
   readonly #appendListeners = new Set<() => void>();

@@ -6,6 +6,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { type Clock, ManualClock } from '../../src/clock.js';
 import { Heartbeat } from '../../src/server/websocket/heartbeat.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
+import { date, forward } from '../support/moments.js';
 
 const round = 12_000;
 
@@ -93,8 +94,8 @@ it('hears what had come while the gateway stood still before it judges', { timeo
   // Timers fall due within one turn of the event loop.
   let due = () => {};
   const clock: Clock = {
-    now: () => 0,
-    wallMs: () => 0,
+    now: () => forward(0),
+    wallMs: () => date(0),
     timer(_delayMs, run) {
       due = run;
       return { cancel() {} };

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { type Clock, realClock } from '../../src/clock.js';
+import { type Clock, plus, realClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { RedisLink } from '../../src/store/redis/link.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
@@ -7,7 +7,7 @@ import type { TestRedis } from '../support/redis.js';
 
 /** An instance's connection to Redis, once it is up. `aheadMs`: how far its clock is ahead of that of Redis. */
 export async function linkTo({ url }: Pick<TestRedis, 'url'>, aheadMs = 0): Promise<RedisLink> {
-  const clock: Clock = { ...realClock, now: () => realClock.now() + aheadMs };
+  const clock: Clock = { ...realClock, now: () => plus(realClock.now(), aheadMs) };
   const link = new RedisLink({ url, clock, log: createLog({ level: 'silent', secrets: [] }) });
   cleanUpAfterTests(async () => link.close());
   await isUp(link);

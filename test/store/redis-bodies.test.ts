@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { realClock } from '../../src/clock.js';
+import { plus, realClock } from '../../src/clock.js';
 import { redisBodies } from '../../src/store/redis/bodies.js';
 import type { RedisLink } from '../../src/store/redis/link.js';
 import type { SharedBodies } from '../../src/store/store.js';
@@ -40,8 +40,8 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
     const hourMs = 3_600_000;
     const behind = redisBodies(await linkTo(redis, -hourMs), 'clocks');
     const ahead = redisBodies(await linkTo(redis, hourMs), 'clocks');
-    const readAtMs = realClock.now() - 10_000;
-    await keep(behind, bodyOf('{}', readAtMs - hourMs));
+    const readAtMs = plus(realClock.now(), -10_000);
+    await keep(behind, bodyOf('{}', plus(readAtMs, -hourMs)));
     await expect.poll(() => seen(ahead)).not.toBeNull();
     const seenAtMs = ((await seen(ahead))?.readAtMs ?? 0) - hourMs;
     expect(seenAtMs).toBeLessThanOrEqual(readAtMs + 1);

@@ -1,7 +1,7 @@
-import { type Clock, realClock } from '../../src/clock.js';
+import { type Clock, plus, realClock } from '../../src/clock.js';
 
 /** Runs like the machine's clock, from another date on. */
 export function clockRunningFrom(startMs: number): Clock {
   const aheadMs = startMs - realClock.wallMs();
-  return { ...realClock, wallMs: (atMs) => realClock.wallMs(atMs) + aheadMs };
+  return { ...realClock, wallMs: (atMs) => plus(realClock.wallMs(atMs), aheadMs) };
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dayMs } from '../../src/clock.js';
 import { QueryTooComplex } from '../../src/errors.js';
 import type { EventFilter } from '../../src/unify/event/filter.js';
 import { listEvents } from '../../src/unify/event/list/list.js';
@@ -127,16 +128,7 @@ describe('the list of events', () => {
   });
 
   it('leaves turns of the event loop to others while many lists of hundreds are merged', async () => {
-    const project = Array.from({ length: 400 }, (_, number) => ({
-      id: `e${number}`,
-      originMs: nowMs - number * 60_000,
-      issuedMs: nowMs - number * 60_000 + 30_000,
-      latitude: 0,
-      longitude: number / 10,
-      depthKm: 10,
-      magnitude: 3,
-      origins: [],
-    }));
+    const project = oneAMinute(400);
     const catalogue = project.map((quake) => ({ ...quake, id: `c${quake.id}`, networkId: 'n1' }));
     const world = new EventWorld(project, catalogue, { caches: true });
     const read = () => listEvents(world.context(), { orderBy: 'ORIGIN_TIME_DESC', first: 400 });
@@ -151,4 +143,46 @@ describe('the list of events', () => {
     expect(lists.map(({ edges }) => edges.length)).toEqual(Array(20).fill(400));
     expect(turns).toBeGreaterThan(10);
   });
+
+  it.each([
+    ['for a day longer', dayMs],
+    ['for a day less', -dayMs],
+  ])(
+    'goes on at a machine that has run %s, from answers of its own where they are new enough',
+    async (_, moreMs) => {
+      const project = oneAMinute(40);
+      const [here, there] = [0, 1].map(() => new EventWorld(project, [], { projectPage: 5, caches: true }));
+      if (!here || !there) throw new Error('two machines');
+      // As long as each has run, the date is the same.
+      const older = moreMs > 0 ? there : here;
+      await older.clock.advance(dayMs);
+      older.clock.stepWall(-dayMs);
+      const page = (world: EventWorld, after: string | null = null) =>
+        listEvents(world.context(), { orderBy: 'ORIGIN_TIME_DESC', first: 10, after });
+      const first = await page(here);
+      await there.clock.advance(1_000);
+      await page(there, first.pageInfo.endCursor);
+      const asked = there.requests.project;
+      await page(there, first.pageInfo.endCursor);
+      expect(there.requests.project).toBe(asked);
+      // The list is begun anew, later than the answers that the other machine still has.
+      await here.clock.advance(4_000);
+      const again = await listEvents(here.context(here.tenant()), { orderBy: 'ORIGIN_TIME_DESC', first: 10 });
+      await page(there, again.pageInfo.endCursor);
+      expect(there.requests.project).toBeGreaterThan(asked);
+    },
+  );
 });
+
+function oneAMinute(count: number) {
+  return Array.from({ length: count }, (_, number) => ({
+    id: `e${number}`,
+    originMs: nowMs - number * 60_000,
+    issuedMs: nowMs - number * 60_000 + 30_000,
+    latitude: 0,
+    longitude: number / 10,
+    depthKm: 10,
+    magnitude: 3,
+    origins: [],
+  }));
+}

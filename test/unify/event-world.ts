@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ManualClock } from '../../src/clock.js';
+import { type ForwardMs, longAgo, ManualClock } from '../../src/clock.js';
 import { createLog } from '../../src/log.js';
 import { Tenant, UnifyContext } from '../../src/unify/context.js';
 import { distanceKm } from '../../src/unify/geo/geodesy.js';
@@ -19,6 +19,7 @@ import {
   type WireEvent as WireProjectEvent,
 } from '../../src/upstream/project/wire.js';
 import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read/read.js';
+import { date } from '../support/moments.js';
 
 /** An earthquake as the project has it. */
 export interface ProjectQuake {
@@ -108,7 +109,7 @@ export class EventWorld {
   async #cached<T>(
     kept: Map<string, Read<T>>,
     query: unknown,
-    { maxAgeMs, notBeforeMs = Number.NEGATIVE_INFINITY }: ReadScope,
+    { maxAgeMs, notBeforeMs = longAgo }: ReadScope,
     read: () => Promise<Read<T>>,
   ): Promise<Read<T>> {
     const name = JSON.stringify(query);
@@ -121,7 +122,7 @@ export class EventWorld {
     return answer;
   }
 
-  async #happens(): Promise<number> {
+  async #happens(): Promise<ForwardMs> {
     const { project, catalogue, details } = this.requests;
     if (project + catalogue + details > mostRequests) throw new Error('reads on and on');
     this.meanwhile();
@@ -295,7 +296,7 @@ export const quakesApart = (farMs: readonly number[]) =>
 export const quakes = quakesApart([0, 16_000, 500]);
 
 export function at(ms: number): Instant {
-  return Instant.fromMs(ms);
+  return Instant.fromMs(date(ms));
 }
 
 function msOf(text: string | undefined): number | undefined {

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { bestExplanation, explain, longestWindowS, type Quake } from '../../src/unify/event/explanation.js';
 import { travelTimes } from '../../src/unify/geo/travel-time.js';
 import { Instant } from '../../src/unify/time/instant.js';
+import { date } from '../support/moments.js';
 
 const originMs = Date.UTC(2026, 2, 8, 10);
 
 function quake(fields: Partial<Quake> = {}): Quake {
   return {
-    originTime: Instant.fromMs(originMs),
+    originTime: Instant.fromMs(date(originMs)),
     latitude: 34,
     longitude: -118,
     depthKm: 8,
@@ -23,7 +24,7 @@ function listener(degreesNorth: number, afterS: number) {
   return {
     position: { latitude: 34 + degreesNorth, longitude: -118 },
     stationCode: 'TEST',
-    startTime: Instant.fromMs(originMs + afterS * 1000),
+    startTime: Instant.fromMs(date(originMs + afterS * 1000)),
   };
 }
 
@@ -84,8 +85,8 @@ describe('an earthquake', () => {
 
 describe('of several earthquakes', () => {
   it('the one whose P or S fits best explains a trigger', () => {
-    const near = quake({ originTime: Instant.fromMs(originMs) });
-    const far = quake({ latitude: 24, magnitude: 6.5, originTime: Instant.fromMs(originMs - 180_000) });
+    const near = quake({ originTime: Instant.fromMs(date(originMs)) });
+    const far = quake({ latitude: 24, magnitude: 6.5, originTime: Instant.fromMs(date(originMs - 180_000)) });
     const { pS } = travelTimes(111, 8);
     expect(bestExplanation([far, near], listener(1, pS))?.quake).toBe(near);
     expect(bestExplanation([near, far], listener(1, pS))?.quake).toBe(near);
@@ -93,7 +94,10 @@ describe('of several earthquakes', () => {
 
   it('the one that was picked at the station goes before one that fits a little better', () => {
     const fits = quake();
-    const picked = quake({ originTime: Instant.fromMs(originMs - 4000), pickStations: ['OTHER', 'TEST'] });
+    const picked = quake({
+      originTime: Instant.fromMs(date(originMs - 4000)),
+      pickStations: ['OTHER', 'TEST'],
+    });
     const { pS } = travelTimes(111, 8);
     expect(bestExplanation([fits, picked], listener(1, pS))?.quake).toBe(picked);
   });

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { connectionTypeOf, healthReportOf, signalStrengthOf } from '../../src/unify/health/report.js';
 import { MalformedValue } from '../../src/upstream/decode/fields.js';
 import { healthReportShape } from '../../src/upstream/project/wire.js';
+import { forward } from '../support/moments.js';
 
 const gpsOf = (fields: object) =>
-  healthReportOf(healthReportShape.parse({ timestamp: '2026-03-08T12:00:00Z', ...fields }), 0)?.gps;
+  healthReportOf(healthReportShape.parse({ timestamp: '2026-03-08T12:00:00Z', ...fields }), forward(0))?.gps;
 
 describe('the GPS position of a health report', () => {
   it('is what upstream has under the one name of a position, as it is', () => {
@@ -59,13 +60,13 @@ describe('a health report', () => {
     expect(
       healthReportOf(
         { ...healthReportShape.parse({ timestamp: '2026-01-01T00:00:00Z' }), timestamp: 'noon' },
-        0,
+        forward(0),
       ),
     ).toBeNull();
   });
 
   it('shows an error in the place of a time of receipt that is none', () => {
     const wire = healthReportShape.parse({ timestamp: '2026-03-08T12:00:00Z', received_at: 'noon' });
-    expect(healthReportOf(wire, 0)?.receivedAt).toBeInstanceOf(MalformedValue);
+    expect(healthReportOf(wire, forward(0))?.receivedAt).toBeInstanceOf(MalformedValue);
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { plus, type UnixMs } from '../../src/clock.js';
 import { QueryTooComplex, UpstreamUnavailable } from '../../src/errors.js';
 import {
   type BackwardHealthScan,
@@ -11,10 +12,12 @@ import { Instant } from '../../src/unify/time/instant.js';
 import type { HealthQuery } from '../../src/upstream/project/client.js';
 import { healthReportShape, type WireHealthPage } from '../../src/upstream/project/wire.js';
 import type { Read } from '../../src/upstream/read/read.js';
+import { date, forward } from '../support/moments.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const nowMs = Date.UTC(2026, 2, 8, 12, 0, 7);
+const nowMs = date(Date.UTC(2026, 2, 8, 12, 0, 7));
+const readAtMs = forward(0);
 
 /** Health reports as docs/interfaces.md P4 tells of them, over `timestamps`; a page never ends between equal ones. */
 class Upstream {
@@ -41,7 +44,7 @@ class Upstream {
     const page = lastTime ? matching.filter((time) => time.compare(lastTime) <= 0) : matching;
     const reports = page.map((time) => healthReportShape.parse({ timestamp: time.toString() }));
     const nextFrom = page.length < matching.length ? (page.at(-1)?.toString() ?? null) : null;
-    return Promise.resolve({ value: { reports, nextFrom }, readAtMs: nowMs });
+    return Promise.resolve({ value: { reports, nextFrom }, readAtMs });
   };
 }
 
@@ -51,7 +54,7 @@ function instant(text: string): Instant {
   return parsed;
 }
 
-const text = (ms: number) => Instant.fromMs(ms).toString();
+const text = (ms: number) => Instant.fromMs(date(ms)).toString();
 
 /** Every page of a walk, first to last. */
 async function walkAll(upstream: Upstream, walk: Partial<HealthScan>): Promise<string[]> {
@@ -255,7 +258,7 @@ describe('a walk through health reports', () => {
     const walk = { from: null, to: instant(text(nowMs)), nowMs, after: null, mostRequests: 20 };
     const page = await scanHealthReports({
       ...walk,
-      read: () => Promise.resolve({ value: { reports, nextFrom: null }, readAtMs: nowMs }),
+      read: () => Promise.resolve({ value: { reports, nextFrom: null }, readAtMs }),
       wanted: Number.POSITIVE_INFINITY,
       onlyLast: true,
     });
@@ -266,14 +269,14 @@ describe('a walk through health reports', () => {
   it('asks the same question however often the last 24 hours are asked for', async () => {
     const upstream = new Upstream([text(nowMs - 1000)]);
     await walkAll(upstream, {});
-    await walkAll(upstream, { nowMs: nowMs + 777 });
+    await walkAll(upstream, { nowMs: plus(nowMs, 777) });
     expect(upstream.queries[0]).toEqual({ from: undefined, to: undefined, limit: 101 });
     expect(upstream.queries[1]).toEqual(upstream.queries[0]);
   });
 
   it('fails when next_from stands still, rather than asking for ever', async () => {
     const stuck = text(nowMs - hourMs);
-    const read = () => Promise.resolve({ value: { reports: [], nextFrom: stuck }, readAtMs: nowMs });
+    const read = () => Promise.resolve({ value: { reports: [], nextFrom: stuck }, readAtMs });
     const walk = scanHealthReports({
       read,
       from: instant(stuck),
@@ -291,10 +294,10 @@ describe('windows of a long range', () => {
   it('meet, fit into 7 days, and are as few as possible', () => {
     fc.assert(
       fc.property(
-        fc.integer({ min: nowMs - 400 * dayMs, max: nowMs }),
+        fc.integer({ min: nowMs - 400 * dayMs, max: nowMs }).map(date),
         fc.integer({ min: 1, max: 100 * dayMs }),
         (fromMs, lengthMs) => {
-          const toMs = fromMs + lengthMs;
+          const toMs = plus(fromMs, lengthMs);
           let windows = 0;
           for (let startMs = fromMs; startMs < toMs; windows++) {
             const endMs = windowEndMs(startMs, toMs);
@@ -309,13 +312,13 @@ describe('windows of a long range', () => {
   });
 
   it('are shared by ranges that end at different times', () => {
-    const ends = (fromMs: number, toMs: number) => {
-      const all: number[] = [];
+    const ends = (fromMs: UnixMs, toMs: UnixMs) => {
+      const all: UnixMs[] = [];
       for (let startMs = fromMs; startMs < toMs; startMs = all.at(-1) ?? toMs)
         all.push(windowEndMs(startMs, toMs));
       return all.slice(0, -1);
     };
-    const anHourLater = ends(nowMs - 30 * dayMs + hourMs, nowMs + hourMs);
-    expect(ends(nowMs - 30 * dayMs, nowMs)).toEqual(anHourLater);
+    const anHourLater = ends(plus(nowMs, -30 * dayMs + hourMs), plus(nowMs, hourMs));
+    expect(ends(plus(nowMs, -30 * dayMs), nowMs)).toEqual(anHourLater);
   });
 });

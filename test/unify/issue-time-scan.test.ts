@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { longAgo } from '../../src/clock.js';
 import { IssueTimeScan } from '../../src/unify/event/list/issue-time-scan.js';
 import { eventShape } from '../../src/upstream/project/wire.js';
+import { date, forward } from '../support/moments.js';
 
 const moment = '2026-03-08T00:00:00Z';
 const event = (id: string) => eventShape.parse({ id, issued_at: moment, magnitude: null, origin: null });
@@ -11,15 +13,15 @@ function walkOver(list: { ids: string[] }, beforeRead: (page: number) => void = 
   let page = 0;
   const walk = new IssueTimeScan({
     order: 'desc',
-    fromMs: Number.NEGATIVE_INFINITY,
-    toMs: Date.parse(moment),
+    fromMs: longAgo,
+    toMs: date(Date.parse(moment)),
     read: async ({ offset }, notBeforeMs) => {
       beforeRead(page);
       notBefore.push(notBeforeMs);
       const items = list.ids.slice(offset, offset + 3).map(event);
       return {
         value: { items, total: list.ids.length, received: items.length },
-        readAtMs: 1000 + page++,
+        readAtMs: forward(1000 + page++),
       };
     },
   });

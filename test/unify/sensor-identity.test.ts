@@ -8,6 +8,7 @@ import {
 } from '../../src/unify/sensor/identity.js';
 import { associateSensors, type SensorAssociation } from '../../src/unify/sensor/inventory/matching.js';
 import { asId } from '../../src/upstream/decode/fields.js';
+import { forward } from '../support/moments.js';
 
 const projectRecord = (device_id: string, station: string | null, network: string | null): ProjectRecord => ({
   value: {
@@ -22,7 +23,7 @@ const projectRecord = (device_id: string, station: string | null, network: strin
     },
     ...{ location: null, power: null, connectivity: null },
   },
-  readAtMs: 0,
+  readAtMs: forward(0),
 });
 
 const catalogueRecord = (
@@ -36,7 +37,7 @@ const catalogueRecord = (
     ...{ id: asId(id), serial_number, type: null, station_code, network_id, status: 'online', last_seen },
     location: null,
   },
-  readAtMs: 0,
+  readAtMs: forward(0),
 });
 
 // In these tests a network's id is its code; one that begins with `?` has not been learnt.

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../src/clock.js';
+import { ManualClock, plus } from '../../src/clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../src/errors.js';
 import type { PageSource } from '../../src/unify/sensor/inventory/pages.js';
 import { Reading } from '../../src/unify/sensor/inventory/reading.js';
 import { newCostMeter, type ReadScope } from '../../src/upstream/read/read.js';
+import { forward } from '../support/moments.js';
 
 const scopeOf = (signal = new AbortController().signal): ReadScope => ({
   signal,
@@ -26,7 +27,11 @@ function listOf(rows: number[], between: (read: number, rows: number[]) => void 
       asked.push(scope);
       between(reads++, rows);
       const items = rows.slice(index * most, (index + 1) * most);
-      return { value: { items, total: rows.length, received: items.length }, readAtMs: 0, appliedSize: most };
+      return {
+        value: { items, total: rows.length, received: items.length },
+        readAtMs: forward(0),
+        appliedSize: most,
+      };
     },
     idOf: String,
   };
@@ -92,7 +97,7 @@ describe('a list that is read page by page', () => {
       ...source,
       read: async (index, ...more) => ({
         ...(await source.read(index, ...more)),
-        readAtMs: clock.now() - index * 7_000,
+        readAtMs: plus(clock.now(), -index * 7_000),
       }),
     };
     const reading = readingOf(cached, clock);
@@ -118,7 +123,7 @@ describe('a list of an interface that pages in its own way', () => {
   const rows = Array.from({ length: 10 }, (_, row) => row);
   const answer = (items: number[], total: number | null) => ({
     value: { items, total, received: items.length },
-    ...{ readAtMs: 0, appliedSize: 4 },
+    ...{ readAtMs: forward(0), appliedSize: 4 },
   });
 
   it('is read to its end without a total', async () => {

@@ -11,11 +11,12 @@ import {
 } from '../../src/unify/trigger/record.js';
 import { asId } from '../../src/upstream/decode/fields.js';
 import { triggerShape } from '../../src/upstream/project/wire.js';
+import { forward } from '../support/moments.js';
 
 const wire = (fields: object) =>
   triggerShape.parse({ id: 1, device_id: 'A', start_time: '2026-03-08T12:00:00Z', ...fields });
 const durationOf = (start_time: string, end_time: unknown) =>
-  durationS(triggerOf(wire({ start_time, end_time }), 0));
+  durationS(triggerOf(wire({ start_time, end_time }), forward(0)));
 
 describe('the duration of a trigger', () => {
   it.each([
@@ -56,7 +57,7 @@ describe('the key of a trigger', () => {
 
   it('is the same however upstream writes the same time', () => {
     const keys = ['12:00:10Z', '12:00:10.000Z', '12:00:10.000000Z', '14:00:10.0+02:00'].map(
-      (time) => triggerOf(wire({ start_time: `2026-03-08T${time}` }), 0).key,
+      (time) => triggerOf(wire({ start_time: `2026-03-08T${time}` }), forward(0)).key,
     );
     expect(new Set(keys)).toEqual(new Set(['1:A:2026-03-08T12:00:10Z']));
   });
@@ -76,7 +77,9 @@ describe('the key of a trigger', () => {
 
 describe('triggers', () => {
   it('of one moment are in the order of their ids as numbers, others behind', () => {
-    const triggers = ['b', '10', '9', '1e3', 'a', '100', '-1'].map((id) => triggerOf(wire({ id }), 0));
+    const triggers = ['b', '10', '9', '1e3', 'a', '100', '-1'].map((id) =>
+      triggerOf(wire({ id }), forward(0)),
+    );
     expect(triggers.sort(compareTriggers).map(({ triggerId }) => triggerId)).toEqual([
       '-1',
       '9',
@@ -90,7 +93,7 @@ describe('triggers', () => {
 
   it('without a readable start have no place in time', () => {
     const noon = { ...wire({}), start_time: 'noon' };
-    expect(() => triggerOf(noon, 0)).toThrow(UpstreamUnavailable);
+    expect(() => triggerOf(noon, forward(0))).toThrow(UpstreamUnavailable);
     expect(() => wire({ start_time: 'noon' })).toThrow();
   });
 });

@@ -12,6 +12,7 @@ import type { TriggerQuery } from '../../src/upstream/project/client.js';
 import { tooWide } from '../../src/upstream/project/range-step.js';
 import { triggerShape, type WireTrigger } from '../../src/upstream/project/wire.js';
 import type { Page, Read } from '../../src/upstream/read/read.js';
+import { forward } from '../support/moments.js';
 
 /** Upstream's list as docs/interfaces.md P4 tells it, over records that a test adds to. Ties are in an order of its own. */
 class Upstream {
@@ -55,7 +56,7 @@ class Upstream {
     const items = matching.slice(query.offset, query.offset + size);
     return Promise.resolve({
       value: { items, total: matching.length, received: items.length },
-      readAtMs: 0,
+      readAtMs: forward(0),
     });
   };
 }

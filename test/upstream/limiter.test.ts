@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock, realClock } from '../../src/clock.js';
+import { earliest, type ForwardMs, latest, ManualClock, plus, realClock } from '../../src/clock.js';
 import { Limiter, type Permit, type RateLimitSettings } from '../../src/upstream/rate-limit/limiter.js';
+import { forward } from '../support/moments.js';
 
 const project: RateLimitSettings = { perMinute: 60, burst: 20, perDay: null };
 
@@ -37,24 +38,24 @@ const settings = fc.record({
 
 /** Sends as early as permitted, and gives the moments at which upstream counts. */
 function countedBy(chosen: RateLimitSettings, plan: readonly Step[]): number[] {
-  let nowMs = 0;
+  let nowMs = forward(0);
   const limiter = new Limiter({ ...realClock, now: () => nowMs }, chosen);
-  const answers: { readonly atMs: number; readonly spent: Permit }[] = [];
+  const answers: { readonly atMs: ForwardMs; readonly spent: Permit }[] = [];
   /** Moves on, but only up to the next answer: it can make the next request ready sooner. */
-  const moveTo = (untilMs: number) => {
+  const moveTo = (untilMs: ForwardMs) => {
     const next = answers[0];
-    nowMs = Math.max(nowMs, Math.min(untilMs, next?.atMs ?? untilMs));
+    nowMs = latest(nowMs, earliest(untilMs, next?.atMs ?? untilMs));
     while (answers[0] && answers[0].atMs <= nowMs) answers.shift()?.spent.answered();
   };
   const counted: number[] = [];
   for (const step of plan) {
-    const untilMs = nowMs + step.pauseMs;
+    const untilMs = plus(nowMs, step.pauseMs);
     while (nowMs < untilMs) moveTo(untilMs);
     for (let i = 0; i < step.count; i++) {
       for (let readyMs = limiter.readyAtMs(); readyMs > nowMs; readyMs = limiter.readyAtMs()) moveTo(readyMs);
       const spent = limiter.spend();
       counted.push(nowMs + step.onTheWayMs);
-      answers.push({ atMs: nowMs + step.onTheWayMs + step.backMs, spent });
+      answers.push({ atMs: plus(nowMs, step.onTheWayMs + step.backMs), spent });
       answers.sort((a, b) => a.atMs - b.atMs);
     }
   }
@@ -123,10 +124,10 @@ describe('a budget', () => {
   });
 
   it('does not stand still for an hour when the clock of the machine is set back by one', () => {
-    let nowMs = 10_000_000;
+    let nowMs = forward(10_000_000);
     const limiter = new Limiter({ ...realClock, now: () => nowMs }, project);
     for (let i = 0; i < 20; i++) limiter.spend().answered();
-    nowMs -= 3_600_000;
+    nowMs = plus(nowMs, -3_600_000);
     limiter.spend().answered();
     expect(limiter.readyAtMs() - nowMs).toBeLessThan(5_000);
   });
@@ -212,7 +213,7 @@ describe("upstream's own count", () => {
     const limiter = new Limiter(clock, project);
     const spent = limiter.spend();
     spent.answered();
-    limiter.observe(spent, { remaining: 2, resetAtMs: clock.now() + 30_000 });
+    limiter.observe(spent, { remaining: 2, resetAtMs: plus(clock.now(), 30_000) });
     expect(limiter.remaining).toBe(2);
     limiter.spend();
     limiter.spend();
@@ -224,8 +225,8 @@ describe("upstream's own count", () => {
     const limiter = new Limiter(clock, project);
     const first = limiter.spend();
     const second = limiter.spend();
-    limiter.observe(second, { remaining: 5, resetAtMs: clock.now() + 30_000 });
-    limiter.observe(first, { remaining: 6, resetAtMs: clock.now() + 30_000 });
+    limiter.observe(second, { remaining: 5, resetAtMs: plus(clock.now(), 30_000) });
+    limiter.observe(first, { remaining: 6, resetAtMs: plus(clock.now(), 30_000) });
     expect(limiter.remaining).toBe(5);
   });
 

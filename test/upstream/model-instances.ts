@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Clock, ManualClock } from '../../src/clock.js';
+import { type Clock, type ForwardMs, ManualClock, plus } from '../../src/clock.js';
 import { GatewayError } from '../../src/errors.js';
 import { unsharedStore } from '../../src/store/memory.js';
 import type { Entered, Journal, JournalCount, JournalEntry, Store } from '../../src/store/store.js';
@@ -10,9 +10,9 @@ import type { RequestControl } from '../../src/upstream/resilience/coalesced-req
 
 /** An account that instances share, as a store would keep it. */
 class Account {
-  readonly entries: { readonly writer: object; readonly text: string; readonly atMs: number }[] = [];
-  readonly counts: { readonly atMs: number; readonly count: number }[] = [];
-  standing: { readonly text: string; readonly atMs: number; readonly untilMs: number } | null = null;
+  readonly entries: { readonly writer: object; readonly text: string; readonly atMs: ForwardMs }[] = [];
+  readonly counts: { readonly atMs: ForwardMs; readonly count: number }[] = [];
+  standing: { readonly text: string; readonly atMs: ForwardMs; readonly untilMs: number } | null = null;
 }
 
 /** One instance's way to it. */
@@ -32,8 +32,8 @@ class ModelLink {
     this.latencyMs = latencyMs;
     this.instances = instances;
     this.clock = {
-      now: () => real.now() + aheadMs,
-      wallMs: (atMs = real.now() + aheadMs) => real.wallMs(atMs - aheadMs),
+      now: () => plus(real.now(), aheadMs),
+      wallMs: (atMs = plus(real.now(), aheadMs)) => real.wallMs(plus(atMs, -aheadMs)),
       timer: (delayMs, run) => real.timer(delayMs, run),
       sleep: (delayMs, signal) => real.sleep(delayMs, signal),
     };
@@ -116,9 +116,9 @@ class ModelJournal implements Journal {
     const { account, clock, real } = this.#link;
     const aheadMs = clock.now() - real.now();
     const before = this.#reported;
-    const report = (text: string, atMs: number) => {
+    const report = (text: string, atMs: ForwardMs) => {
       this.#reported++;
-      for (const listener of this.#onEntry) listener({ text, atMs: atMs + aheadMs });
+      for (const listener of this.#onEntry) listener({ text, atMs: plus(atMs, aheadMs) });
     };
     const isNew = this.#upToDateAtMs < real.now() - reachMs;
     const { standing } = account;
@@ -129,7 +129,7 @@ class ModelJournal implements Journal {
     this.#upToDateAtMs = real.now();
     if (isNew && account.counts.length > 0) {
       this.#reported++;
-      const counts = account.counts.map(({ atMs, count }) => ({ untilMs: atMs + aheadMs, count }));
+      const counts = account.counts.map(({ atMs, count }) => ({ untilMs: plus(atMs, aheadMs), count }));
       for (const listener of this.#onCount) listener(counts);
     }
     return this.#reported > before;

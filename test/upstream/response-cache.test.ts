@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { type Clock, plus } from '../../src/clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../src/errors.js';
 import { createResponseCache } from '../../src/upstream/cache/response-cache.js';
 import { asId } from '../../src/upstream/decode/fields.js';
 import type { ProjectClient } from '../../src/upstream/project/client.js';
 import type { ReadScope } from '../../src/upstream/read/read.js';
+import { forward } from '../support/moments.js';
 import { driving, eventually, failureOf, scopeOf, startUpstream, unlimited } from './harness.js';
 
 const minuteMs = 60_000;
@@ -163,7 +165,7 @@ describe('an answer', () => {
     await clock.advance(1);
     await project.sensors(page, asked);
     expect(sandbox.seen('project')).toHaveLength(1);
-    await project.sensors(page, scopeOf({ notBeforeMs: readAtMs + 1 }));
+    await project.sensors(page, scopeOf({ notBeforeMs: plus(readAtMs, 1) }));
     expect(sandbox.seen('project')).toHaveLength(2);
   });
 
@@ -404,7 +406,14 @@ describe('all that is cached', () => {
   it('does not keep one answer that would push out most of the others', () => {
     const cache = createResponseCache({ maxBytes: 10_000 });
     const part = cache.part('a');
-    const kept = { value: 1, absent: false, readAtMs: 0, askedAtMs: 0, final: false, version: null };
+    const kept = {
+      value: 1,
+      absent: false,
+      readAtMs: forward(0),
+      askedAtMs: forward(0),
+      final: false,
+      version: null,
+    };
     part.set('small', { ...kept, bytes: 10 });
     part.set('large', { ...kept, bytes: 5_000 });
     expect(part.get('large')).toBeUndefined();
@@ -416,8 +425,8 @@ describe('all that is cached', () => {
     const kept = {
       value: 1,
       absent: false,
-      readAtMs: 0,
-      askedAtMs: 0,
+      readAtMs: forward(0),
+      askedAtMs: forward(0),
       final: false,
       version: null,
       bytes: 10,
@@ -431,7 +440,7 @@ describe('all that is cached', () => {
 });
 
 describe('a demand on age', () => {
-  const demand = (clock: { now(): number }, maxAgeMs = 0) => ({ maxAgeMs, atMs: clock.now() });
+  const demand = (clock: Pick<Clock, 'now'>, maxAgeMs = 0) => ({ maxAgeMs, atMs: clock.now() });
 
   it('is not met by what was asked for before it, however late that arrives', async () => {
     await using upstream = await startUpstream();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { realClock } from '../../src/clock.js';
+import { plus, realClock } from '../../src/clock.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.js';
 import { asId } from '../../src/upstream/decode/fields.js';
 import type { Priority } from '../../src/upstream/read/read.js';
@@ -35,7 +35,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
   const two = () => Promise.all([start(), start()]);
   const seen = (path = '/v1/sensors') => sandbox.seen('project', path);
   /** One that says that it has read everything so long ago. */
-  const startAgo = (ms: number) => start({ clock: { ...realClock, now: () => realClock.now() - ms } });
+  const startAgo = (ms: number) => start({ clock: { ...realClock, now: () => plus(realClock.now(), -ms) } });
   /** Another instance asks upstream itself, although what was kept would have done for an hour. */
   const isGone = () =>
     eventually(async () => {

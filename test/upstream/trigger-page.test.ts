@@ -5,6 +5,7 @@ import type { TriggerQuery } from '../../src/upstream/project/client.js';
 import { withDelivered } from '../../src/upstream/project/trigger-page.js';
 import type { WireTrigger } from '../../src/upstream/project/wire.js';
 import type { Page } from '../../src/upstream/read/read.js';
+import { forward } from '../support/moments.js';
 
 import { aWireTrigger } from '../support/wire-trigger.js';
 
@@ -64,7 +65,7 @@ it('gives the page that upstream would give, or none', () => {
       query,
       (before, added, changed, asked) => {
         const world = before.map(([at, isOpen], id) => trigger(id, at, isOpen));
-        const page = { value: pageOf(world, asked), readAtMs: 1 };
+        const page = { value: pageOf(world, asked), readAtMs: forward(1) };
         const news = added.map(([at, isOpen], index) => trigger(100 + index, at, isOpen));
         for (const [index, isOpen] of changed) {
           const one = world[index];
@@ -74,7 +75,7 @@ it('gives the page that upstream would give, or none', () => {
           world[index] = trigger(Number(id), at, isOpen, Number(one.pga_horizontal_mg) + 1);
           news.push(world[index]);
         }
-        const delivered = news.map((value, index) => ({ value, readAtMs: 2 + index }));
+        const delivered = news.map((value, index) => ({ value, readAtMs: forward(2 + index) }));
         const taken = withDelivered(page, asked, delivered);
         if (taken === null) return;
         count++;
@@ -99,10 +100,13 @@ it('gives the page that upstream would give, or none', () => {
 
 it('keeps what is closed on the page, and does not choose between two open states of one time', () => {
   const asked: TriggerQuery = { order: 'desc', limit: 5, offset: 0 };
-  const page = (isOpen: boolean) => ({ value: pageOf([trigger(1, 0, isOpen, 3)], asked), readAtMs: 5 });
-  const update = { value: trigger(1, 0, true, 2), readAtMs: 5 };
+  const page = (isOpen: boolean) => ({
+    value: pageOf([trigger(1, 0, isOpen, 3)], asked),
+    readAtMs: forward(5),
+  });
+  const update = { value: trigger(1, 0, true, 2), readAtMs: forward(5) };
   expect(withDelivered(page(false), asked, [update])?.items).toEqual([trigger(1, 0, false, 3)]);
   expect(withDelivered(page(true), asked, [update])).toBeNull();
-  const ends = { value: trigger(1, 0, false, 4), readAtMs: 4 };
+  const ends = { value: trigger(1, 0, false, 4), readAtMs: forward(4) };
   expect(withDelivered(page(true), asked, [ends])?.items).toEqual([ends.value]);
 });

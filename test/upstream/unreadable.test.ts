@@ -3,6 +3,7 @@ import { realClock } from '../../src/clock.js';
 import { Instant } from '../../src/unify/time/instant.js';
 import { triggersOf } from '../../src/unify/trigger/record.js';
 import type { WireTrigger } from '../../src/upstream/project/wire.js';
+import { forward } from '../support/moments.js';
 import { failureOf, projectAt, scopeOf, startTiny } from './harness.js';
 
 const page = { order: 'asc', limit: 5, offset: 0 } as const;
@@ -66,7 +67,7 @@ describe('records that cannot be placed', () => {
     const wire = (start_time: string) =>
       ({ ...trigger(start_time), id: start_time }) as unknown as WireTrigger;
     const items = [wire('noon'), wire('2026-01-01T12:00:00Z')];
-    const triggers = triggersOf({ value: { items, total: 2, received: 2 }, readAtMs: 0 });
+    const triggers = triggersOf({ value: { items, total: 2, received: 2 }, readAtMs: forward(0) });
     expect(triggers.map(({ triggerId }) => triggerId)).toEqual(['2026-01-01T12:00:00Z']);
   });
 

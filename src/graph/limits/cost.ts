@@ -19,7 +19,9 @@ import {
 } from 'graphql';
 import { getArgumentValues, getDirectiveValues, getVariableValues } from 'graphql/execution/values.js';
 import type { Plugin } from 'graphql-yoga';
+import { forever, type UnixMs } from '../../clock.js';
 import { QueryTooComplex } from '../../errors.js';
+import { limits } from '../../limits.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import { knownSensorCount, learnSensorCount } from '../../unify/sensor/inventory/inventory.js';
 import type { Estimate, GraphContext } from '../context.js';
@@ -37,7 +39,7 @@ export interface CostHint<Args = Record<string, unknown>> {
    * Worst-case upstream requests for all `parents` together: `() => 1` where a loader reads one list page for all,
    * `(args, parents) => parents` where each parent needs its own. `nowMs` is for a range that ends now.
    */
-  readonly requests?: (args: Args, parents: number, nowMs: number) => number;
+  readonly requests?: (args: Args, parents: number, nowMs: UnixMs) => number;
   /** Most items of a list or connection per parent; fewer than the page size where it is known how many there are. */
   readonly items?: (args: Args, known: KnownCounts) => number;
 }
@@ -52,15 +54,10 @@ export function cost<Args>(hint: CostHint<Args>): { upstreamCost: CostHint<Args>
   return { upstreamCost: hint };
 }
 
-// Most values of one answer: eleven full pages of 5,000 health reports with all fields. Such an answer needs several
-// hundred megabytes, which a heap of 512 MB can hold, and several seconds of work, done in slices. A million, plus 10 %
-// for the values around the records.
-const mostValues = 1_100_000;
-
 /** Refuses, before it runs, an operation that at worst needs more than `maxCost` upstream requests, or is too large. */
 export function costLimit(maxCost: number): Plugin<GraphContext> {
   const constant = new ConstantEstimates();
-  const isWithin = ({ requests, values }: Estimate) => requests <= maxCost && values <= mostValues;
+  const isWithin = ({ requests, values }: Estimate) => requests <= maxCost && values <= limits.answerValues;
 
   function check(args: OperationArgs): Maybe<void> {
     const estimate = constant.of(args) ?? estimateCost(args);
@@ -88,9 +85,10 @@ export function costLimit(maxCost: number): Plugin<GraphContext> {
           'or leave out fields that cost a request for each item',
       );
     }
-    if (values > mostValues) {
+    if (values > limits.answerValues) {
       throw new QueryTooComplex(
-        `At worst this operation answers ${values} values; the limit is ${mostValues}. Ask for fewer items or fields`,
+        `At worst this operation answers ${values} values; the limit is ${limits.answerValues}. Ask for fewer items or ` +
+          'fields',
       );
     }
   }
@@ -157,7 +155,7 @@ export function estimateCost(
   });
   if (variables.errors) return unknown;
   // Without a clock a range that ends now is taken to be of the greatest length.
-  const nowMs = contextValue?.unify.tenant.clock.wallMs() ?? Number.POSITIVE_INFINITY;
+  const nowMs = contextValue?.unify.tenant.clock.wallMs() ?? forever;
   return new Walk(schema, document, variables.coerced, nowMs, known).selection(
     operation.selectionSet,
     root,
@@ -190,7 +188,7 @@ function sum(one: Estimate, other: Estimate): Estimate {
 class Walk {
   readonly #schema: GraphQLSchema;
   readonly #variables: Record<string, unknown>;
-  readonly #nowMs: number;
+  readonly #nowMs: UnixMs;
   readonly #known: KnownCounts;
   readonly #fragments = new Map<string, { typeName: string; selectionSet: SelectionSetNode }>();
 
@@ -198,7 +196,7 @@ class Walk {
     schema: GraphQLSchema,
     document: DocumentNode,
     variables: Record<string, unknown>,
-    nowMs: number,
+    nowMs: UnixMs,
     known: KnownCounts,
   ) {
     this.#schema = schema;
@@ -247,8 +245,7 @@ class Walk {
       values: node.selectionSet ? 0 : parents,
       isConstant: !(usesArguments && node.arguments?.some(usesVariable)),
       // A range that ends now only grows with time: an estimate equal to that at infinity is constant.
-      isTimeless:
-        !takes(hint?.requests, 3) || requests === hint?.requests?.(args, parents, Number.POSITIVE_INFINITY),
+      isTimeless: !takes(hint?.requests, 3) || requests === hint?.requests?.(args, parents, forever),
       isBound: named.name !== 'Samples' && named.name !== 'JSON',
       counts: takes(hint?.items, 2),
     };

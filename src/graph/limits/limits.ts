@@ -13,6 +13,7 @@ import {
   validate,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { limits } from '../../limits.js';
 
 /** Limits of a document (docs/behaviour.md 2), checked before execution. The error names the exceeded limit. */
 export interface QueryLimits {
@@ -21,28 +22,23 @@ export interface QueryLimits {
   readonly maxTokens: number;
 }
 
-// Each directive is looked up and coerced for every field that has it; real documents have a handful.
-const mostDirectives = 50;
-// Nobody reads more; graphql-js stops here, with an error that says nothing of the document.
-const mostErrors = 100;
-
 /** Tokens while parsing, depth, aliases and directives while validating. Introspection is exempt from depth. */
-export function queryLimits(limits: QueryLimits): Plugin {
+export function queryLimits({ maxDepth, maxAliases, maxTokens }: QueryLimits): Plugin {
   const limitRules = [
     NoFragmentCyclesRule,
-    depthRule(limits.maxDepth),
-    sizeRule(limits.maxTokens),
-    countRule(limits.maxAliases, mostDirectives),
+    depthRule(maxDepth),
+    sizeRule(maxTokens),
+    countRule(maxAliases, limits.directives),
   ];
   return {
     onParse({ setParseFn }) {
       setParseFn((source, options) => {
         try {
-          return parse(source, { ...options, maxTokens: limits.maxTokens });
+          return parse(source, { ...options, maxTokens });
         } catch (error) {
           if (!(error instanceof GraphQLError)) throw tooDeep();
           if (!error.message.includes('tokens')) throw error;
-          throw tooComplex(`The document has more than ${limits.maxTokens} tokens, which is the limit`);
+          throw tooComplex(`The document has more than ${maxTokens} tokens, which is the limit`);
         }
       });
     },
@@ -63,7 +59,7 @@ function errorsOf(
 ): readonly GraphQLError[] {
   let errors: readonly GraphQLError[];
   try {
-    errors = validate(schema, document, rules, { maxErrors: mostErrors });
+    errors = validate(schema, document, rules, { maxErrors: limits.documentErrors });
   } catch {
     return [tooDeep()];
   }
@@ -71,9 +67,11 @@ function errorsOf(
   if (errors.at(-1)?.message === 'Validation aborted.') {
     return [tooComplex('The document repeats too many fields: too many pairs would have to be compared')];
   }
-  if (errors.length > mostErrors) {
+  if (errors.length > limits.documentErrors) {
     return [
-      tooComplex(`The document has more than ${mostErrors} errors, the first of them: ${errors[0]?.message}`),
+      tooComplex(
+        `The document has more than ${limits.documentErrors} errors, the first of them: ${errors[0]?.message}`,
+      ),
     ];
   }
   for (const error of errors) error.extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';

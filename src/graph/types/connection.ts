@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { Source } from '../../errors.js';
+import { limits } from '../../limits.js';
 import type { UnavailableSource } from '../../unify/paging.js';
 import { builder } from '../builder.js';
 
 /** Parts of every list: `first` with `after`, `last` with `before`, and the failures of interfaces. */
 
 export const defaultFirst = 50;
-const mostFirst = 500;
 
 /**
  * `first` and `after`, for forward paging.
  * @param most largest page; a `first` above it or below 1 is BAD_USER_INPUT
  */
-export function forwardArgs(most = mostFirst, byDefault = defaultFirst) {
+export function forwardArgs(most: number = limits.pageRecords, byDefault = defaultFirst) {
   return {
     first: builder.args((t) => ({
       first: t.int({
@@ -34,7 +34,7 @@ export function forwardArgs(most = mostFirst, byDefault = defaultFirst) {
 }
 
 /** Also `last` and `before`, for paging in both directions. */
-export function bothWaysArgs(most = mostFirst, byDefault = defaultFirst) {
+export function bothWaysArgs(most: number = limits.pageRecords, byDefault = defaultFirst) {
   return {
     ...forwardArgs(most, byDefault),
     ...builder.args((t) => ({

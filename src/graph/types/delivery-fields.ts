@@ -1,4 +1,6 @@
 import type { FieldMap } from '@pothos/core';
+import { dayMs } from '../../clock.js';
+import { limits } from '../../limits.js';
 import type { Change, Delivery } from '../../live/tracking/change.js';
 import type { builder } from '../builder.js';
 
@@ -10,7 +12,7 @@ export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C
       description:
         'Opaque position of this change in the feed. Pass the last one received as `after` to resume ' +
         'behind it: at this instance, at another one, or after a restart. A cursor can be resumed from ' +
-        'for at most 7 days.',
+        `for at most ${limits.resumeMs / dayMs} days.`,
       resolve: ({ change }) => change.cursor(),
     }),
     observedAt: t.field({

@@ -1,3 +1,5 @@
+import { dayMs } from '../../clock.js';
+import { limits } from '../../limits.js';
 import type { EventChange, EventChangeKind } from '../../live/feeds/event-subject.js';
 import type { Delivery } from '../../live/tracking/change.js';
 import { eventOfProjectRecord } from '../../unify/event/lookup.js';
@@ -70,8 +72,8 @@ builder.subscriptionField('eventChanges', (t) =>
       'polls the project interface; where only the catalogue interface is configured, it polls that ' +
       'one, about once a minute. Errors: BAD_USER_INPUT; NOT_CONFIGURED when no interface is ' +
       'configured; CURSOR_INVALID; CURSOR_EXPIRED when `after` can no longer be resumed from without ' +
-      'loss, as after 7 days; FORBIDDEN on a plan without earthquake detection; FELL_BEHIND for a ' +
-      'subscriber that is 1,000 changes behind.',
+      `loss, as after ${limits.resumeMs / dayMs} days; FORBIDDEN on a plan without earthquake detection; FELL_BEHIND for a ` +
+      `subscriber that is ${limits.changesBehind} changes behind.`,
     args: {
       filter: t.arg({
         type: EventChangeFilterInput,

@@ -1,7 +1,7 @@
+import { limits } from '../../limits.js';
 import type { EventFilter } from '../../unify/event/filter.js';
 import { eventGeoJson } from '../../unify/event/geojson.js';
 import { listEvents } from '../../unify/event/list/list.js';
-import { mostRequests } from '../../unify/event/list/scans.js';
 import type { LocatedEvent } from '../../unify/event/merge.js';
 import { type Slice, sliceOf } from '../../unify/paging.js';
 import { builder } from '../builder.js';
@@ -153,7 +153,7 @@ const eventListCost = cost<EventListInput>({
 function requestsOf({ filter, orderBy, first }: EventListInput): number {
   const { from: _, boundingBox: __, within: ___, ...others } = filter ?? {};
   const isInOrder = orderBy === 'ORIGIN_TIME_DESC' && Object.values(others).every((value) => value == null);
-  return isInOrder ? 4 + Math.ceil((first ?? defaultFirst) / 85) : 2 * mostRequests;
+  return isInOrder ? 4 + Math.ceil((first ?? defaultFirst) / 85) : 2 * limits.eventPageRequests;
 }
 
 builder.queryField('events', (t) =>

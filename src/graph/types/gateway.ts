@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../../clock.js';
 import type { Source } from '../../errors.js';
 import type { FeedStatus } from '../../live/feeds/feed.js';
 import { mergeFeeds } from '../../live/feeds/merged-feeds.js';
@@ -205,6 +206,6 @@ function rowOf(
   return { source, status: status ? statusOfAll([status, ...others]) : null };
 }
 
-function dateOf({ unify }: GraphContext, atMs: number | null): Instant | null {
+function dateOf({ unify }: GraphContext, atMs: ForwardMs | null): Instant | null {
   return atMs === null ? null : unify.dateOf(atMs);
 }

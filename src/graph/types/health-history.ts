@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../limits.js';
 import {
   type HealthBucket,
   type HealthHistory,
@@ -8,7 +9,6 @@ import {
   summaryOf,
   type ValueSummary,
 } from '../../unify/health/history.js';
-import { mostHealthRequests } from '../../unify/health/list/list.js';
 import type { HealthReport } from '../../unify/health/report.js';
 import type { Num } from '../../upstream/decode/fields.js';
 import { builder } from '../builder.js';
@@ -17,9 +17,8 @@ import { SensorRef } from '../refs.js';
 import { UnavailableSourceRef } from './connection.js';
 import { healthRequests } from './health-report.js';
 
-const mostBuckets = 1000;
 const bucketsByDefault = 96;
-const bucketsMessage = `must be a whole number from 1 to ${mostBuckets}`;
+const bucketsMessage = `must be a whole number from 1 to ${limits.healthBuckets}`;
 
 const ValueSummaryRef = builder.objectRef<ValueSummary>('ValueSummary').implement({
   description: 'Smallest, mean and greatest of several reported values, in the unit that the field names.',
@@ -117,7 +116,7 @@ builder.objectField(SensorRef, 'healthHistory', (t) =>
       'State-of-health reports later than `from` and up to `to`, summarised for charts: the smallest, ' +
       'mean and greatest value of each bucket. The default range, the last 24 hours, costs one request ' +
       'to the service for each sensor, the same as `latestHealthReport`. Null for a sensor that only the ' +
-      `catalogue knows. Errors: BAD_USER_INPUT; QUERY_TOO_COMPLEX for a range that ${mostHealthRequests} ` +
+      `catalogue knows. Errors: BAD_USER_INPUT; QUERY_TOO_COMPLEX for a range that ${limits.healthPageRequests} ` +
       'requests cannot read.',
     args: {
       from: t.arg({
@@ -130,9 +129,9 @@ builder.objectField(SensorRef, 'healthHistory', (t) =>
       buckets: t.arg.int({
         required: true,
         defaultValue: bucketsByDefault,
-        validate: z.int().min(1, bucketsMessage).max(mostBuckets, bucketsMessage),
+        validate: z.int().min(1, bucketsMessage).max(limits.healthBuckets, bucketsMessage),
         description:
-          `Number of buckets, from 1 to ${mostBuckets}; the default is ${bucketsByDefault}, quarters of ` +
+          `Number of buckets, from 1 to ${limits.healthBuckets}; the default is ${bucketsByDefault}, quarters of ` +
           'an hour of a day. Error: BAD_USER_INPUT outside that range.',
       }),
     },

@@ -1,9 +1,10 @@
+import type { UnixMs } from '../../clock.js';
+import { limits } from '../../limits.js';
 import {
   defaultHealthReports,
   type HealthListArgs,
   latestHealthReport,
   listHealthReports,
-  mostHealthRequests,
 } from '../../unify/health/list/list.js';
 import { longestRangeMs } from '../../unify/health/list/windows.js';
 import { connectionTypeOf, type HealthReport, type SignalStrength } from '../../unify/health/report.js';
@@ -208,7 +209,7 @@ builder.objectFields(SensorRef, (t) => ({
       'gateway splits it into the 7 days that the service permits in one request. The latest reports, by ' +
       '`last` or by TIMESTAMP_DESC, cost one request where the last 24 hours have enough of them. A page ' +
       'may have fewer reports than asked for although more follow, when ' +
-      `${mostHealthRequests} requests to the service did not find more: continue from the cursor of ` +
+      `${limits.healthPageRequests} requests to the service did not find more: continue from the cursor of ` +
       '`pageInfo`. Null for a sensor that only the catalogue knows. Errors: BAD_USER_INPUT, ' +
       'CURSOR_INVALID; QUERY_TOO_COMPLEX for the latest of reports that are too many to read.',
     args: {
@@ -236,15 +237,15 @@ builder.objectFields(SensorRef, (t) => ({
 }));
 
 /** Most requests for a range: one per 7 days, since a page covers all of them. */
-export function healthRequests({ from, to }: Pick<HealthListArgs, 'from' | 'to'>, nowMs: number): number {
+export function healthRequests({ from, to }: Pick<HealthListArgs, 'from' | 'to'>, nowMs: UnixMs): number {
   const rangeMs = from ? (to?.ms ?? nowMs) - from.ms : longestRangeMs;
-  return Math.min(mostHealthRequests, Math.max(1, Math.ceil(rangeMs / longestRangeMs)));
+  return Math.min(limits.healthPageRequests, Math.max(1, Math.ceil(rangeMs / longestRangeMs)));
 }
 
 // Read from its end, the last 24 hours of a longer range are a window of their own.
-function healthListRequests(args: HealthListArgs, nowMs: number): number {
+function healthListRequests(args: HealthListArgs, nowMs: UnixMs): number {
   const { from, orderBy, last, before } = args;
   const isBackward = (last ?? before) != null;
   const isFromEnd = isBackward !== (orderBy === 'TIMESTAMP_DESC');
-  return Math.min(mostHealthRequests, healthRequests(args, nowMs) + (from && isFromEnd ? 1 : 0));
+  return Math.min(limits.healthPageRequests, healthRequests(args, nowMs) + (from && isFromEnd ? 1 : 0));
 }

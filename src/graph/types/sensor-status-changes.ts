@@ -1,3 +1,4 @@
+import { limits } from '../../limits.js';
 import type { SensorStatusChange } from '../../live/feeds/sensor-status.js';
 import type { Delivery } from '../../live/tracking/change.js';
 import { promised } from '../../maybe.js';
@@ -75,7 +76,7 @@ builder.subscriptionField('sensorStatusChanges', (t) =>
       'Feed of sensor status changes from now on; it has no cursors and cannot be resumed. It polls ' +
       'the project interface; where only the catalogue interface is configured, it polls that one, ' +
       'about once a minute. Errors: BAD_USER_INPUT; NOT_CONFIGURED when no interface is configured; ' +
-      'FORBIDDEN; FELL_BEHIND for a subscriber that is 1,000 changes behind.',
+      `FORBIDDEN; FELL_BEHIND for a subscriber that is ${limits.changesBehind} changes behind.`,
     args: {
       filter: t.arg({
         type: SensorStatusChangeFilterInput,

@@ -1,3 +1,5 @@
+import { dayMs } from '../../clock.js';
+import { limits } from '../../limits.js';
 import type { TriggerChange, TriggerChangeKind } from '../../live/feeds/trigger-subject.js';
 import type { Delivery } from '../../live/tracking/change.js';
 import { builder } from '../builder.js';
@@ -84,8 +86,8 @@ builder.subscriptionField('triggerChanges', (t) =>
       'resume without loss after a disconnect, at another instance or after a restart, pass the last ' +
       'cursor received as `after`; to continue from a list of triggers, pass its `changesCursor`. ' +
       'Errors: BAD_USER_INPUT; CURSOR_INVALID; CURSOR_EXPIRED when `after` can no longer be resumed ' +
-      'from without loss, as after 7 days; NOT_CONFIGURED without the project interface; FORBIDDEN; ' +
-      'FELL_BEHIND for a subscriber that is 1,000 changes behind.',
+      `from without loss, as after ${limits.resumeMs / dayMs} days; NOT_CONFIGURED without the project interface; FORBIDDEN; ` +
+      `FELL_BEHIND for a subscriber that is ${limits.changesBehind} changes behind.`,
     args: {
       filter: t.arg({
         type: TriggerChangeFilterInput,

@@ -1,7 +1,7 @@
+import { limits } from '../../limits.js';
 import {
   listTriggers,
   listTriggersOf,
-  mostListRequests,
   type TriggerListArgs,
   type TriggerSlice,
 } from '../../unify/trigger/trigger.js';
@@ -108,7 +108,7 @@ function triggerListArgs() {
 
 /** Besides the page, one request for the total and one where the page ends between triggers of the same time. */
 function triggerListCost({ filter }: TriggerListArgs): number {
-  return filter?.status != null || filter?.minPgaMg != null ? mostListRequests : 2;
+  return filter?.status != null || filter?.minPgaMg != null ? limits.triggerPageRequests : 2;
 }
 
 builder.queryField('triggers', (t) =>
@@ -117,7 +117,7 @@ builder.queryField('triggers', (t) =>
     description:
       'Triggers of the project in exact order of start time. A walk through the pages neither repeats ' +
       'nor skips a trigger while new ones arrive. A page of a filtered list may have fewer triggers ' +
-      `than \`first\` although \`hasNextPage\` is true, when ${mostListRequests} requests to the ` +
+      `than \`first\` although \`hasNextPage\` is true, when ${limits.triggerPageRequests} requests to the ` +
       'service did not find more: continue from the cursor of `pageInfo`, or narrow `filter`. Errors: ' +
       'BAD_USER_INPUT, CURSOR_INVALID, FORBIDDEN; NOT_CONFIGURED without the project interface; ' +
       'UPSTREAM_RATE_LIMITED, UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE.',

@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { limits } from '../../limits.js';
 import { envelopeOf, type WaveformEnvelope } from '../../unify/waveform/envelope.js';
 import { readWaveform, type Waveform } from '../../unify/waveform/waveform.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef } from '../refs.js';
 
-/** More points than any screen has columns. */
-const mostPoints = 100_000;
-const pointsRule = `must be a whole number from 1 to ${mostPoints}`;
+const pointsByDefault = 1_000;
+const pointsRule = `must be a whole number from 1 to ${limits.envelopePoints}`;
 
 const ChannelEnum = builder.enumType('Channel', {
   description: 'SEED channel code of an accelerometer component.',
@@ -93,10 +93,10 @@ const WaveformRef = builder.objectRef<Waveform>('Waveform').implement({
       args: {
         points: t.arg.int({
           required: true,
-          defaultValue: 1000,
-          validate: z.int().min(1, pointsRule).max(mostPoints, pointsRule),
+          defaultValue: pointsByDefault,
+          validate: z.int().min(1, pointsRule).max(limits.envelopePoints, pointsRule),
           description:
-            `Number of spans, from 1 to ${mostPoints}; the default is 1000. Error: BAD_USER_INPUT ` +
+            `Number of spans, from 1 to ${limits.envelopePoints}; the default is ${pointsByDefault}. Error: BAD_USER_INPUT ` +
             'outside that range.',
         }),
       },

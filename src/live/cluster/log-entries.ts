@@ -1,3 +1,5 @@
+import { type ForwardMs, longAgo, type UnixMs } from '../../clock.js';
+import type { SharedMs } from '../../store/shared-time.js';
 import type { SharedChanges } from '../../store/store.js';
 import type { Subject } from '../tracking/change.js';
 import type { ExchangedSnapshot } from '../tracking/change-appender.js';
@@ -6,9 +8,13 @@ import { parseText, textOf } from './record-text.js';
 
 export interface ObservedRecord<Rec> {
   readonly record: Rec;
-  readonly observedAtMs: number;
+  readonly observedAtMs: ForwardMs;
   /** An instance appended it while partitioned, so it may be older than what others know. */
   readonly isLate: boolean;
+}
+
+interface PackedRecord extends Omit<ObservedRecord<unknown>, 'observedAtMs'> {
+  readonly observedAtMs: SharedMs;
 }
 
 /** Encodes the entries of one feed's replicated log. Only instances write them, so decoding trusts their shape. */
@@ -32,7 +38,7 @@ export class LogEntries<Rec> {
   /** Null for a record that cannot be read. */
   changeOf(text: string): ObservedRecord<Rec> | null {
     try {
-      const { record, observedAtMs, isLate } = parseText(text) as ObservedRecord<unknown>;
+      const { record, observedAtMs, isLate } = parseText(text) as PackedRecord;
       const unpacked = this.#subject.unpack(record, this.#time);
       return unpacked && { record: unpacked, observedAtMs: this.#time.toLocal(observedAtMs), isLate };
     } catch {
@@ -54,8 +60,8 @@ export class LogEntries<Rec> {
   stateOf(text: string): ExchangedSnapshot<Rec> {
     const { records, coveredFromMs, upstreamMs } = parseText(text) as {
       records: readonly { record: unknown; traits: unknown }[];
-      coveredFromMs: number | null;
-      upstreamMs: number | null;
+      coveredFromMs: UnixMs | null;
+      upstreamMs: UnixMs | null;
     };
     return {
       records: records.flatMap(({ record, traits }) => {
@@ -72,10 +78,10 @@ export class LogEntries<Rec> {
   }
 
   progressOf(text: string): PollProgress {
-    const [readAtMs, upstreamMs] = parseText(text) as [number, number | null];
+    const [readAtMs, upstreamMs] = parseText(text) as [SharedMs, UnixMs | null];
     return { readAtMs: this.#time.toLocal(readAtMs), upstreamMs: upstreamMs ?? always };
   }
 }
 
 // JSON has no infinite numbers: it writes null for them.
-const always = Number.NEGATIVE_INFINITY;
+const always = longAgo;

@@ -1,3 +1,4 @@
+import type { ForwardMs, UnixMs } from '../../clock.js';
 import type { LogOffset } from '../../store/store.js';
 import type { ChangeAppender } from '../tracking/change-appender.js';
 import type { State } from '../tracking/snapshot.js';
@@ -5,8 +6,8 @@ import type { State } from '../tracking/snapshot.js';
 /** Progress of the instance that polls. */
 export interface PollProgress {
   /** When upstream was last read to the end, on this instance's clock. */
-  readonly readAtMs: number;
-  readonly upstreamMs: number;
+  readonly readAtMs: ForwardMs;
+  readonly upstreamMs: UnixMs;
 }
 
 /** Appends changes to the log of this instance, directly or through the replicated log. */

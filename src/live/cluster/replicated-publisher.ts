@@ -1,4 +1,4 @@
-import type { Timer } from '../../clock.js';
+import type { ForwardMs, Timer } from '../../clock.js';
 import type { Log } from '../../log.js';
 import { heartbeatMs, type LogOffset, StoreUnavailable } from '../../store/store.js';
 import type { State } from '../tracking/snapshot.js';
@@ -10,7 +10,7 @@ export interface ReplicatedPublisherOptions<Rec, Kind extends string>
   extends Omit<ReplicatedLogOptions<Rec, Kind>, 'text'> {
   readonly log: Log;
   /** When this instance last read upstream to the end; null when it has not. */
-  readonly readAtMs: () => number | null;
+  readonly readAtMs: () => ForwardMs | null;
   /** Called when this instance becomes the one that polls. */
   readonly onLeader: () => void;
 }

@@ -1,8 +1,9 @@
-import type { Clock } from '../../clock.js';
+import type { Clock, ForwardMs } from '../../clock.js';
+import { freshMs } from '../../upstream/cache/freshness.js';
 import type { Delivery } from '../tracking/change.js';
 
-// docs/behaviour.md 5.6, 9.9: fields beside the change itself are as fresh as in the answer to a query.
-const freshForMs = 2_000;
+// docs/behaviour.md 9.9: fields beside the change itself are as fresh as in the answer to a query.
+const freshForMs = freshMs.trigger;
 const mostCached = 64;
 
 /** Makes each payload once for all subscribers that receive it at about the same time. */
@@ -93,5 +94,5 @@ export class PayloadCache<C, P> {
 
 interface Made<P> {
   payload: P | Promise<P>;
-  readonly atMs: number;
+  readonly atMs: ForwardMs;
 }

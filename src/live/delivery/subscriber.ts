@@ -1,12 +1,13 @@
-import type { Clock, Timer } from '../../clock.js';
+import type { Clock, ForwardMs, Timer } from '../../clock.js';
+import { limits } from '../../limits.js';
 import type { Listening, LoggedChange, Start } from '../feeds/feed.js';
 import type { Delivery } from '../tracking/change.js';
 import type { Sink } from './sink.js';
 
-// docs/behaviour.md 9.5. Neither a burst nor a busy gateway makes a subscriber slow. One that is `mostBehind` changes
-// behind is ended when it has taken nothing for `patienceMs`, or fewer than `mostBehind` in each of `spans` consecutive
-// spans.
-const mostBehind = 1_000;
+// docs/behaviour.md 9.5. Neither a burst nor a busy gateway makes a subscriber slow. One that is `changesBehind` changes
+// behind is ended when it has taken nothing for `patienceMs`, or fewer than `changesBehind` in each of `spans`
+// consecutive spans.
+const { changesBehind } = limits;
 const patienceMs = 5_000;
 const spans = 6;
 
@@ -28,7 +29,7 @@ export class Subscriber<C extends LoggedChange, P> {
   #replayed = 0;
   #isOver = false;
   #isFolding = false;
-  #stalledAtMs: number | null = null;
+  #stalledAtMs: ForwardMs | null = null;
   #slowSpans = 0;
   #delivered = 0;
   #patience: Timer | null = null;
@@ -89,8 +90,8 @@ export class Subscriber<C extends LoggedChange, P> {
   #supervise(): void {
     const before = this.#delivered;
     this.#patience = this.#clock.timer(patienceMs, () => {
-      const isFarBehind = this.#supervision.countBehind(mostBehind) >= mostBehind;
-      const isSlow = isFarBehind && this.#delivered - before < mostBehind;
+      const isFarBehind = this.#supervision.countBehind(changesBehind) >= changesBehind;
+      const isSlow = isFarBehind && this.#delivered - before < changesBehind;
       this.#slowSpans = isSlow ? this.#slowSpans + 1 : 0;
       const hasTakenNothing =
         this.#stalledAtMs !== null && this.#clock.now() - this.#stalledAtMs >= patienceMs;

@@ -1,12 +1,13 @@
+import { dayMs, forever, longAgo, plus } from '../../clock.js';
 import { type Tenant, UnifyContext } from '../../unify/context.js';
 import { CatalogueReader } from '../../unify/event/list/catalogue-window.js';
 import { eventOfProjectRecord } from '../../unify/event/lookup.js';
 import type { CatalogueClient } from '../../upstream/catalogue/client.js';
+import { largestPage } from '../../upstream/page-sizes.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
 import type { WireEvent } from '../../upstream/project/wire.js';
 import type { ReadScope } from '../../upstream/read/read.js';
 import { instantAt, type ListReader, listReader, type Range } from '../polling/list-reader.js';
-import { dayMs } from '../polling/sweep-and-backfill.js';
 import { type EventRecord, ofCatalogue, ofProject } from './event-subject.js';
 
 /** Reads events of the project by the time of their latest solution (docs/interfaces.md P4). */
@@ -45,15 +46,15 @@ export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient)
       mostRequests: Number.POSITIVE_INFINITY,
     });
     const window = await reader.open({
-      fromMs: from?.ms ?? Number.NEGATIVE_INFINITY,
-      toMs: to?.ms ?? Number.POSITIVE_INFINITY,
+      fromMs: from?.ms ?? longAgo,
+      toMs: to?.ms ?? forever,
     });
     return (await window.whole()).flatMap((one) => ofCatalogue(one) ?? []);
   };
   return {
-    pageSize: 100,
+    pageSize: largestPage.catalogue,
     async newest(scope) {
-      const coversFromMs = tenant.clock.wallMs() - dayMs;
+      const coversFromMs = plus(tenant.clock.wallMs(), -dayMs);
       return { records: await read({ from: instantAt(coversFromMs), to: null }, scope), coversFromMs };
     },
     async *pages(range, scope) {

@@ -1,4 +1,6 @@
+import { dayMs, longAgo } from '../../clock.js';
 import type { Source } from '../../errors.js';
+import type { SharedMs } from '../../store/shared-time.js';
 import type { SharedChanges } from '../../store/store.js';
 import { type EventFilter, matchesFilter } from '../../unify/event/filter.js';
 import { type Event, isLocated, mergeEvent } from '../../unify/event/merge.js';
@@ -37,7 +39,7 @@ export function ofCatalogue(read: Read<WireCatalogueEvent>): EventRecord | null 
 
 // Assumed: an event is first issued within a day of its origin. One that first appears later had been issued before,
 // and has since left the snapshot.
-const firstIssuedWithinMs = 86_400_000;
+const firstIssuedWithinMs = dayMs;
 
 export function eventSubject(source: Source): Subject<EventRecord, EventChangeKind> {
   return {
@@ -45,7 +47,7 @@ export function eventSubject(source: Source): Subject<EventRecord, EventChangeKi
     source,
     idOf: ({ id }) => id,
     timeOf: ({ time }) => time,
-    readAtMs: ({ project, catalogue }) => (project ?? catalogue)?.readAtMs ?? 0,
+    readAtMs: ({ project, catalogue }) => (project ?? catalogue)?.readAtMs ?? longAgo,
     fingerprintOf: ({ project, catalogue }) =>
       JSON.stringify(
         project ? projectSolution(project.value) : catalogue && catalogueSolution(catalogue.value),
@@ -80,16 +82,23 @@ export function eventSubject(source: Source): Subject<EventRecord, EventChangeKi
   };
 }
 
-interface PackedEvent extends Pick<EventRecord, 'id' | 'time' | 'project' | 'catalogue'> {
+interface PackedEvent extends Pick<EventRecord, 'id' | 'time'> {
+  readonly project: PackedRead<WireProjectEvent> | null;
+  readonly catalogue: PackedRead<WireCatalogueEvent> | null;
   /** The catalogue's record of an event in the project's feed. */
-  readonly partner: EventRecord['catalogue'];
+  readonly partner: PackedRead<WireCatalogueEvent> | null;
 }
 
-function packed<W>(read: Read<W> | null, time: SharedChanges['time']): Read<W> | null {
+interface PackedRead<W> {
+  readonly value: W;
+  readonly readAtMs: SharedMs;
+}
+
+function packed<W>(read: Read<W> | null, time: SharedChanges['time']): PackedRead<W> | null {
   return read && { value: read.value, readAtMs: time.toShared(read.readAtMs) };
 }
 
-function unpacked<W>(read: Read<W> | null, time: SharedChanges['time']): Read<W> | null {
+function unpacked<W>(read: PackedRead<W> | null, time: SharedChanges['time']): Read<W> | null {
   return read && { value: read.value, readAtMs: time.toLocal(read.readAtMs) };
 }
 

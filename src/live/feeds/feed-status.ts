@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../../clock.js';
 import { heartbeatMs } from '../../store/store.js';
 import type { Poller } from '../polling/poller.js';
 import type { FeedStatus } from './feed.js';
@@ -6,10 +7,10 @@ export interface FeedFacts {
   readonly name: string;
   readonly poller: Poller;
   /** When another instance last read upstream to the end; null when this one polls. */
-  readonly leaderReadAtMs: number | null;
+  readonly leaderReadAtMs: ForwardMs | null;
   readonly subscriberCount: number;
   readonly intervalMs: number;
-  readonly nowMs: number;
+  readonly nowMs: ForwardMs;
 }
 
 export function feedStatus(facts: FeedFacts): FeedStatus {

@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../../clock.js';
 import type { GatewayError } from '../../errors.js';
 import type { Delivery } from '../tracking/change.js';
 import type { ChangeLog } from '../tracking/change-log.js';
@@ -17,7 +18,7 @@ export interface Feed<C extends LoggedChange> {
 }
 
 export interface LoggedChange {
-  readonly observedAtMs: number;
+  readonly observedAtMs: ForwardMs;
 }
 
 export interface FeedListener<C> {
@@ -49,7 +50,7 @@ export interface FeedStatus {
   readonly isActive: boolean;
   readonly subscriberCount: number;
   readonly intervalMs: number;
-  readonly lastPollAtMs: number | null;
+  readonly lastPollAtMs: ForwardMs | null;
   /** Time since upstream was last read to the end; null without subscribers and before the first complete read. */
   readonly lagMs: number | null;
   /** Active, and without a success for three intervals. */

@@ -1,3 +1,4 @@
+import { type ForwardMs, latest } from '../../clock.js';
 import type { FeedStatus } from './feed.js';
 
 /** Merges the states of each feed from several processes: subscribers and polls are added up. */
@@ -16,7 +17,7 @@ function merge(one: FeedStatus, other: FeedStatus): FeedStatus {
     isActive: one.isActive || other.isActive,
     subscriberCount: one.subscriberCount + other.subscriberCount,
     intervalMs: Math.min(one.intervalMs, other.intervalMs),
-    lastPollAtMs: oneOf(Math.max, one.lastPollAtMs, other.lastPollAtMs),
+    lastPollAtMs: oneOf<ForwardMs>(latest, one.lastPollAtMs, other.lastPollAtMs),
     // The most recent complete read of any process counts.
     lagMs: oneOf(Math.min, one.lagMs, other.lagMs),
     isFailing: one.isFailing || other.isFailing,
@@ -25,10 +26,10 @@ function merge(one: FeedStatus, other: FeedStatus): FeedStatus {
   };
 }
 
-function oneOf(
-  choose: (one: number, other: number) => number,
-  one: number | null,
-  other: number | null,
-): number | null {
+function oneOf<Ms extends number>(
+  choose: (one: Ms, other: Ms) => Ms,
+  one: Ms | null,
+  other: Ms | null,
+): Ms | null {
   return one === null || other === null ? (one ?? other) : choose(one, other);
 }

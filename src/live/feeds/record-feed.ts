@@ -1,7 +1,8 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, dayMs, longAgo, type UnixMs } from '../../clock.js';
 import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { SharedChanges } from '../../store/store.js';
+import { freshMs } from '../../upstream/cache/freshness.js';
 import { newCostMeter, type Priority, type ReadScope } from '../../upstream/read/read.js';
 import { type ChangePublisher, localPublisher } from '../cluster/publisher.js';
 import { ReplicatedPublisher } from '../cluster/replicated-publisher.js';
@@ -9,7 +10,7 @@ import { Subscribers } from '../delivery/subscribers.js';
 import { instantAt, type ListReader } from '../polling/list-reader.js';
 import { planLookBackWindow } from '../polling/look-back-window.js';
 import { Poller } from '../polling/poller.js';
-import { dayMs, SweepAndBackfill } from '../polling/sweep-and-backfill.js';
+import { SweepAndBackfill } from '../polling/sweep-and-backfill.js';
 import { positionBeside, type RecordList } from '../tracking/beside-list.js';
 import type { Change, Subject } from '../tracking/change.js';
 import { ChangeAppender } from '../tracking/change-appender.js';
@@ -45,7 +46,7 @@ export interface RecordFeedOptions<Rec, Kind extends string> {
 export interface PollState<Rec, Kind extends string> {
   readonly snapshot: Snapshot<Rec, Kind>;
   /** The watermark: present time on upstream's clock. */
-  readonly upstreamMs: number;
+  readonly upstreamMs: UnixMs;
   /** Requests of the last poll. */
   readonly requests: number;
 }
@@ -162,7 +163,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const { subject, reader, clock } = this.#options;
     const newest = this.#detector.hasBaseline
       ? null
-      : await reader.newest({ ...scope, maxAgeMs: freshForMs });
+      : await reader.newest({ ...scope, maxAgeMs: freshMs.trigger });
     const { idOf } = subject;
     const shared = {
       nowMs: clock.wallMs(),
@@ -181,7 +182,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     for (const record of [...newest.records, ...list.records]) {
       if (!snapshot.get(idOf(record))) snapshot.learn(snapshot.stateOf(record, null), clock.now());
     }
-    const newestMs = snapshot.ordered.at(-1)?.state.timeMs ?? Number.NEGATIVE_INFINITY;
+    const newestMs = snapshot.ordered.at(-1)?.state.timeMs ?? longAgo;
     const clocksAgree = newestMs <= clock.wallMs();
     const isLater = ({ state }: Known<Rec, Kind>) =>
       clocksAgree && state.timeMs >= clock.wallMs(list.readAtMs);
@@ -303,8 +304,6 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   }
 }
 
-// docs/behaviour.md 5.6.
-const freshForMs = 2_000;
 // The longest time between upstream composing an answer and its arrival.
 const longestReadMs = 10_000;
 

@@ -1,7 +1,8 @@
-import type { Clock, Timer } from '../../clock.js';
+import { type Clock, type ForwardMs, longAgo, plus, type Timer } from '../../clock.js';
 import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Pair } from '../../unify/sensor/identity.js';
+import { freshMs } from '../../upstream/cache/freshness.js';
 import { newCostMeter, type ReadScope } from '../../upstream/read/read.js';
 import { Subscribers } from '../delivery/subscribers.js';
 import { Poller } from '../polling/poller.js';
@@ -25,8 +26,8 @@ export interface SensorStatusFeedOptions {
   readonly random: () => number;
 }
 
-// docs/behaviour.md 5.6: an older read does not count as the present state.
-const freshForMs = 10_000;
+// An older read does not count as the present state.
+const presentForMs = freshMs.sensor;
 // Time for the poll that checks an expired sensor, before its status changes without it.
 const graceMs = 2_000;
 
@@ -42,7 +43,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   readonly #poller: Poller;
   #requests = 1;
   #isAlarmDue = false;
-  #readAtMs = Number.NEGATIVE_INFINITY;
+  #readAtMs: ForwardMs = longAgo;
   #alarm: Timer | null = null;
 
   constructor(options: SensorStatusFeedOptions) {
@@ -104,7 +105,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     this.#alarm?.cancel();
     this.#statuses.clear();
     this.log.clear();
-    this.#readAtMs = Number.NEGATIVE_INFINITY;
+    this.#readAtMs = longAgo;
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
@@ -115,7 +116,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     if (signal.aborted) return;
     this.#isAlarmDue = false;
     this.#requests = Math.max(1, meter.requests + meter.cacheHits + meter.staleHits);
-    this.#readAtMs = clock.now() - meter.oldestAgeS * 1000;
+    this.#readAtMs = plus(clock.now(), -meter.oldestAgeS * 1000);
     this.#statuses.learn(pairs, this.#readAtMs);
     this.#appendChanges();
   }
@@ -125,7 +126,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     const { isShared, intervalMs } = this.#options;
     if (!isShared()) return 0;
     const usualMs = intervalMs(this.#requests) * (9 / 10);
-    return this.#isAlarmDue ? Math.min(usualMs, freshForMs) : usualMs;
+    return this.#isAlarmDue ? Math.min(usualMs, presentForMs) : usualMs;
   }
 
   #appendChanges(): void {
@@ -147,7 +148,7 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
   /** A sensor's 150 seconds are over. It may have reported since the last poll, so an old read is repeated first. */
   #checkOffline(): void {
     const { clock } = this.#options;
-    if (clock.now() - this.#readAtMs <= freshForMs) {
+    if (clock.now() - this.#readAtMs <= presentForMs) {
       this.#appendChanges();
     } else {
       this.#isAlarmDue = true;

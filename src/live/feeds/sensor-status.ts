@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock, ForwardMs } from '../../clock.js';
 import { type Pair, serialKey } from '../../unify/sensor/identity.js';
 import { offlineFromMs, type SensorStatus, type StatusTime, statusOf } from '../../unify/sensor/status.js';
 import { Instant } from '../../unify/time/instant.js';
@@ -10,7 +10,7 @@ export interface SensorStatusChange {
   readonly pair: Pair;
   readonly previousStatus: SensorStatus;
   readonly status: SensorStatus;
-  readonly observedAtMs: number;
+  readonly observedAtMs: ForwardMs;
 }
 
 export interface SensorStatusChangeFilter {
@@ -43,7 +43,7 @@ export class SensorStatuses {
   }
 
   /** Replaces the records, by a key for each sensor; sensors that are missing from `pairs` are removed. */
-  learn(pairs: ReadonlyMap<string, Pair>, readAtMs: number): void {
+  learn(pairs: ReadonlyMap<string, Pair>, readAtMs: ForwardMs): void {
     for (const key of this.#sensors.keys()) if (!pairs.has(key)) this.#sensors.delete(key);
     for (const [key, pair] of pairs) {
       const sensor = this.#sensors.get(key);
@@ -81,7 +81,7 @@ export class SensorStatuses {
     this.#sensors.clear();
   }
 
-  #timeAt(atMs: number): StatusTime {
+  #timeAt(atMs: ForwardMs): StatusTime {
     const wallMs = this.#clock.wallMs(atMs);
     return {
       hasPassed: (dateMs) => wallMs > dateMs,

@@ -1,3 +1,4 @@
+import { dayMs, minuteMs } from '../../clock.js';
 import type { Connection, SharedChanges } from '../../store/store.js';
 import type { Tenant } from '../../unify/context.js';
 import { createDeliveredEvents } from '../../unify/event/delivered-events.js';
@@ -7,7 +8,6 @@ import type { Delivered } from '../../upstream/cache/delivered.js';
 import type { Read } from '../../upstream/read/read.js';
 import { pollIntervalMs } from '../polling/interval.js';
 import { catalogueSensors, projectSensors } from '../polling/sensor-readers.js';
-import { dayMs } from '../polling/sweep-and-backfill.js';
 import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
 import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
 import { RecordFeed } from './record-feed.js';
@@ -59,7 +59,7 @@ export function triggerFeed({
 }
 
 // docs/behaviour.md 9.7: once a minute, since the catalogue's free tier has 10,000 requests a day.
-const catalogueIntervalMs = 60_000;
+const catalogueIntervalMs = minuteMs;
 // A catalogue of many pages is polled less often, so that a feed takes at most some 4,000 requests a day.
 const perCatalogueRequestMs = 20_000;
 

@@ -1,7 +1,9 @@
+import { minuteMs, plus } from '../../clock.js';
 import { Forbidden } from '../../errors.js';
 import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { type Trigger, triggerOf, triggersOf } from '../../unify/trigger/record.js';
 import type { DeviceId } from '../../upstream/decode/fields.js';
+import { largestPage } from '../../upstream/page-sizes.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
 import type { WireTrigger } from '../../upstream/project/wire.js';
 import { pollIntervalMs } from '../polling/interval.js';
@@ -22,7 +24,7 @@ export function triggerReader(project: ProjectClient): ListReader<Trigger> {
       const read = async (deviceId: DeviceId | undefined) => {
         const range = { from: atOrBefore(time), to: atOrAfter(time) };
         const { value, readAtMs } = await project.triggers(
-          { ...range, deviceId, order: 'asc', limit: 500, offset: 0 },
+          { ...range, deviceId, order: 'asc', limit: largestPage.project, offset: 0 },
           scope,
         );
         const record = value.items.find(({ id }) => id === trigger.triggerId);
@@ -42,14 +44,14 @@ export function triggerReader(project: ProjectClient): ListReader<Trigger> {
 
 // docs/behaviour.md 2: 3 s at most while a trigger that opened in the last 10 minutes is open.
 const quickMs = 3_000;
-const youngMs = 10 * 60_000;
+const youngMs = 10 * minuteMs;
 
 export function triggerIntervalMs(
   { snapshot, upstreamMs, requests }: PollState<Trigger, TriggerChangeKind>,
   usualMs: number,
   project: ProjectClient,
 ): number {
-  const young = snapshot.ordered.slice(snapshot.indexOf(upstreamMs - youngMs));
+  const young = snapshot.ordered.slice(snapshot.indexOf(plus(upstreamMs, -youngMs)));
   const isLively = young.some(isAwaited);
   return pollIntervalMs(
     isLively ? Math.min(usualMs, quickMs) : usualMs,

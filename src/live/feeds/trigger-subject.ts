@@ -1,3 +1,4 @@
+import type { SharedMs } from '../../store/shared-time.js';
 import { serialKey } from '../../unify/sensor/identity.js';
 import { Instant } from '../../unify/time/instant.js';
 import type { MaybeInstant } from '../../unify/time/wire-time.js';
@@ -37,11 +38,15 @@ export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
   traitsOf: (trigger, before) => traitsOf(trigger, before as TriggerTraits | null),
   pack: (trigger, time) => ({ ...trigger, readAtMs: time.toShared(trigger.readAtMs) }),
   unpack(packed, time) {
-    const trigger = packed as Trigger;
+    const trigger = packed as PackedTrigger;
     if (!(trigger.startTime instanceof Instant)) return null;
     return { ...trigger, readAtMs: time.toLocal(trigger.readAtMs) };
   },
 };
+
+interface PackedTrigger extends Omit<Trigger, 'readAtMs'> {
+  readonly readAtMs: SharedMs;
+}
 
 function traitsOf(trigger: Trigger, before: TriggerTraits | null): TriggerTraits {
   const station = known(trigger.stationCode);

@@ -1,3 +1,4 @@
+import { minuteMs } from '../../clock.js';
 import type { RateLimitStatus } from '../../upstream/read/read.js';
 
 /**
@@ -8,7 +9,7 @@ export function pollIntervalMs(intervalMs: number, requests: number, limit: Rate
   const left = limit.remaining / (limit.burst ?? limit.perMinute);
   if (left >= 1 / 2) return intervalMs;
   const share = limit.perMinute * (left < 1 / 4 ? reservedShare : 1 / 2);
-  return Math.max(intervalMs, (requests * 60_000) / share);
+  return Math.max(intervalMs, (requests * minuteMs) / share);
 }
 
 // docs/behaviour.md 5.2: the reservation is a fifth. Slightly more is assumed, since each poll also waits in the queue.

@@ -1,5 +1,7 @@
+import { earliest, floorTo, longAgo, plus, type UnixMs } from '../../clock.js';
 import { Instant } from '../../unify/time/instant.js';
 import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
+import { largestPage } from '../../upstream/page-sizes.js';
 import { isLastPage, type Page, type Read, type ReadScope } from '../../upstream/read/read.js';
 
 /** Reads the records of a feed from either interface. */
@@ -20,7 +22,7 @@ export interface ListReader<Rec> {
 export interface Newest<Rec> {
   readonly records: readonly Rec[];
   /** `records` contains all of this time or later; −Infinity when it contains all there are. */
-  readonly coversFromMs: number;
+  readonly coversFromMs: UnixMs;
 }
 
 export interface Range {
@@ -46,20 +48,20 @@ export interface ListQuery {
   readonly offset: number;
 }
 
-// docs/interfaces.md P8.
-const largestPage = 500;
-
 export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): ListReader<Rec> {
   return {
-    pageSize: largestPage,
+    pageSize: largestPage.project,
     again: (record, scope) => list.again(record, scope),
     async newest(scope) {
-      const query = { order: 'desc', limit: largestPage, offset: 0 } as const;
+      const query = { order: 'desc', limit: largestPage.project, offset: 0 } as const;
       const page = await list.read(query, scope);
       const records = list.recordsOf(page);
-      if (isLastPage(page.value, query)) return { records, coversFromMs: Number.NEGATIVE_INFINITY };
+      if (isLastPage(page.value, query)) return { records, coversFromMs: longAgo };
       // The next page may contain records with the same time as the last of a full page.
-      return { records, coversFromMs: Math.min(...records.map((record) => list.timeOf(record).ms)) + 0.001 };
+      return {
+        records,
+        coversFromMs: plus(earliest(...records.map((record) => list.timeOf(record).ms)), 0.001),
+      };
     },
     pages: (range, scope) => readPages(list, range, scope),
   };
@@ -82,7 +84,7 @@ async function* readPages<Wire, Rec>(
       ...(start && { from: atOrBefore(start) }),
       ...(to && { to: atOrAfter(to) }),
       order: 'asc',
-      limit: largestPage,
+      limit: largestPage.project,
       offset,
     };
     const page = await list.read(query, scope);
@@ -105,6 +107,6 @@ function latest(times: readonly Instant[]): Instant | null {
 }
 
 /** An instant no later than `ms`; null when that is not finite. */
-export function instantAt(ms: number): Instant | null {
-  return Number.isFinite(ms) ? Instant.fromMs(Math.floor(ms)) : null;
+export function instantAt(ms: UnixMs): Instant | null {
+  return Number.isFinite(ms) ? Instant.fromMs(floorTo(1, ms)) : null;
 }

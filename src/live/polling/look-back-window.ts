@@ -1,15 +1,16 @@
+import { earliest, plus, type UnixMs } from '../../clock.js';
 import { isAwaited } from '../tracking/change-detector.js';
 import type { Known, Snapshot } from '../tracking/snapshot.js';
 
 export interface WindowPlan<Rec, Kind extends string> {
   /** The poll reads from this time to the newest record. */
-  readonly fromMs: number;
+  readonly fromMs: UnixMs;
   /** Open records before `fromMs` that are cheaper to read one by one. */
   readonly apart: readonly Known<Rec, Kind>[];
 }
 
 export interface WindowBounds {
-  readonly upstreamMs: number;
+  readonly upstreamMs: UnixMs;
   readonly lookbackMs: number;
   /** Older records are left to the sweep. */
   readonly longestMs: number;
@@ -27,14 +28,14 @@ export function planLookBackWindow<Rec, Kind extends string>(
   { upstreamMs, lookbackMs, longestMs, pageSize, spareRows }: WindowBounds,
 ): WindowPlan<Rec, Kind> {
   const { ordered } = snapshot;
-  const earliest = snapshot.indexOf(upstreamMs - longestMs);
-  const spare = ordered[Math.max(earliest, ordered.length - spareRows)];
-  const usualMs = Math.min(
-    upstreamMs - lookbackMs,
+  const oldestRead = snapshot.indexOf(plus(upstreamMs, -longestMs));
+  const spare = ordered[Math.max(oldestRead, ordered.length - spareRows)];
+  const usualMs = earliest(
+    plus(upstreamMs, -lookbackMs),
     spareRows > 0 ? (spare?.state.timeMs ?? upstreamMs) : upstreamMs,
   );
   const usual = snapshot.indexOf(usualMs);
-  const open = ordered.slice(earliest, usual).filter(isAwaited);
+  const open = ordered.slice(oldestRead, usual).filter(isAwaited);
   const oldest = open[0];
   if (!oldest) return { fromMs: usualMs, apart: [] };
   const pagesFrom = (index: number) => Math.ceil((ordered.length - index + 1) / pageSize);

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, type ForwardMs, longAgo, minuteMs, plus } from '../../clock.js';
 import { GatewayError } from '../../errors.js';
 
 export interface PollerOptions {
@@ -21,13 +21,13 @@ export class Poller {
   readonly #options: PollerOptions;
   #loopAbort: AbortController | null = null;
   #wakeUp: (() => void) | null = null;
-  #startedAtMs = 0;
+  #startedAtMs: ForwardMs = longAgo;
   #polls = 0;
   #failuresInARow = 0;
   #failures = 0;
   #retryAfterS = 0;
-  #lastPollAtMs: number | null = null;
-  #lastSuccessAtMs: number | null = null;
+  #lastPollAtMs: ForwardMs | null = null;
+  #lastSuccessAtMs: ForwardMs | null = null;
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -77,7 +77,7 @@ export class Poller {
       const hasSucceeded = isLeader() ? await this.#poll(signal) : true;
       if (signal.aborted) return;
       const intervalNowMs = intervalMs();
-      const dueMs = startedAtMs + (hasSucceeded ? intervalNowMs : this.#backOffMs(intervalNowMs));
+      const dueMs = plus(startedAtMs, hasSucceeded ? intervalNowMs : this.#backOffMs(intervalNowMs));
       if (hasSucceeded) await this.#runIdleSteps(dueMs, signal);
       // An upstream slower than the interval gets a pause after each answer.
       if (!signal.aborted) await this.#sleep(Math.max(dueMs - clock.now(), intervalNowMs / 4));
@@ -106,7 +106,7 @@ export class Poller {
   }
 
   // At least one step, or an upstream slower than the interval would starve this work.
-  async #runIdleSteps(dueMs: number, signal: AbortSignal): Promise<void> {
+  async #runIdleSteps(dueMs: ForwardMs, signal: AbortSignal): Promise<void> {
     const { clock, idle } = this.#options;
     try {
       while ((await idle(signal)) && !signal.aborted && clock.now() < dueMs);
@@ -135,14 +135,14 @@ export class Poller {
 }
 
 export interface PollHistory {
-  readonly startedAtMs: number;
+  readonly startedAtMs: ForwardMs;
   readonly polls: number;
   readonly failures: number;
-  readonly lastPollAtMs: number | null;
+  readonly lastPollAtMs: ForwardMs | null;
   /** Null when no poll has succeeded since the start. */
-  readonly lastSuccessAtMs: number | null;
+  readonly lastSuccessAtMs: ForwardMs | null;
 }
 
 const longestBackOffMs = 30_000;
 // Upper bound for `Retry-After`, which can be absurdly long.
-const longestRetryAfterMs = 60_000;
+const longestRetryAfterMs = minuteMs;

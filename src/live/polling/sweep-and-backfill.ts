@@ -1,4 +1,13 @@
-import type { Clock } from '../../clock.js';
+import {
+  type Clock,
+  dayMs,
+  type ForwardMs,
+  latest,
+  longAgo,
+  minuteMs,
+  plus,
+  type UnixMs,
+} from '../../clock.js';
 import type { ReadScope } from '../../upstream/read/read.js';
 import type { Subject } from '../tracking/change.js';
 import { type ChangeDetector, isAwaited } from '../tracking/change-detector.js';
@@ -21,12 +30,11 @@ export interface SweepAndBackfillOptions<Rec, Kind extends string> {
   readonly onRead: (isTooMuch: boolean) => void;
 }
 
-export const dayMs = 86_400_000;
 // docs/behaviour.md 9.2.
-const sweepEveryMs = 5 * 60_000;
-const sweepRetryMs = 60_000;
+const sweepEveryMs = 5 * minuteMs;
+const sweepRetryMs = minuteMs;
 // A backfill stays in the snapshot for further subscribers that resume from as long ago.
-const keepBackfillMs = 10 * 60_000;
+const keepBackfillMs = 10 * minuteMs;
 // Records, some 100 MB. A resume that would need more has expired.
 const mostKnown = 100_000;
 
@@ -35,8 +43,8 @@ export class SweepAndBackfill<Rec, Kind extends string> {
   readonly #options: SweepAndBackfillOptions<Rec, Kind>;
   #steps: AsyncGenerator<void> | null = null;
   #isBackfill = false;
-  #sweepAtMs = 0;
-  #backfilledAtMs = Number.NEGATIVE_INFINITY;
+  #sweepAtMs: ForwardMs = longAgo;
+  #backfilledAtMs: ForwardMs = longAgo;
 
   constructor(options: SweepAndBackfillOptions<Rec, Kind>) {
     this.#options = options;
@@ -46,12 +54,12 @@ export class SweepAndBackfill<Rec, Kind extends string> {
   begin(): void {
     const { detector, clock } = this.#options;
     const isShort = detector.coveredFromMs > detector.watermark.ms - dayMs;
-    this.#sweepAtMs = clock.now() + (isShort ? 0 : sweepEveryMs);
+    this.#sweepAtMs = plus(clock.now(), isShort ? 0 : sweepEveryMs);
   }
 
   reset(): void {
     this.#steps = null;
-    this.#backfilledAtMs = Number.NEGATIVE_INFINITY;
+    this.#backfilledAtMs = longAgo;
   }
 
   /** Reads at most one page; false when there is nothing to do. */
@@ -66,7 +74,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
       if (done) this.#steps = null;
     } catch (error) {
       this.#steps = null;
-      this.#sweepAtMs = this.#options.clock.now() + sweepRetryMs;
+      this.#sweepAtMs = plus(this.#options.clock.now(), sweepRetryMs);
       throw error;
     }
     return true;
@@ -85,7 +93,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
   }
 
   /** Reads the range between the oldest waiting cursor and the records that are known. */
-  async *#backfill(fromMs: number, signal: AbortSignal): AsyncGenerator<void> {
+  async *#backfill(fromMs: UnixMs, signal: AbortSignal): AsyncGenerator<void> {
     const { reader, reads, detector, observe, clock, onRead } = this.#options;
     const range = { from: instantAt(fromMs), to: instantAt(detector.coveredFromMs) };
     for await (const page of reader.pages(range, reads(signal, 'feed'))) {
@@ -105,16 +113,16 @@ export class SweepAndBackfill<Rec, Kind extends string> {
     const { subject, reader, reads, detector, observe, clock, lookbackMs, isLeader } = this.#options;
     const { snapshot, watermark, coveredFromMs } = detector;
     const scope = reads(signal, 'background');
-    const fromMs = watermark.ms - dayMs;
+    const fromMs = plus(watermark.ms, -dayMs);
     if (!isLeader()) {
-      this.#sweepAtMs = clock.now() + sweepEveryMs;
+      this.#sweepAtMs = plus(clock.now(), sweepEveryMs);
       this.#forget(fromMs);
       return;
     }
     // At least up to the covered range: records in a gap between the two would later look new.
-    const knownFromMs = Number.isFinite(coveredFromMs) ? coveredFromMs : Number.NEGATIVE_INFINITY;
-    const toMs = Math.max(watermark.ms - lookbackMs, knownFromMs);
-    this.#sweepAtMs = clock.now() + sweepEveryMs;
+    const knownFromMs = Number.isFinite(coveredFromMs) ? coveredFromMs : longAgo;
+    const toMs = latest(plus(watermark.ms, -lookbackMs), knownFromMs);
+    this.#sweepAtMs = plus(clock.now(), sweepEveryMs);
     if (Number.isFinite(fromMs) && toMs > fromMs) {
       const range = { from: instantAt(fromMs), to: instantAt(toMs) };
       for await (const page of reader.pages(range, scope)) {
@@ -134,10 +142,10 @@ export class SweepAndBackfill<Rec, Kind extends string> {
     this.#forget(fromMs);
   }
 
-  #forget(dayAgoMs: number): void {
+  #forget(dayAgoMs: UnixMs): void {
     const { detector, clock } = this.#options;
     if (clock.now() - this.#backfilledAtMs < keepBackfillMs || !Number.isFinite(dayAgoMs)) return;
     const surplus = detector.snapshot.ordered[detector.snapshot.size - mostKnown];
-    detector.forgetBefore(Math.max(dayAgoMs, surplus?.state.timeMs ?? dayAgoMs));
+    detector.forgetBefore(latest(dayAgoMs, surplus?.state.timeMs ?? dayAgoMs));
   }
 }

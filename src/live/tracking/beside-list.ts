@@ -1,3 +1,4 @@
+import { type ForwardMs, forever, type UnixMs } from '../../clock.js';
 import type { FullPosition } from './cursor.js';
 import { positionOf } from './known-set.js';
 import type { Known, Snapshot, State } from './snapshot.js';
@@ -6,17 +7,17 @@ import type { Known, Snapshot, State } from './snapshot.js';
 export interface RecordList<Rec> {
   readonly records: readonly Rec[];
   /** Time of the oldest read that the list is made of. */
-  readonly readAtMs: number;
+  readonly readAtMs: ForwardMs;
   /** The list contains every matching record later than this; null when it does not reach up to the newest. */
-  readonly afterMs: number | null;
+  readonly afterMs: UnixMs | null;
   matches(record: Rec): boolean;
 }
 
 export interface Surroundings<Rec, Kind extends string> {
   /** Every record that can be read, including those of the list; read no earlier than the list. */
   readonly snapshot: Snapshot<Rec, Kind>;
-  readonly coveredFromMs: number;
-  readonly nowMs: number;
+  readonly coveredFromMs: UnixMs;
+  readonly nowMs: UnixMs;
   /** True for a record that is missing from the list because it appeared after the list was read. */
   readonly isLater: (known: Known<Rec, Kind>) => boolean;
   readonly idOf: (record: Rec) => string;
@@ -32,7 +33,7 @@ export function positionBeside<Rec, Kind extends string>(
   { snapshot, coveredFromMs, nowMs, isLater, idOf, stateOf }: Surroundings<Rec, Kind>,
 ): FullPosition {
   const listed = new Map(list.records.map((record) => [idOf(record), stateOf(record)]));
-  const afterMs = list.afterMs ?? Number.POSITIVE_INFINITY;
+  const afterMs = list.afterMs ?? forever;
   const isUnknown = (known: Known<Rec, Kind>) =>
     !listed.has(known.id) &&
     ((known.state.timeMs > afterMs && list.matches(known.state.record)) || isLater(known));

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, type ForwardMs, latest, longAgo, plus, type UnixMs } from '../../clock.js';
 import type { LogOffset } from '../../store/store.js';
 import type { Change, Subject } from './change.js';
 import type { ChangeDetector } from './change-detector.js';
@@ -19,7 +19,7 @@ export interface ChangeAppenderOptions<Rec, Kind extends string> {
 
 /** Where and when another instance appended a change. */
 export interface ReplicatedChange {
-  readonly observedAtMs: number;
+  readonly observedAtMs: ForwardMs;
   readonly isLate: boolean;
   readonly offset: LogOffset;
 }
@@ -27,8 +27,8 @@ export interface ReplicatedChange {
 /** The snapshot of a feed as instances exchange it, without the change log. */
 export interface ExchangedSnapshot<Rec> {
   readonly records: readonly { readonly record: Rec; readonly traits: unknown }[];
-  readonly coveredFromMs: number;
-  readonly upstreamMs: number;
+  readonly coveredFromMs: UnixMs;
+  readonly upstreamMs: UnixMs;
 }
 
 /** Appends every change to the log of this instance once, from its own reads and from other instances. */
@@ -105,10 +105,10 @@ export class ChangeAppender<Rec, Kind extends string> {
     const first = Math.max(0, ordered.length - most);
     const taken = ordered.filter(({ state }, at) => at >= first || !state.isFinal);
     // Records with the same time as the first one taken may be missing.
-    const leftOutMs = ordered[first - 1]?.state.timeMs ?? Number.NEGATIVE_INFINITY;
+    const leftOutMs = ordered[first - 1]?.state.timeMs ?? longAgo;
     return {
       records: taken.map(({ state: { record, traits } }) => ({ record, traits })),
-      coveredFromMs: Math.max(coveredFromMs, leftOutMs + 0.001),
+      coveredFromMs: latest(coveredFromMs, plus(leftOutMs, 0.001)),
       upstreamMs: watermark.ms,
     };
   }
@@ -120,7 +120,7 @@ export class ChangeAppender<Rec, Kind extends string> {
     this.detach();
   }
 
-  #append(state: State<Rec>, observedAtMs: number): void {
+  #append(state: State<Rec>, observedAtMs: ForwardMs): void {
     const { detector, clock, subject } = this.#options;
     const { snapshot, watermark } = detector;
     const before = snapshot.get(subject.idOf(state.record));

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, earliest, type ForwardMs, forever, latest, type UnixMs } from '../../clock.js';
 import type { Subject } from './change.js';
 import { type Known, Snapshot, type State } from './snapshot.js';
 import { Watermark } from './watermark.js';
@@ -12,7 +12,7 @@ export class ChangeDetector<Rec, Kind extends string> {
   readonly watermark = new Watermark();
   readonly #subject: Subject<Rec, Kind>;
   readonly #clock: Clock;
-  #coveredFromMs = Number.POSITIVE_INFINITY;
+  #coveredFromMs: UnixMs = forever;
   #hasBaseline = false;
 
   constructor(subject: Subject<Rec, Kind>, clock: Clock) {
@@ -25,7 +25,7 @@ export class ChangeDetector<Rec, Kind extends string> {
    * Every record from this time on that existed before the feed is known, so one that appears there is new and is a
    * change. An older record that appears existed before the feed, and enters the snapshot without a change.
    */
-  get coveredFromMs(): number {
+  get coveredFromMs(): UnixMs {
     return this.#coveredFromMs;
   }
 
@@ -38,13 +38,13 @@ export class ChangeDetector<Rec, Kind extends string> {
    * @param startedAtMs when the first subscriber joined
    * @param coversFromMs `records` contains every record of this time or later
    */
-  begin(records: readonly Rec[], startedAtMs: number, coversFromMs: number): readonly State<Rec>[] {
+  begin(records: readonly Rec[], startedAtMs: ForwardMs, coversFromMs: UnixMs): readonly State<Rec>[] {
     const nowMs = this.#clock.now();
     const wallMs = this.#clock.wallMs(nowMs);
     // Records that started after the first subscriber joined, and before this answer, are new to it. That compares
     // upstream's times with the gateway's clock, which agree well enough only when no record lies in the future.
     const clocksAgree = records.every((record) => this.#subject.timeOf(record).ms <= wallMs);
-    this.#coveredFromMs = clocksAgree ? this.#clock.wallMs(startedAtMs) : Number.POSITIVE_INFINITY;
+    this.#coveredFromMs = clocksAgree ? this.#clock.wallMs(startedAtMs) : forever;
     const changed = this.detect(records);
     this.#coveredFromMs = coversFromMs;
     this.watermark.confirm(nowMs, wallMs);
@@ -53,14 +53,14 @@ export class ChangeDetector<Rec, Kind extends string> {
   }
 
   /** The snapshot of another instance is the baseline, as far as it reaches. */
-  beginWith(coveredFromMs: number): void {
+  beginWith(coveredFromMs: UnixMs): void {
     this.cover(coveredFromMs);
     this.#hasBaseline = true;
   }
 
   /** Everything from `fromMs` up to the range covered so far has been read. */
-  cover(fromMs: number): void {
-    this.#coveredFromMs = Math.min(this.#coveredFromMs, fromMs);
+  cover(fromMs: UnixMs): void {
+    this.#coveredFromMs = earliest(this.#coveredFromMs, fromMs);
   }
 
   /** Compares records, in any order, with the snapshot, and returns the changes, oldest first. */
@@ -102,7 +102,7 @@ export class ChangeDetector<Rec, Kind extends string> {
   }
 
   /** A complete read from `fromMs` on showed the ids in `seen`: any other open record there may be gone. */
-  countMissing(fromMs: number, seen: ReadonlySet<string>): void {
+  countMissing(fromMs: UnixMs, seen: ReadonlySet<string>): void {
     const { ordered } = this.snapshot;
     for (let i = this.snapshot.indexOf(fromMs); i < ordered.length; i++) {
       const known = ordered[i];
@@ -111,16 +111,16 @@ export class ChangeDetector<Rec, Kind extends string> {
   }
 
   /** Removes the records before `fromMs` that are not open. */
-  forgetBefore(fromMs: number): void {
+  forgetBefore(fromMs: UnixMs): void {
     this.snapshot.forgetBefore(fromMs, isAwaited);
-    this.#coveredFromMs = Math.max(this.#coveredFromMs, fromMs);
+    this.#coveredFromMs = latest(this.#coveredFromMs, fromMs);
   }
 
   /** The last subscriber has left: without polls the snapshot would miss changes. */
   reset(): void {
     this.snapshot.clear();
     this.watermark.reset();
-    this.#coveredFromMs = Number.POSITIVE_INFINITY;
+    this.#coveredFromMs = forever;
     this.#hasBaseline = false;
   }
 

@@ -1,4 +1,5 @@
-import type { Clock } from '../../clock.js';
+import type { Clock, ForwardMs } from '../../clock.js';
+import { limits } from '../../limits.js';
 
 export interface LogEntry<C> {
   readonly seq: number;
@@ -14,11 +15,10 @@ export interface LogBounds {
   readonly maxAgeMs: number;
 }
 
-/** A resume from the log reaches this far back; an older one reads upstream (docs/behaviour.md 9.4). */
-const logBounds: LogBounds = { maxChanges: 50_000, maxAgeMs: 24 * 3_600_000 };
+const logBounds: LogBounds = { maxChanges: limits.logChanges, maxAgeMs: limits.logMs };
 
 /** The latest changes, numbered in the order in which they were observed. */
-export class ChangeLog<C extends { readonly observedAtMs: number }> {
+export class ChangeLog<C extends { readonly observedAtMs: ForwardMs }> {
   readonly #clock: Clock;
   readonly #bounds: LogBounds;
   readonly #entries = new Map<number, LogEntry<C>>();

@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../../clock.js';
 import type { Source } from '../../errors.js';
 import type { SharedChanges } from '../../store/store.js';
 import type { Instant } from '../../unify/time/instant.js';
@@ -9,7 +10,7 @@ export interface Change<Rec, Kind extends string = string> {
   readonly record: Rec;
   /** The values that subscription filters test, gathered over all observed states of the record. */
   readonly traits: unknown;
-  readonly observedAtMs: number;
+  readonly observedAtMs: ForwardMs;
   /** Resumes after this change. Encoded on demand: most subscriptions do not select it. */
   cursor(): string;
 }
@@ -33,7 +34,7 @@ export interface Subject<Rec, Kind extends string> {
   /** The time that upstream's `from` and `to` compare. */
   timeOf(record: Rec): Instant;
   /** When the gateway read it. */
-  readAtMs(record: Rec): number;
+  readAtMs(record: Rec): ForwardMs;
   /** Equal exactly when all values that count as a change are equal. */
   fingerprintOf(record: Rec): string;
   /** True when the record cannot change any more. */

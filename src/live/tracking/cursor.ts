@@ -1,4 +1,6 @@
+import { asMoment, plus, type UnixMs } from '../../clock.js';
 import { CursorExpired, CursorInvalid } from '../../errors.js';
+import { limits } from '../../limits.js';
 import type { LogOffset } from '../../store/store.js';
 import { ByteReader, ByteWriter, hash32 } from './cursor-bytes.js';
 import { RunningSums } from './known-digest.js';
@@ -16,9 +18,9 @@ export interface Position {
   /** Number of the last record with that time. */
   readonly lastNumber: number;
   /** Every listed record before this time is known; from it on, only those in `known` and `rest`. */
-  readonly horizonMs: number;
+  readonly horizonMs: UnixMs;
   /** Time of the oldest record that is not final: a resume need not look for earlier ones. */
-  readonly oldestOpenMs: number;
+  readonly oldestOpenMs: UnixMs;
   /** By `idNumber`, the newest first: null when final, else `stateNumber` of the state it was in. */
   readonly known: Known;
   /** Sums over the known records for which there was no room (`withRest`); null when there was. */
@@ -33,8 +35,6 @@ export interface FullPosition extends Omit<Position, 'rest'> {
   readonly older: Known;
 }
 
-// Characters, so that a request with a cursor is good by GET.
-const longestCursor = 1_000;
 // Two states can have the same number: one in 65,535 updates during a restart is then delivered late.
 
 /** The hash by which a position identifies a state that can still change. */
@@ -123,9 +123,9 @@ export class Cursors {
     const offset = input.varint();
     const timeUs = input.varint();
     const lastNumber = input.varint();
-    const timeMs = Math.floor(timeUs / 1000);
-    const horizonMs = timeMs - unsigned(input.varint());
-    const oldestOpenMs = timeMs - unsigned(input.varint());
+    const timeMs: UnixMs = asMoment(Math.floor(timeUs / 1000));
+    const horizonMs = plus(timeMs, -unsigned(input.varint()));
+    const oldestOpenMs = plus(timeMs, -unsigned(input.varint()));
     const known = readEntries(input);
     const count = Math.min(mostSums, input.varint());
     const sums = Array.from({ length: count }, () => input.uint(4));
@@ -141,7 +141,7 @@ export const expired =
 const version = 2;
 // Cursors of the first version grew with the number of records.
 const longestEarlierCursor = 64 * 1024;
-const mostBytes = (longestCursor / 4) * 3;
+const mostBytes = (limits.feedCursorCharacters / 4) * 3;
 // The number of sums, and the checksum.
 const mostEndBytes = 2 + 4;
 // Records that are written beside the sums: they are the likeliest to change, and to be unknown to other instances.

@@ -1,9 +1,20 @@
+import {
+  asMoment,
+  ceilTo,
+  dayMs,
+  earliest,
+  floorTo,
+  forever,
+  latest,
+  plus,
+  type UnixMs,
+} from '../../clock.js';
 import type { FullPosition } from './cursor.js';
 import { microseconds } from './known-rest.js';
 
 export interface KnownRecord {
   readonly number: number;
-  readonly state: { readonly timeMs: number };
+  readonly state: { readonly timeMs: UnixMs };
 }
 
 export interface KnownSet<K> {
@@ -16,20 +27,22 @@ export interface KnownSet<K> {
   /** Null when final, the number of its state when not, undefined when it is not known at the position. */
   readonly stateOf: (record: K) => number | null | undefined;
   /** The records include every listed one of this time or later. */
-  readonly coveredFromMs: number;
+  readonly coveredFromMs: UnixMs;
   /** The position's time when there is no record to take it from. */
-  readonly nowMs: number;
+  readonly nowMs: UnixMs;
 }
 
 // docs/behaviour.md 9.2: records that arrive later than this are not looked for.
-const longestMs = 86_400_000;
+const longestMs = dayMs;
+// A cursor has no times before it.
+const epochMs: UnixMs = asMoment(0);
 
 /** The known records at a position: all from a horizon on, and all that are not final. */
 export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<FullPosition, 'logged'> {
   const { records, last, unfinished, stateOf, coveredFromMs, nowMs } = set;
   const known = new Map<number, number | null>();
   let newest: KnownRecord | null = null;
-  let horizonMs = 0;
+  let horizonMs: UnixMs = epochMs;
   for (let i = last; i >= 0; i--) {
     const record = records[i];
     const state = record && stateOf(record);
@@ -42,25 +55,25 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<FullPo
     known.set(record.number, state);
   }
   const older = new Map<number, number>();
-  let oldestOpenMs = Number.POSITIVE_INFINITY;
+  let oldestOpenMs: UnixMs = forever;
   for (const record of unfinished) {
     const state = stateOf(record);
     if (state === undefined || state === null) continue;
     if (!known.has(record.number)) older.set(record.number, state);
-    oldestOpenMs = Math.min(oldestOpenMs, record.state.timeMs);
+    oldestOpenMs = earliest(oldestOpenMs, record.state.timeMs);
   }
   const timeMs = newest?.state.timeMs ?? nowMs;
   return {
     timeUs: microseconds(timeMs),
     lastNumber: newest?.number ?? 0,
     horizonMs: horizonAt(timeMs, coveredFromMs),
-    oldestOpenMs: Math.floor(Number.isFinite(oldestOpenMs) ? oldestOpenMs : timeMs),
+    oldestOpenMs: floorTo(1, Number.isFinite(oldestOpenMs) ? oldestOpenMs : timeMs),
     known,
     older,
   };
 }
 
 /** Rounded up: a record that is left out lies before it. */
-function horizonAt(newestMs: number, coveredFromMs: number): number {
-  return Math.max(0, Math.ceil(Math.max(coveredFromMs, newestMs - longestMs)));
+function horizonAt(newestMs: UnixMs, coveredFromMs: UnixMs): UnixMs {
+  return latest(epochMs, ceilTo(1, latest(coveredFromMs, plus(newestMs, -longestMs))));
 }

@@ -1,12 +1,11 @@
+import { asMoment, earliest, forever, latest, plus, type UnixMs } from '../../clock.js';
 import { CursorExpired, type GatewayError } from '../../errors.js';
+import { limits } from '../../limits.js';
 import type { FeedListener } from '../feeds/feed.js';
 import type { Change } from './change.js';
 import type { ChangeAppender } from './change-appender.js';
 import type { ChangeDetector } from './change-detector.js';
 import { expired, type Position } from './cursor.js';
-
-// docs/behaviour.md 9.4.
-const longestResumeMs = 7 * 86_400_000;
 
 export interface Resume {
   readonly cursor: string;
@@ -25,9 +24,9 @@ export class PendingResumes<Rec, Kind extends string> {
   }
 
   /** Time from which upstream has to be read for all waiting subscribers; Infinity when there are none. */
-  get wantedFromMs(): number {
-    let wantedMs = Number.POSITIVE_INFINITY;
-    for (const { position } of this.#waiting.values()) wantedMs = Math.min(wantedMs, earliestOf(position));
+  get wantedFromMs(): UnixMs {
+    let wantedMs: UnixMs = forever;
+    for (const { position } of this.#waiting.values()) wantedMs = earliest(wantedMs, earliestOf(position));
     return wantedMs;
   }
 
@@ -57,7 +56,7 @@ export class PendingResumes<Rec, Kind extends string> {
     const { watermark, coveredFromMs } = detector;
     const { replay, log } = appender;
     for (const [listener, { cursor, position }] of this.#waiting) {
-      const isExpired = position.timeUs / 1000 < watermark.ms - longestResumeMs;
+      const isExpired = timeOf(position) < watermark.ms - limits.resumeMs;
       const isCovered = earliestOf(position) >= coveredFromMs;
       if (!isExpired && !isCovered && !isTooMuch) continue;
       this.#waiting.delete(listener);
@@ -73,6 +72,11 @@ export class PendingResumes<Rec, Kind extends string> {
   }
 }
 
-function earliestOf({ timeUs, horizonMs, oldestOpenMs }: Position): number {
-  return Math.max(timeUs / 1000 - longestResumeMs, Math.min(horizonMs, oldestOpenMs));
+function earliestOf(position: Position): UnixMs {
+  const { horizonMs, oldestOpenMs } = position;
+  return latest(plus(timeOf(position), -limits.resumeMs), earliest(horizonMs, oldestOpenMs));
+}
+
+function timeOf({ timeUs }: Position): UnixMs {
+  return asMoment(timeUs / 1000);
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, latest, type UnixMs } from '../../clock.js';
 import type { LoggedChange, Start } from '../feeds/feed.js';
 import { adapted, aheadOf } from './ahead.js';
 import type { Change, Delivery, Subject } from './change.js';
@@ -36,7 +36,7 @@ export class Replay<Rec, Kind extends string> {
   }
 
   /** The cursor after the change `seq`, cached since all subscribers ask for it at about the same time. */
-  cursorAt(seq: number, coveredFromMs: number): string {
+  cursorAt(seq: number, coveredFromMs: UnixMs): string {
     return cached(this.#cursors, mostCursors, seq, () => {
       const { snapshot, offsets, cursors, clock } = this.#options;
       const position = positionOf({
@@ -64,7 +64,7 @@ export class Replay<Rec, Kind extends string> {
     cursor: string,
     start: Position,
     next: number,
-    coveredFromMs: number,
+    coveredFromMs: UnixMs,
   ): Missed<Change<Rec, Kind>> | null {
     const key = `${next} ${coveredFromMs} ${cursor}`;
     return cached(this.#missed, mostReplays, key, () => {
@@ -89,7 +89,7 @@ export class Replay<Rec, Kind extends string> {
     });
   }
 
-  #replayFrom(position: Position, coveredFromMs: number): Delivery<Change<Rec, Kind>>[] {
+  #replayFrom(position: Position, coveredFromMs: UnixMs): Delivery<Change<Rec, Kind>>[] {
     const { snapshot, subject } = this.#options;
     const frozenRecords: Frozen<Rec, Kind>[] = snapshot.ordered.map((known, at) => ({
       at,
@@ -128,7 +128,7 @@ export class Replay<Rec, Kind extends string> {
     { records, lastKnown, unfinished }: FrozenRecords<Rec, Kind>,
     reached: Frozen<Rec, Kind>,
     position: Position,
-    coveredFromMs: number,
+    coveredFromMs: UnixMs,
   ): string {
     const { cursors, clock, subject } = this.#options;
     const behind = positionOf({
@@ -141,7 +141,7 @@ export class Replay<Rec, Kind extends string> {
         if (record.at > reached.at || !isShown) return before;
         return record.state.isFinal ? null : record.state.hash;
       },
-      coveredFromMs: Math.max(coveredFromMs, position.horizonMs),
+      coveredFromMs: latest(coveredFromMs, position.horizonMs),
       nowMs: clock.wallMs(),
     });
     return cursors.encode({ ...behind, logged: null });
@@ -177,7 +177,7 @@ interface FrozenRecords<Rec, Kind extends string> {
 /** The state of a record at `position`: null when final, else the number of its state; undefined when not known. */
 function stateAt(
   position: Position,
-  { number, state }: { readonly number: number; readonly state: { readonly timeMs: number } },
+  { number, state }: { readonly number: number; readonly state: { readonly timeMs: UnixMs } },
 ): number | null | undefined {
   const before = position.known.get(number);
   return before === undefined && state.timeMs < position.horizonMs ? null : before;

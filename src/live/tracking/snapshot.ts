@@ -1,3 +1,4 @@
+import type { ForwardMs, UnixMs } from '../../clock.js';
 import type { Change, Subject } from './change.js';
 import type { LogEntry } from './change-log.js';
 import { idNumber, stateNumber } from './cursor.js';
@@ -7,7 +8,7 @@ export interface State<Rec> {
   readonly record: Rec;
   /** `idNumber` of its id. */
   readonly number: number;
-  readonly timeMs: number;
+  readonly timeMs: UnixMs;
   readonly traits: unknown;
   /** Empty when final, since a final state is not compared any more. */
   readonly fingerprint: string;
@@ -22,7 +23,7 @@ export interface Known<Rec, Kind extends string> {
   readonly id: string;
   readonly number: number;
   /** When the gateway first read it, on its forward clock. */
-  readonly seenAtMs: number;
+  readonly seenAtMs: ForwardMs;
   state: State<Rec>;
   /** Number of the change that first showed it; 0 when it existed before the feed, Infinity when it has not been shown. */
   announced: number;
@@ -88,7 +89,7 @@ export class Snapshot<Rec, Kind extends string> {
   }
 
   /** Index of the first record at or after `timeMs`. */
-  indexOf(timeMs: number): number {
+  indexOf(timeMs: UnixMs): number {
     let low = 0;
     let high = this.#ordered.length;
     while (low < high) {
@@ -116,7 +117,7 @@ export class Snapshot<Rec, Kind extends string> {
     };
   }
 
-  learn(state: State<Rec>, seenAtMs: number): Known<Rec, Kind> {
+  learn(state: State<Rec>, seenAtMs: ForwardMs): Known<Rec, Kind> {
     const id = this.#subject.idOf(state.record);
     const known: Known<Rec, Kind> = {
       id,
@@ -144,7 +145,7 @@ export class Snapshot<Rec, Kind extends string> {
   }
 
   /** Removes the records before `timeMs`, except those for which `keep` is true. */
-  forgetBefore(timeMs: number, keep: (known: Known<Rec, Kind>) => boolean): void {
+  forgetBefore(timeMs: UnixMs, keep: (known: Known<Rec, Kind>) => boolean): void {
     const end = this.indexOf(timeMs);
     const remaining = this.#ordered.slice(0, end).filter((known) => {
       if (keep(known)) return true;

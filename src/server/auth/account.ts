@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Clock, minuteMs, type Timer } from '../../clock.js';
+import { type Clock, type ForwardMs, longAgo, minuteMs, type Timer } from '../../clock.js';
 import { UpstreamUnavailable } from '../../errors.js';
 import { newCostMeter, type ReadScope, type UpstreamStatus } from '../../upstream/read/read.js';
 
@@ -50,10 +50,10 @@ export class Account<Client extends AccountClient> {
   readonly #listeners = new Set<() => void>();
   #key: string | null;
   #holders = 0;
-  #acceptedAtMs = Number.NEGATIVE_INFINITY;
+  #acceptedAtMs: ForwardMs = longAgo;
   #isRefused = false;
   #watchers = 0;
-  #watchedSinceMs = 0;
+  #watchedSinceMs: ForwardMs = longAgo;
   #timer: Timer | null = null;
 
   constructor(key: string, options: AccountOptions<Client>) {
@@ -155,7 +155,7 @@ export class Account<Client extends AccountClient> {
 
   #refused(): void {
     this.#isRefused = true;
-    this.#acceptedAtMs = Number.NEGATIVE_INFINITY;
+    this.#acceptedAtMs = longAgo;
     for (const run of [...this.#listeners]) run();
   }
 }

@@ -1,4 +1,4 @@
-import { minuteMs } from '../../clock.js';
+import { type ForwardMs, longAgo, minuteMs } from '../../clock.js';
 import { Account, type AccountClient, type AccountOptions, keyHash } from './account.js';
 
 export type AccountsOptions<Client> = Omit<AccountOptions<Client>, 'hash'> & { readonly maxAccounts: number };
@@ -12,7 +12,7 @@ export class Accounts<Client extends AccountClient> {
   readonly #options: AccountsOptions<Client>;
   readonly #known = new Map<
     string,
-    { readonly account: Account<Client>; tenants: number; leftAtMs: number }
+    { readonly account: Account<Client>; tenants: number; leftAtMs: ForwardMs }
   >();
 
   constructor(options: AccountsOptions<Client>) {
@@ -29,7 +29,7 @@ export class Accounts<Client extends AccountClient> {
     let known = this.#known.get(hash);
     if (!known) {
       if (this.#known.size >= this.#options.maxAccounts) this.#evictOneUnused();
-      known = { account: new Account(key, { hash, ...this.#options }), tenants: 0, leftAtMs: 0 };
+      known = { account: new Account(key, { hash, ...this.#options }), tenants: 0, leftAtMs: longAgo };
       this.#known.set(hash, known);
     }
     known.tenants += 1;

@@ -1,4 +1,4 @@
-import { type Clock, minuteMs } from '../../clock.js';
+import { type Clock, type ForwardMs, latest, minuteMs, plus } from '../../clock.js';
 import { ClientRateLimited } from '../../errors.js';
 
 /** CLIENT_RATE_PER_MINUTE: the rate limit of operations per client. */
@@ -24,7 +24,7 @@ export class RateBuckets implements OperationBudget {
   readonly #clock: Clock;
   readonly #msPerOperation: number;
   /** Time at which the client's bucket will be full again. */
-  readonly #fullAtMs = new Map<string, number>();
+  readonly #fullAtMs = new Map<string, ForwardMs>();
 
   constructor(perMinute: number, clock: Clock) {
     this.#clock = clock;
@@ -33,7 +33,8 @@ export class RateBuckets implements OperationBudget {
 
   take(clientId: string): number | null {
     const nowMs = this.#clock.now();
-    const nextFullMs = Math.max(nowMs, this.#fullAtMs.get(clientId) ?? 0) + this.#msPerOperation;
+    const fullMs = latest(nowMs, this.#fullAtMs.get(clientId) ?? nowMs);
+    const nextFullMs = plus(fullMs, this.#msPerOperation);
     // Rounding errors must not refuse the last operation of the minute.
     const overMs = nextFullMs - nowMs - minuteMs;
     if (overMs > 1e-3) return Math.ceil(overMs / 1000);
@@ -42,7 +43,7 @@ export class RateBuckets implements OperationBudget {
     return null;
   }
 
-  #dropFull(nowMs: number): void {
+  #dropFull(nowMs: ForwardMs): void {
     for (const [id, atMs] of this.#fullAtMs) if (atMs <= nowMs) this.#fullAtMs.delete(id);
   }
 }

@@ -8,7 +8,18 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
-import { type Clock, hourMs, minuteMs, type Timer } from '../../clock.js';
+import {
+  asMoment,
+  type Clock,
+  type ForwardMs,
+  hourMs,
+  longAgo,
+  minuteMs,
+  msOf,
+  plus,
+  type Timer,
+  type UnixMs,
+} from '../../clock.js';
 import { Unauthenticated } from '../../errors.js';
 import type { Log } from '../../log.js';
 import { type Access, bearerToken, type Own } from './auth.js';
@@ -67,7 +78,7 @@ export function jwtAccess(options: JwtAccessOptions): Access {
         id: sub === undefined ? `jwt ${hashOf(token)}` : `subject ${sub}`,
         ...own,
         verify: async () => true,
-        whenEnded: (run) => runAt((exp + clockToleranceS) * 1000, run, clock),
+        whenEnded: (run) => runAt(plus(msOf(asMoment(exp)), clockToleranceS * 1000), run, clock),
         release: () => {},
       };
     },
@@ -84,8 +95,8 @@ function issuerKeys({ jwksUrl, fetch, clock, log }: JwtAccessOptions): JWTVerify
     cacheMaxAge: never,
     cooldownDuration: never,
   });
-  let readAtMs = Number.NEGATIVE_INFINITY;
-  let notBeforeMs = Number.NEGATIVE_INFINITY;
+  let readAtMs: ForwardMs = longAgo;
+  let notBeforeMs: ForwardMs = longAgo;
   let reading: Promise<void> | null = null;
 
   function read(): Promise<void> {
@@ -96,8 +107,8 @@ function issuerKeys({ jwksUrl, fetch, clock, log }: JwtAccessOptions): JWTVerify
         readAtMs = clock.now();
       })
       .catch((error) => {
-        const isFirst = readAtMs === Number.NEGATIVE_INFINITY;
-        notBeforeMs = clock.now() + (isFirst ? firstReadAgainAfterMs : readAgainAfterMs);
+        const isFirst = readAtMs === longAgo;
+        notBeforeMs = plus(clock.now(), isFirst ? firstReadAgainAfterMs : readAgainAfterMs);
         log.error({ error: String(error) }, 'The keys of JWT_JWKS_URL cannot be had');
         throw new KeysUnavailable();
       })
@@ -149,7 +160,7 @@ function messageFor(error: unknown): string {
 }
 
 // Looked at every minute, since the wall clock can be set meanwhile.
-function runAt(atMs: number, run: () => void, clock: Clock): () => void {
+function runAt(atMs: UnixMs, run: () => void, clock: Clock): () => void {
   let timer: Timer;
   const arm = () => {
     const leftMs = Math.max(0, atMs - clock.wallMs());

@@ -1,5 +1,6 @@
-import { type Clock, minuteMs, type Timer } from '../../clock.js';
+import { type Clock, type ForwardMs, minuteMs, type Timer } from '../../clock.js';
 import { ClientRateLimited, Unauthenticated } from '../../errors.js';
+import { limits } from '../../limits.js';
 import type { Feeds } from '../../live/feeds/feeds.js';
 import type { Log } from '../../log.js';
 import { Tenant } from '../../unify/context.js';
@@ -40,7 +41,7 @@ const sweepEveryMs = 30_000;
 const verifiedForMs = 5_000;
 
 export function createTenants(options: TenantsOptions): Tenants {
-  const { connectProject, connectCatalogue, feedsOf, clock, log, maxTenants = 200 } = options;
+  const { connectProject, connectCatalogue, feedsOf, clock, log, maxTenants = limits.tenants } = options;
   const stop = new AbortController();
   const shared = { clock, signal: stop.signal, maxAccounts: 2 * maxTenants };
   const projects =
@@ -151,7 +152,7 @@ interface Entry {
   /** Identifies the tenant in limits and in the log. */
   readonly name: string;
   users: number;
-  usedAtMs: number;
+  usedAtMs: ForwardMs;
   end(): void;
 }
 

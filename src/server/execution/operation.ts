@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationTypeNode } from 'graphql';
+import type { ForwardMs } from '../../clock.js';
 import type { GatewayError } from '../../errors.js';
 import type { ResultSink } from '../../graph/subscriptions/result-sink.js';
 import type { Demand } from '../../upstream/cache/demand.js';
@@ -12,7 +13,7 @@ import type { Client } from '../auth/auth.js';
 export interface OperationOrigin {
   readonly client: Client;
   /** When it arrived, by the forward clock. */
-  readonly startedAtMs: number;
+  readonly startedAtMs: ForwardMs;
   /** True if the client asked for `extensions.upstream`. */
   readonly wantsCost: boolean;
   /** Greatest age of cached responses that may be used; null without a demand. */
@@ -28,7 +29,7 @@ export class Operation {
   /** Request id: on every log line of the operation and in the response. */
   readonly id: string;
   readonly client: Client;
-  readonly startedAtMs: number;
+  readonly startedAtMs: ForwardMs;
   readonly wantsCost: boolean;
   readonly headers: IncomingHttpHeaders | undefined;
   readonly sink: ResultSink | undefined;

@@ -1,12 +1,14 @@
+import type { ForwardMs } from '../../clock.js';
 import type { Dependencies } from '../../upstream/cache/dependencies.js';
+import { freshMs } from '../../upstream/cache/freshness.js';
 import type { CachedAnswer, Coding } from '../execution/cached-answer.js';
 import type { MediaType } from './media-type.js';
 
 // Longest lifetime of any mutable response. It also bounds immutable ones, since a new gateway version may differ.
-const longestS = 300;
+const longestS = freshMs.network / 1000;
 
 /** Lets a client reuse an answer for as long as it is fresh in the gateway. */
-export function cacheControl(dependencies: Dependencies, nowMs: number): string {
+export function cacheControl(dependencies: Dependencies, nowMs: ForwardMs): string {
   const freshS = Math.floor((dependencies.freshUntilMs() - nowMs) / 1000);
   return freshS > 0 ? `private, max-age=${Math.min(longestS, freshS)}` : 'private, no-cache';
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GraphQLError } from 'graphql';
+import type { ForwardMs } from '../../clock.js';
 import type { Demand } from '../../upstream/cache/demand.js';
 
 /**
@@ -37,7 +38,7 @@ export function maxAgeInExtensions(extensions: Readonly<Record<string, unknown>>
   });
 }
 
-export function demandOf(maxAgeMs: number | null, atMs: number): Demand | null {
+export function demandOf(maxAgeMs: number | null, atMs: ForwardMs): Demand | null {
   return maxAgeMs === null ? null : { maxAgeMs, atMs };
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { clientError } from '../../graph/errors/error-codes.js';
+import { limits } from '../../limits.js';
 import type { Operation } from '../execution/operation.js';
 import { asClient, type ClientRouteOptions } from './as-client.js';
 import { type BrowserPolicy, securityHeaders } from './browser-safety.js';
@@ -80,10 +81,14 @@ export function createHttpServer(options: HttpServerOptions): Server {
     return [400, 'The Host header or the path is malformed'];
   }
 
-  // Bounds the time of clients that send a request a byte at a time (slow loris).
-  const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 };
-  const limits = { ...timeouts, keepAliveTimeout: 65_000, requireHostHeader: false };
-  const server = createServer(limits, (request, response) => {
+  const settings = {
+    headersTimeout: limits.requestHeadersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: 2_000,
+    keepAliveTimeout: 65_000,
+    requireHostHeader: false,
+  };
+  const server = createServer(settings, (request, response) => {
     toOriginForm(request);
     const path = pathOf(request);
     const vary = path === '/graphql' ? varyOfGraph : path.startsWith('/waveforms/') ? varyOfClient : 'Origin';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Clock } from '../../clock.js';
+import type { Clock, ForwardMs } from '../../clock.js';
 import type { FeedStatus } from '../../live/feeds/feed.js';
 import type { Connection } from '../../store/store.js';
 import type { UpstreamStatus } from '../../upstream/read/read.js';
@@ -256,5 +256,5 @@ function countersIn(registry: Registry) {
 
 const nameOf = (name: string) => `seisgraph_${name}`;
 
-const secondsUntil = (atMs: number | null, nowMs: number) =>
+const secondsUntil = (atMs: ForwardMs | null, nowMs: ForwardMs) =>
   atMs === null ? 0 : Math.max(0, atMs - nowMs) / 1000;

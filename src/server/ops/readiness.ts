@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, type ForwardMs, latest, longAgo, minuteMs } from '../../clock.js';
 import { Forbidden, type Source, UpstreamRateLimited, UpstreamUnauthorized } from '../../errors.js';
 import type { InterfaceStatus } from '../../upstream/read/read.js';
 import { statusOfAll } from '../../upstream/resilience/merged-status.js';
@@ -25,7 +25,7 @@ const answerWithinMs = 900;
 const firstAnswerWithinMs = 5_000;
 const probeAgainAfterMs = 2_000;
 // A budget per minute recovers sooner; a longer wait means the daily quota or upstream's Retry-After.
-const spentFromMs = 120_000;
+const spentFromMs = 2 * minuteMs;
 
 /** State of an interface as one process knows it. It survives a structured clone. */
 export interface Sighting {
@@ -33,8 +33,8 @@ export interface Sighting {
   /** Null in `passthrough`. */
   readonly status: InterfaceStatus | null;
   readonly state: InterfaceState;
-  readonly asOfMs: number;
-  readonly probedAtMs: number;
+  readonly asOfMs: ForwardMs;
+  readonly probedAtMs: ForwardMs;
 }
 
 /** Tracks the state of one interface from the regular reads, and probes it when those give no information. */
@@ -44,8 +44,8 @@ export class InterfaceWatch {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   #state: InterfaceState = 'unknown';
-  #asOfMs = Number.NEGATIVE_INFINITY;
-  #probedAtMs = Number.NEGATIVE_INFINITY;
+  #asOfMs: ForwardMs = longAgo;
+  #probedAtMs: ForwardMs = longAgo;
   #requestCount = 0;
   #probing: Promise<void> | null = null;
 
@@ -80,7 +80,7 @@ export class InterfaceWatch {
   }
 
   #adopt({ state, asOfMs, probedAtMs }: Sighting): void {
-    this.#probedAtMs = Math.max(this.#probedAtMs, probedAtMs);
+    this.#probedAtMs = latest(this.#probedAtMs, probedAtMs);
     if (asOfMs <= this.#asOfMs) return;
     this.#state = state;
     this.#asOfMs = asOfMs;
@@ -96,14 +96,14 @@ export class InterfaceWatch {
   #updateFrom(status: InterfaceStatus | null): void {
     if (!status || status.requestCount === this.#requestCount) return;
     this.#requestCount = status.requestCount;
-    const failedAtMs = status.lastErrorAtMs ?? Number.NEGATIVE_INFINITY;
+    const failedAtMs = status.lastErrorAtMs ?? longAgo;
     if (status.reachable === true && failedAtMs <= this.#asOfMs) {
       this.#state = 'ok';
       this.#asOfMs = this.#clock.now();
     } else if (failedAtMs > this.#asOfMs) {
       if (status.reachable === false) this.#state = 'away';
       // The probe that is now due finds the exact cause.
-      this.#asOfMs = Number.NEGATIVE_INFINITY;
+      this.#asOfMs = longAgo;
     }
   }
 

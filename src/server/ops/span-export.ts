@@ -3,7 +3,7 @@ import { DiagLogLevel, diag, type Tracer } from '@opentelemetry/api';
 import { ExportResultCode, loggingErrorHandler, setGlobalErrorHandler } from '@opentelemetry/core';
 import { defaultResource, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { type Clock, minuteMs } from '../../clock.js';
+import { type Clock, type ForwardMs, longAgo, minuteMs, plus } from '../../clock.js';
 import type { TracingConfig } from '../../config/config.js';
 import type { Log } from '../../log.js';
 
@@ -88,12 +88,12 @@ function exporterFor(protocol: TracingConfig['protocol']) {
 
 /** Warns at once, and then at most every ten minutes with the spans lost since: a collector can be away for days. */
 function rareWarning(clock: Clock, log: Log): (error: string, spans: number) => void {
-  let quietUntilMs = Number.NEGATIVE_INFINITY;
+  let quietUntilMs: ForwardMs = longAgo;
   let lostSpans = 0;
   return (error, spans) => {
     lostSpans += spans;
     if (clock.now() < quietUntilMs) return;
-    quietUntilMs = clock.now() + warnEveryMs;
+    quietUntilMs = plus(clock.now(), warnEveryMs);
     log.warn({ error, lostSpans }, 'The trace collector does not take all spans');
     lostSpans = 0;
   };

@@ -10,6 +10,7 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { Plugin } from 'graphql-yoga';
+import type { ForwardMs } from '../../clock.js';
 import type { InGroup } from '../../graph/resolver-groups.js';
 import type { RequestEnd, SentRequest } from '../../upstream/read/request.js';
 import type { OnFinished, Operation } from '../execution/operation.js';
@@ -29,13 +30,13 @@ export interface Tracing {
 interface OpenSpan {
   /** Parent of the spans within it. */
   readonly context: Context;
-  end(end?: { readonly atMs?: number; readonly failed?: boolean; readonly attributes?: Attributes }): void;
+  end(end?: { readonly atMs?: ForwardMs; readonly failed?: boolean; readonly attributes?: Attributes }): void;
 }
 
 /** All resolvers of one field that reads upstream form a single span, from the first that starts to the last that ends. */
 interface Group {
   readonly span: OpenSpan;
-  atMs: number;
+  atMs: ForwardMs;
   failed: boolean;
 }
 

@@ -1,3 +1,5 @@
+import { limits } from '../../limits.js';
+
 /** Limit of simultaneous connections per client. */
 export interface ClientConnections {
   /** Takes one connection; the returned function, called once, releases it. Null when the client is at its limit. */
@@ -6,15 +8,12 @@ export interface ClientConnections {
 
 export type ReleaseConnection = () => void;
 
-/** Ten thousand displays may share one token, or the address of one proxy. */
-export const socketsPerClient = 12_000;
-
 /** Connections counted in this process. */
 export class ConnectionLimit implements ClientConnections {
   readonly #most: number;
   readonly #taken = new Map<string, number>();
 
-  constructor(most: number) {
+  constructor(most: number = limits.socketsPerClient) {
     this.#most = most;
   }
 

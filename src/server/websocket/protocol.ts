@@ -4,6 +4,7 @@ import type { Context, OperationResult, ServerOptions, SubscribePayload } from '
 import type { Clock } from '../../clock.js';
 import { QueryTooComplex } from '../../errors.js';
 import { clientError } from '../../graph/errors/error-codes.js';
+import { limits } from '../../limits.js';
 import type { Log } from '../../log.js';
 import type { Access, Client, Credentials } from '../auth/auth.js';
 import type { ClientRate } from '../auth/client-rate.js';
@@ -29,9 +30,6 @@ export interface ProtocolOptions {
   readonly clock: Clock;
   readonly log: Log;
 }
-
-const operationsPerSocket = 100;
-const initTimeoutMs = 5_000;
 
 /** Hooks of graphql-ws: authentication, and execution of operations under the same rules as over HTTP. */
 export function socketProtocol(
@@ -75,8 +73,8 @@ export function socketProtocol(
     const operation = new Operation({ client, startedAtMs: clock.now(), wantsCost, sink: outletFor(id) });
     session.running.set(id, operation);
     try {
-      if (session.running.size > operationsPerSocket) {
-        throw new QueryTooComplex(`A socket may have ${operationsPerSocket} operations at a time`);
+      if (session.running.size > limits.operationsPerSocket) {
+        throw new QueryTooComplex(`A socket may have ${limits.operationsPerSocket} operations at a time`);
       }
       const taken = clientRate.take(client.id);
       if (taken) await taken;
@@ -151,7 +149,7 @@ export function socketProtocol(
   }
 
   return {
-    connectionInitWaitTimeout: initTimeoutMs,
+    connectionInitWaitTimeout: limits.socketInitMs,
     onConnect: connect,
     onSubscribe: begin,
     // graphql-ws awaits both, though its types do not allow promises.

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../clock.js';
+import { type Clock, type ForwardMs, plus } from '../../clock.js';
 import { type Claim, claimMs, type OpenedBody, storedForMs } from '../claimed-bodies.js';
 
 /** Unambiguous, since a name contains no line break. */
@@ -42,7 +42,7 @@ export class HubBodies {
     const isOurs = held === undefined || held.rank > rank;
     if (isOurs) {
       this.#drop(key);
-      this.#claims.set(key, { owner, name: claim, rank, untilMs: this.#clock.now() + claimMs });
+      this.#claims.set(key, { owner, name: claim, rank, untilMs: plus(this.#clock.now(), claimMs) });
     }
     const stored = this.#bodies.get(key);
     const isValid = stored && this.#isCurrent(name, stored.epoch) && stored.untilMs > this.#clock.now();
@@ -72,7 +72,7 @@ export class HubBodies {
     const epoch = Number(generation);
     if (!this.#isCurrent(name, epoch)) return;
     const key = keyOf(name, id);
-    if (packed) this.#bodies.set(key, { epoch, packed, untilMs: this.#clock.now() + storedForMs });
+    if (packed) this.#bodies.set(key, { epoch, packed, untilMs: plus(this.#clock.now(), storedForMs) });
     else this.#bodies.delete(key);
   }
 
@@ -80,7 +80,7 @@ export class HubBodies {
     const held = this.#heldClaim(keyOf(name, id));
     if (held?.name !== claim) return;
     held.rank = rank;
-    held.untilMs = this.#clock.now() + claimMs;
+    held.untilMs = plus(this.#clock.now(), claimMs);
   }
 
   release(name: string, id: string, claim: string): void {
@@ -124,12 +124,12 @@ export class HubBodies {
 interface StoredBody {
   readonly epoch: number;
   readonly packed: Buffer;
-  readonly untilMs: number;
+  readonly untilMs: ForwardMs;
 }
 
 interface HeldClaim {
   readonly owner: object;
   readonly name: string;
   rank: number;
-  untilMs: number;
+  untilMs: ForwardMs;
 }

@@ -1,4 +1,5 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, type ForwardMs, longAgo, plus } from '../../clock.js';
+import { limits } from '../../limits.js';
 import {
   type Attached,
   goneAfterMs,
@@ -7,9 +8,6 @@ import {
   leaseMs,
   type SharedChange,
 } from '../store.js';
-
-// The same bound as in the log of one instance (docs/behaviour.md 9.4).
-const mostChanges = 50_000;
 
 /** The replicated logs of all feeds, for all workers. A log is removed when its last listener has left. */
 export class HubChanges {
@@ -82,8 +80,8 @@ class HubLog {
   #changes: SharedChange[] = [];
   #last = 0;
   /** Time of the last heartbeat by listener. */
-  readonly #listeners = new Map<object, number>();
-  #lease: { readonly owner: object; untilMs: number } | null = null;
+  readonly #listeners = new Map<object, ForwardMs>();
+  #lease: { readonly owner: object; untilMs: ForwardMs } | null = null;
   #progress: string | null = null;
 
   constructor(clock: Clock) {
@@ -127,7 +125,8 @@ class HubLog {
     this.#keepLease(owner);
     for (const text of texts) this.#changes.push({ offset: ++this.#last, text });
     // Trimmed seldom, since that copies the array.
-    if (this.#changes.length > 1.1 * mostChanges) this.#changes = this.#changes.slice(-mostChanges);
+    if (this.#changes.length > 1.1 * limits.logChanges)
+      this.#changes = this.#changes.slice(-limits.logChanges);
     return this.#last;
   }
 
@@ -142,7 +141,7 @@ class HubLog {
   heartbeat(owner: object, progress: string | null): Heartbeat {
     this.#listen(owner);
     if (this.#lease === null || this.#lease.untilMs <= this.#clock.now()) {
-      this.#lease = { owner, untilMs: 0 };
+      this.#lease = { owner, untilMs: longAgo };
     }
     const isLeader = this.#keepLease(owner);
     if (isLeader && progress !== null) this.#progress = progress;
@@ -162,7 +161,7 @@ class HubLog {
   /** False when another worker holds the lease. */
   #keepLease(owner: object): boolean {
     if (this.#lease?.owner !== owner) return false;
-    this.#lease.untilMs = this.#clock.now() + leaseMs;
+    this.#lease.untilMs = plus(this.#clock.now(), leaseMs);
     return true;
   }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../clock.js';
+import { asMoment, type Clock, plus } from '../../clock.js';
 import { type Appended, type NewEntry, type ReadUpTo, type SharedEntry, slotMs } from '../batched-journal.js';
+import type { SharedMs } from '../shared-time.js';
 
 // Entries are retained singly for the minute of a rate limit, plus a margin for clocks and transit.
 const reachMs = 65_000;
@@ -25,7 +26,7 @@ export class HubJournals {
       journal = new HubJournal();
       this.#journals.set(name, journal);
     }
-    return journal.append(writer, readUpTo, entries, this.#clock.now());
+    return journal.append(writer, readUpTo, entries, asMoment(this.#clock.now()));
   }
 }
 
@@ -38,9 +39,9 @@ class HubJournal {
   #entries: LoggedEntry[] = [];
   #lastOffset = 0;
   readonly #counts = new Map<number, number>();
-  #standing: (SharedEntry & { readonly untilMs: number }) | null = null;
+  #standing: (SharedEntry & { readonly untilMs: SharedMs }) | null = null;
 
-  append(writer: string, readUpTo: ReadUpTo, newEntries: readonly NewEntry[], nowMs: number): Appended {
+  append(writer: string, readUpTo: ReadUpTo, newEntries: readonly NewEntry[], nowMs: SharedMs): Appended {
     this.#forget(nowMs);
     const readAtMs = Number(readUpTo.upToDateAtMs);
     const isNew = readUpTo.offset === '' || nowMs - readAtMs > reachMs || nowMs < readAtMs;
@@ -61,13 +62,13 @@ class HubJournal {
     };
   }
 
-  #add(writer: string, { text, counts, standsMs }: NewEntry, nowMs: number): void {
+  #add(writer: string, { text, counts, standsMs }: NewEntry, nowMs: SharedMs): void {
     this.#entries.push({ offset: ++this.#lastOffset, writer, text, atMs: nowMs });
     if (counts > 0) {
       const slot = Math.floor(nowMs / slotMs);
       this.#counts.set(slot, (this.#counts.get(slot) ?? 0) + counts);
     }
-    const untilMs = nowMs + standsMs;
+    const untilMs = plus(nowMs, standsMs);
     if (standsMs > 0 && (this.#standing?.untilMs ?? 0) < untilMs) {
       this.#standing = { atMs: nowMs, text, untilMs };
     }
@@ -78,7 +79,7 @@ class HubJournal {
     return { standing, counts: Array.from(this.#counts, ([slot, count]) => ({ slot, count })) };
   }
 
-  #forget(nowMs: number): void {
+  #forget(nowMs: SharedMs): void {
     const tooMany = this.#entries.length - mostEntries;
     const recent = this.#entries.findIndex(({ atMs }) => atMs >= nowMs - reachMs);
     const gone = Math.max(tooMany, recent === -1 ? this.#entries.length : recent);

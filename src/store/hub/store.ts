@@ -1,6 +1,7 @@
-import type { Clock } from '../../clock.js';
+import { asMoment, type Clock, type ForwardMs } from '../../clock.js';
 import { type Appended, BatchedJournal, type NewEntry, type ReadUpTo } from '../batched-journal.js';
 import { type BodiesBackend, type Claim, ClaimedBodies, type OpenedBody } from '../claimed-bodies.js';
+import type { SharedMs } from '../shared-time.js';
 import type { Connection, LogOffset, SharedChanges, Store } from '../store.js';
 import type { Channel } from './channel.js';
 import type { HubCalls, HubNotices } from './hub.js';
@@ -44,9 +45,9 @@ export function openHubStore(channel: Channel<HubCalls>, clock: Clock): Store {
 
 /** Instances and hub run on one machine and share its clock. */
 const sameClock = {
-  toShared: (localMs: number) => localMs,
-  toLocal: (sharedMs: number) => sharedMs,
-  toLocalAtLatest: (sharedMs: number) => sharedMs,
+  toShared: (localMs: ForwardMs): SharedMs => asMoment(localMs),
+  toLocal: (sharedMs: SharedMs): ForwardMs => asMoment(sharedMs),
+  toLocalAtLatest: (sharedMs: SharedMs): ForwardMs => asMoment(sharedMs),
 };
 
 function connectionOf(channel: Channel<HubCalls>): Connection {

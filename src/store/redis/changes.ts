@@ -1,3 +1,5 @@
+import { dayMs, hourMs } from '../../clock.js';
+import { limits } from '../../limits.js';
 import {
   type Attached,
   goneAfterMs,
@@ -9,10 +11,8 @@ import {
 } from '../store.js';
 import type { RedisLink } from './link.js';
 
-// The same bound as in the log of one instance (docs/behaviour.md 9.4).
-const mostChanges = 50_000;
 // Keys of a feed without listeners expire after a day and an hour.
-const keptForS = 25 * 3_600;
+const keptForS = (dayMs + hourMs) / 1000;
 
 /** The replicated log of one feed in a Redis stream, with the changes' numbers as stream ids. */
 export class RedisChanges implements SharedChanges {
@@ -56,7 +56,7 @@ export class RedisChanges implements SharedChanges {
   }
 
   async append(epoch: number, changes: readonly string[]): Promise<number | null> {
-    const [last] = await this.#run(appending, epoch, this.#channel, mostChanges, ...changes);
+    const [last] = await this.#run(appending, epoch, this.#channel, limits.logChanges, ...changes);
     return last === undefined ? null : Number(last);
   }
 

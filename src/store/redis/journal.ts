@@ -1,3 +1,4 @@
+import { asMoment } from '../../clock.js';
 import {
   type Appended,
   BatchedJournal,
@@ -56,7 +57,10 @@ class RedisJournalBackend implements JournalBackend {
       Buffer[],
     ];
     const entriesOf = (list: readonly Buffer[]) =>
-      inPairs(list).map(([atMs, text]) => ({ atMs: Number(atMs), text: String(text) }));
+      inPairs(list).map(([atMs, text]) => ({
+        atMs: asMoment<'shared clock in ms'>(Number(atMs)),
+        text: String(text),
+      }));
     return {
       isUpToDate: isUpToDate === 1,
       readUpTo: { offset: String(last), upToDateAtMs: String(nowMs) },

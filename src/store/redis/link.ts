@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
-import { type Clock, realClock } from '../../clock.js';
+import { asMoment, type Clock, realClock } from '../../clock.js';
 import type { Log } from '../../log.js';
 import { SharedTime } from '../shared-time.js';
 import { type Connection, StoreUnavailable } from '../store.js';
@@ -115,7 +115,7 @@ export class RedisLink implements Connection {
       if (!Array.isArray(answer)) throw new TypeError('A script must answer with a list');
       const [seconds, micros] = answer[0] as [unknown, unknown];
       const nowMs = Number(seconds) * 1000 + Number(micros) / 1000;
-      this.time.synchronise(nowMs, { sentMs, receivedMs: this.clock.now() });
+      this.time.synchronise(asMoment(nowMs), { sentMs, receivedMs: this.clock.now() });
       return answer.slice(1);
     } catch (error) {
       // An error of Redis also carries the arguments, which hold shared data and must not be logged.

@@ -1,6 +1,8 @@
+import { plus, type UnixMs } from '../../clock.js';
 import { distanceKm, type Point } from '../geo/geodesy.js';
 import { travelTimes } from '../geo/travel-time.js';
 import type { Instant } from '../time/instant.js';
+import type { Span } from '../time/spans.js';
 
 /** The values of an earthquake that decide if it explains a trigger. */
 export interface Quake extends Point {
@@ -103,17 +105,20 @@ export function longestWindowS({ magnitude }: Pick<Quake, 'magnitude'>): number 
 }
 
 /** Origin times, in Unix milliseconds, of all earthquakes that could explain a trigger that started then. */
-export function originsThatMayExplain(startMs: number): { readonly fromMs: number; readonly toMs: number } {
+export function originsThatMayExplain(startMs: UnixMs): Span {
   return {
-    fromMs: startMs - longestWindowS({ magnitude: null }) * 1000,
-    toMs: startMs + earliestErrorS * 1000,
+    fromMs: plus(startMs, -longestWindowS({ magnitude: null }) * 1000),
+    toMs: plus(startMs, earliestErrorS * 1000),
   };
 }
 
 /** Start times, in Unix milliseconds, of all triggers that an earthquake could explain. */
-export function startsThatMayBeExplained(quake: Quake): { readonly fromMs: number; readonly toMs: number } {
+export function startsThatMayBeExplained(quake: Quake): Span {
   const originMs = quake.originTime.ms;
-  return { fromMs: originMs - earliestErrorS * 1000, toMs: originMs + longestWindowS(quake) * 1000 };
+  return {
+    fromMs: plus(originMs, -earliestErrorS * 1000),
+    toMs: plus(originMs, longestWindowS(quake) * 1000),
+  };
 }
 
 // S from a depth of 700 km directly below arrives later than the surface waves of a shallow source nearby.

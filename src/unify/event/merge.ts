@@ -1,3 +1,4 @@
+import { earliest, type ForwardMs, type UnixMs } from '../../clock.js';
 import type { GatewayError, Source } from '../../errors.js';
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
 import {
@@ -139,8 +140,8 @@ export class Event {
   }
 
   /** Read time of the oldest record of the event. */
-  get readAtMs(): number {
-    return Math.min(...[this.project, this.catalogue].flatMap((read) => (read ? [read.readAtMs] : [])));
+  get readAtMs(): ForwardMs {
+    return earliest(...[this.project, this.catalogue].flatMap((read) => (read ? [read.readAtMs] : [])));
   }
 
   #preferred(ofCatalogue: Num | undefined, ofProject: Num | undefined): Num {
@@ -167,6 +168,6 @@ export function compareText(a: string, b: string): number {
 }
 
 /** Issue time in Unix milliseconds; null when the project does not give one. */
-export function issuedMs(event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): number | null {
+export function issuedMs(event: Pick<WireProjectEvent, 'issued_at' | 'origin'>): UnixMs | null {
   return knownInstant(issueTime(event))?.ms ?? null;
 }

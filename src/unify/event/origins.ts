@@ -1,3 +1,4 @@
+import type { UnixMs } from '../../clock.js';
 import type { ProjectEventId } from '../../upstream/decode/fields.js';
 import { eventShape, type WireEvent, type WireEventDetail } from '../../upstream/project/wire.js';
 import type { UnifyContext } from '../context.js';
@@ -8,7 +9,7 @@ export interface IssuedOrigin {
   readonly origin: WireEvent['origin'];
   readonly solution: Solution;
   /** Unix milliseconds; null when the origin has no issue time. */
-  readonly issuedMs: number | null;
+  readonly issuedMs: UnixMs | null;
 }
 
 /**
@@ -29,7 +30,7 @@ export function originsIn({ origins }: WireEventDetail): IssuedOrigin[] {
  * The solution of an event that was the latest at a time (Unix milliseconds), and all later ones, oldest first. Empty
  * when there was none yet or the project has no such event.
  */
-export async function solutionsSince(ctx: UnifyContext, id: ProjectEventId, ms: number): Promise<Solution[]> {
+export async function solutionsSince(ctx: UnifyContext, id: ProjectEventId, ms: UnixMs): Promise<Solution[]> {
   const detail = await ctx.project?.event(id, ctx.scope);
   const origins = detail ? originsIn(detail.value) : [];
   const then = origins.findLastIndex((origin) => (origin.issuedMs ?? Infinity) <= ms);

@@ -1,3 +1,4 @@
+import { floorTo, forever, plus } from '../../clock.js';
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
 import { asId, type ProjectEventId } from '../../upstream/decode/fields.js';
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
@@ -67,7 +68,7 @@ async function catalogueAround(
   if (!ctx.catalogue) return [];
   const reader = new CatalogueReader(ctx, ctx.catalogue, { mostRequests });
   const open = ({ lookAheadMs }: Reach) =>
-    reader.open({ fromMs: originTime.ms - lookAheadMs, toMs: originTime.ms + lookAheadMs });
+    reader.open({ fromMs: plus(originTime.ms, -lookAheadMs), toMs: plus(originTime.ms, lookAheadMs) });
   const wide = await open(wideReach);
   return (wide.pages <= mostPages ? wide : await open(closeReach)).whole();
 }
@@ -87,8 +88,8 @@ async function projectAround(
       new IssueTimeScan({
         read: (query) => project.events(query, ctx.scope),
         order: 'asc',
-        fromMs: Math.floor((originTime.ms - wideReach.lookAheadMs) / 1000) * 1000,
-        toMs: Number.POSITIVE_INFINITY,
+        fromMs: floorTo(1000, plus(originTime.ms, -wideReach.lookAheadMs)),
+        toMs: forever,
         bbox,
       }),
   );

@@ -1,3 +1,4 @@
+import { asMoment, forever, latest, plus, type UnixMs } from '../../clock.js';
 import type { ProjectEventId } from '../../upstream/decode/fields.js';
 import { eventShape, type WireEvent, type WireEventDetail } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
@@ -21,7 +22,7 @@ export async function projectRecord(ctx: UnifyContext, id: ProjectEventId): Prom
   if (event && projectSolution(event) && issuedMs(event) !== null) {
     return { value: event, readAtMs: detail.readAtMs };
   }
-  const listed = await listedRecord(ctx, id, Math.max(...timesIn(detail.value)));
+  const listed = await listedRecord(ctx, id, latest(...timesIn(detail.value)));
   return listed ?? { value: composedRecord(id, detail.value), readAtMs: detail.readAtMs };
 }
 
@@ -32,12 +33,10 @@ export async function projectRecord(ctx: UnifyContext, id: ProjectEventId): Prom
 async function listedRecord(
   ctx: UnifyContext,
   id: ProjectEventId,
-  latestMs: number,
+  latestMs: UnixMs,
 ): Promise<Read<WireEvent> | null> {
-  const fromMs = latestMs - 2000;
-  const spans = Number.isFinite(latestMs)
-    ? [latestMs + 3000, Number.POSITIVE_INFINITY]
-    : [Number.POSITIVE_INFINITY];
+  const fromMs = plus(latestMs, -2000);
+  const spans = Number.isFinite(latestMs) ? [plus(latestMs, 3000), forever] : [forever];
   for (const toMs of spans) {
     const scan = new IssueTimeScan({
       read: async (query) => {
@@ -60,8 +59,8 @@ async function listedRecord(
 const mostPages = 2;
 
 /** Unix milliseconds of all values of the detail that are named like a time and parse as one. */
-function timesIn(detail: WireEventDetail): number[] {
-  const times: number[] = [];
+function timesIn(detail: WireEventDetail): UnixMs[] {
+  const times: UnixMs[] = [];
   const visit = (value: unknown, name: string): void => {
     if (Array.isArray(value)) for (const item of value) visit(item, name);
     else if (typeof value === 'object' && value !== null) {
@@ -77,7 +76,7 @@ function timesIn(detail: WireEventDetail): number[] {
 
 function instantIn(value: unknown): Instant | null {
   if (typeof value === 'string') return Instant.parse(value);
-  return typeof value === 'number' && value > 0 ? Instant.fromUnixSeconds(value) : null;
+  return typeof value === 'number' && value > 0 ? Instant.fromUnixSeconds(asMoment(value)) : null;
 }
 
 function composedRecord(id: ProjectEventId, detail: WireEventDetail): WireEvent {

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { ceilTo, floorTo } from '../../clock.js';
 import { known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { isMasked } from '../masking/masking.js';
@@ -75,7 +76,7 @@ function createLoader(ctx: UnifyContext): DataLoader<LocatedEvent, readonly Trig
 }
 
 function wholeSeconds({ fromMs, toMs }: Span): Span {
-  return { fromMs: Math.floor(fromMs / 1000) * 1000, toMs: Math.ceil(toMs / 1000) * 1000 };
+  return { fromMs: floorTo(1000, fromMs), toMs: ceilTo(1000, toMs) };
 }
 
 function isSame(a: Event, b: Event): boolean {

@@ -1,3 +1,4 @@
+import type { UnixS } from '../../clock.js';
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
 import { known, MalformedValue, type Num } from '../../upstream/decode/fields.js';
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
@@ -34,7 +35,7 @@ export const issueTime = derived((event: Pick<WireProjectEvent, 'issued_at' | 'o
 });
 
 /** Unix seconds (docs/interfaces.md P2). */
-export function unixInstant(value: Num): MaybeInstant {
+export function unixInstant(value: UnixS | null | MalformedValue): MaybeInstant {
   if (typeof value !== 'number') return value;
   return Instant.fromUnixSeconds(value) ?? new MalformedValue('Upstream sent a number that is not a time');
 }

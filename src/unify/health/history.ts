@@ -1,10 +1,11 @@
-import { dayMs } from '../../clock.js';
+import { asMoment, dayMs, plus } from '../../clock.js';
 import { QueryTooComplex } from '../../errors.js';
+import { limits } from '../../limits.js';
 import { type DeviceId, isMalformed, known, type Num } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { lossOf, type UnavailableSource } from '../paging.js';
 import { Instant } from '../time/instant.js';
-import { checkRange, mostHealthRequests, readerOf } from './list/list.js';
+import { checkRange, readerOf } from './list/list.js';
 import { scanHealthReports } from './list/scan.js';
 import type { HealthReport, SignalStrength } from './report.js';
 
@@ -54,7 +55,7 @@ export async function healthHistory(
   if (!read) return null;
   const nowMs = ctx.clock.wallMs();
   const end = to ?? Instant.fromMs(nowMs);
-  const start = from ?? (to ? to.plusMs(-dayMs) : Instant.fromMs(nowMs - dayMs));
+  const start = from ?? (to ? to.plusMs(-dayMs) : Instant.fromMs(plus(nowMs, -dayMs)));
   checkRange(start, end);
   const scanned = await scanHealthReports({
     read,
@@ -63,12 +64,12 @@ export async function healthHistory(
     nowMs,
     after: null,
     wanted: Number.POSITIVE_INFINITY,
-    mostRequests: mostHealthRequests,
+    mostRequests: limits.healthPageRequests,
   });
   if (!scanned) return null;
   if (scanned.reached) {
     throw new QueryTooComplex(
-      `The range has more reports than ${mostHealthRequests} requests to the service can read: give a shorter one`,
+      `The range has more reports than ${limits.healthPageRequests} requests to the service can read: give a shorter one`,
     );
   }
   const lengthMs = (end.ms - start.ms) / count;
@@ -76,7 +77,7 @@ export async function healthHistory(
   let next = 0;
   for (let index = 1, begin = start; index <= count; index++) {
     const isLast = index === count;
-    const until = isLast ? end : Instant.fromMs(Math.round(start.ms + index * lengthMs));
+    const until = isLast ? end : Instant.fromMs(asMoment(Math.round(start.ms + index * lengthMs)));
     const reports: HealthReport[] = [];
     buckets.push({ from: begin, to: until, reports });
     begin = until;

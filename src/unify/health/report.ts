@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../../clock.js';
 import type { Bool, MalformedValue, Num, Text } from '../../upstream/decode/fields.js';
 import type { WireHealthReport } from '../../upstream/project/wire.js';
 import { Instant } from '../time/instant.js';
@@ -13,10 +14,10 @@ export type ConnectionType = 'WIFI' | 'CELL' | 'NONE' | 'UNKNOWN';
 export class HealthReport {
   /** Time by the clock of the sensor. */
   readonly timestamp: Instant;
-  readonly readAtMs: number;
+  readonly readAtMs: ForwardMs;
   readonly #record: WireHealthReport;
 
-  constructor(timestamp: Instant, record: WireHealthReport, readAtMs: number) {
+  constructor(timestamp: Instant, record: WireHealthReport, readAtMs: ForwardMs) {
     this.timestamp = timestamp;
     this.#record = record;
     this.readAtMs = readAtMs;
@@ -98,7 +99,7 @@ export interface SignalStrength {
 }
 
 /** Null when the time cannot be read: the report could not be listed without it. */
-export function healthReportOf(record: WireHealthReport, readAtMs: number): HealthReport | null {
+export function healthReportOf(record: WireHealthReport, readAtMs: ForwardMs): HealthReport | null {
   const timestamp = Instant.parse(record.timestamp);
   return timestamp && new HealthReport(timestamp, record, readAtMs);
 }

@@ -1,3 +1,4 @@
+import { type ForwardMs, plus } from '../../clock.js';
 /**
  * Only this module makes public positions and distances (docs/behaviour.md 6.4, docs/interfaces.md P1). While the
  * project masks its positions, the catalogue's position of a project sensor must not leak by any path: value, filter,
@@ -87,7 +88,7 @@ export function mask(ctx: UnifyContext): Maybe<Mask> {
  * position): null while masked, even where upstream sent it.
  * @throws PositionWithheld while the setting is not known
  */
-export function unlessMasked<T>(ctx: UnifyContext, value: T | null, readAtMs: number): Maybe<T | null> {
+export function unlessMasked<T>(ctx: UnifyContext, value: T | null, readAtMs: ForwardMs): Maybe<T | null> {
   if (value === null || !ctx.project) return value;
   const setting = ctx.tracked(createMaskSetting);
   return whenKnown(setting.read(ctx), (current) => {
@@ -182,7 +183,7 @@ function shownBy(setting: MaskSetting, verdict: Verdict): PublicPosition | null 
 function checkSettingFor(ctx: UnifyContext, setting: MaskSetting, record: ProjectRecord): Maybe<unknown> {
   setting.note(ctx);
   const saidMasked = known(record.value.location?.masked);
-  const isOld = ctx.hasExpired(record.readAtMs + revalidateEveryMs);
+  const isOld = ctx.hasExpired(plus(record.readAtMs, revalidateEveryMs));
   const disagrees =
     saidMasked === true ? setting.mask !== 'masked' : saidMasked === false && setting.mask === 'masked';
   if (disagrees) setting.doubt(record.readAtMs);

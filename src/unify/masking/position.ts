@@ -1,3 +1,4 @@
+import { plus } from '../../clock.js';
 import type { Maybe } from '../../maybe.js';
 import { known, MalformedValue, type Num, type Text } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
@@ -41,7 +42,9 @@ export function verdictOf(ctx: UnifyContext, record: ProjectRecord, setting: Mas
       return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
     case 'unknown':
       // Upstream displaces positions itself: one that it marked as not masked at most 30 s ago may be shown.
-      return saidMasked === false && !ctx.hasExpired(record.readAtMs + revalidateEveryMs) ? open : 'withheld';
+      return saidMasked === false && !ctx.hasExpired(plus(record.readAtMs, revalidateEveryMs))
+        ? open
+        : 'withheld';
   }
 }
 

@@ -1,3 +1,4 @@
+import { type ForwardMs, longAgo, plus } from '../../clock.js';
 import { GatewayError, type UpstreamTimeout, UpstreamUnavailable } from '../../errors.js';
 import type { Maybe } from '../../maybe.js';
 import { unchanged } from '../../upstream/cache/dependencies.js';
@@ -19,15 +20,15 @@ export class MaskSetting {
   readonly #tenant: Tenant;
   mask: Mask;
   /** Read time of the response that the setting is from. */
-  saidAtMs = Number.NEGATIVE_INFINITY;
+  saidAtMs: ForwardMs = longAgo;
   /** Responses of the project read before this moment may have been made under the other setting. */
-  changedAtMs = Number.NEGATIVE_INFINITY;
+  changedAtMs: ForwardMs = longAgo;
   /** The failure of the last attempt to read the setting; null after a success. */
   failure: unknown = null;
   /** Read time of the latest record that contradicts the setting. */
-  #doubtedAtMs = Number.NEGATIVE_INFINITY;
+  #doubtedAtMs: ForwardMs = longAgo;
   /** Contradictions up to this read time have been resolved by reading the setting again. */
-  #answeredMs = Number.NEGATIVE_INFINITY;
+  #answeredMs: ForwardMs = longAgo;
   /** Incremented with every change of this object's state. */
   #version = 0;
 
@@ -41,7 +42,8 @@ export class MaskSetting {
     this.note(ctx);
     if (!ctx.project) return this.mask;
     // With a freshness demand of the client, the read itself decides whether the cached response is recent enough.
-    const isDue = ctx.scope.demand || this.#isDoubted || ctx.hasExpired(this.saidAtMs + revalidateEveryMs);
+    const isDue =
+      ctx.scope.demand || this.#isDoubted || ctx.hasExpired(plus(this.saidAtMs, revalidateEveryMs));
     if (!isDue) return this.mask;
     return this.#ask(ctx, ctx.project);
   }
@@ -97,7 +99,7 @@ export class MaskSetting {
   /**
    * Call when a record read at this moment contradicts the setting: the setting must then be read after that moment.
    */
-  doubt(readAtMs: number): void {
+  doubt(readAtMs: ForwardMs): void {
     if (readAtMs < this.saidAtMs || readAtMs <= this.#doubtedAtMs) return;
     this.#doubtedAtMs = readAtMs;
     this.#version++;
@@ -105,7 +107,7 @@ export class MaskSetting {
 
   /** True until the first discard: entries of another process in a shared cache can be older than the setting. */
   get isFirstHeard(): boolean {
-    return this.changedAtMs === Number.NEGATIVE_INFINITY;
+    return this.changedAtMs === longAgo;
   }
 
   /** Discards every response that was read before the setting was last read. */

@@ -1,4 +1,4 @@
-import { dayMs } from '../../clock.js';
+import { dayMs, type ForwardMs, plus } from '../../clock.js';
 import { isRecent } from '../../upstream/cache/demand.js';
 import { unchanged } from '../../upstream/cache/dependencies.js';
 import { freshMs } from '../../upstream/cache/freshness.js';
@@ -14,10 +14,10 @@ const unknownMs = freshMs.network;
  * the network's sensors and remembered for a day (docs/behaviour.md 5.4, 6.1).
  */
 export class NetworkCodes {
-  readonly #now: () => number;
+  readonly #now: () => ForwardMs;
   readonly #codes = new Map<string, Learnt>();
 
-  constructor(now: () => number) {
+  constructor(now: () => ForwardMs) {
     this.#now = now;
   }
 
@@ -40,7 +40,7 @@ export class NetworkCodes {
     this.note(ctx);
     const { demand } = ctx.scope;
     if (learnt && demand && !isRecent(demand, learnt.atMs)) return undefined;
-    return learnt && !ctx.hasExpired(learnt.untilMs - 1) ? learnt.code : undefined;
+    return learnt && !ctx.hasExpired(plus(learnt.untilMs, -1)) ? learnt.code : undefined;
   }
 
   /** Incremented whenever a code becomes known or changes. */
@@ -50,15 +50,15 @@ export class NetworkCodes {
     const before = this.of(key);
     if (code === null && before) return;
     const atMs = this.#now();
-    this.#codes.set(key, { code, atMs, untilMs: atMs + (code === null ? unknownMs : dayMs) });
+    this.#codes.set(key, { code, atMs, untilMs: plus(atMs, code === null ? unknownMs : dayMs) });
     if (before !== code) this.version++;
   }
 }
 
 interface Learnt {
   readonly code: string | null;
-  readonly atMs: number;
-  readonly untilMs: number;
+  readonly atMs: ForwardMs;
+  readonly untilMs: ForwardMs;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { earliest, type ForwardMs, forever } from '../../clock.js';
 import { type Maybe, whenBoth, whenKnown } from '../../maybe.js';
 import {
   type CatalogueSensorId,
@@ -201,11 +202,11 @@ export class Sensor {
     project: Maybe<Side<ProjectRecord>> | undefined,
     catalogue: Maybe<Side<CatalogueRecord>> | undefined,
   ): Instant {
-    let oldestMs = Number.POSITIVE_INFINITY;
+    let oldestMs: ForwardMs = forever;
     for (const side of [project, catalogue]) {
       const record =
-        side && !(side instanceof Promise) ? recordOrNull<{ readonly readAtMs: number }>(side) : null;
-      if (record) oldestMs = Math.min(oldestMs, record.readAtMs);
+        side && !(side instanceof Promise) ? recordOrNull<{ readonly readAtMs: ForwardMs }>(side) : null;
+      if (record) oldestMs = earliest(oldestMs, record.readAtMs);
     }
     return this.#ctx.dateOf(Number.isFinite(oldestMs) ? oldestMs : this.#ctx.clock.now());
   }

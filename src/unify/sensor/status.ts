@@ -1,3 +1,4 @@
+import { plus, type UnixMs } from '../../clock.js';
 import { known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { derived } from '../derived.js';
@@ -24,13 +25,13 @@ export function statusOf(time: StatusTime, pair: Pair): SensorStatus {
 export type StatusTime = Pick<UnifyContext, 'hasPassed' | 'dateOf'>;
 
 /** The date after which the 150-second rule overrides the record's text, in Unix milliseconds; null for never. */
-export function offlineFromMs(time: StatusTime, { project }: Pair): number | null {
+export function offlineFromMs(time: StatusTime, { project }: Pair): UnixMs | null {
   if (!project) return null;
   const lastSeen = lastSeenOf(project);
-  if (lastSeen) return lastSeen.ms + onlineForMs;
+  if (lastSeen) return plus(lastSeen.ms, onlineForMs);
   // Without `last_seen`, `online` means that the sensor was seen within the 150 seconds before the record was read.
   const isOnline = statusWord({ project, catalogue: null }) === 'online';
-  return isOnline ? time.dateOf(project.readAtMs).ms + onlineForMs : null;
+  return isOnline ? plus(time.dateOf(project.readAtMs).ms, onlineForMs) : null;
 }
 
 const lastSeenOf = derived((project: ProjectRecord) => Instant.parse(known(project.value.last_seen) ?? ''));

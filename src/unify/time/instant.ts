@@ -1,3 +1,4 @@
+import { asMoment, type DurationMs, type UnixMs, type UnixS } from '../../clock.js';
 import { readTime } from '../../upstream/decode/time.js';
 
 /**
@@ -7,15 +8,15 @@ import { readTime } from '../../upstream/decode/time.js';
  */
 export class Instant {
   /** Whole Unix seconds, rounded down. A leap second counts as the second before it. */
-  readonly unixS: number;
+  readonly unixS: UnixS;
   /** Decimal digits of the second, as in the source: '423157' for .423157 s. */
   readonly digits: string;
   /** True within a leap second, 23:59:60. */
   readonly leap: boolean;
   #text: string | undefined;
-  #ms: number | undefined;
+  #ms: UnixMs | undefined;
 
-  private constructor(unixS: number, digits: string, leap: boolean) {
+  private constructor(unixS: UnixS, digits: string, leap: boolean) {
     this.unixS = unixS;
     this.digits = digits;
     this.leap = leap;
@@ -36,30 +37,30 @@ export class Instant {
    * From Unix seconds in upstream's JSON. The shortest decimal form of the number has the digits that upstream wrote.
    * Null if it is not finite or exceeds 1e11.
    */
-  static fromUnixSeconds(seconds: number): Instant | null {
+  static fromUnixSeconds(seconds: UnixS): Instant | null {
     if (!Number.isFinite(seconds) || Math.abs(seconds) > 1e11) return null;
     const [whole = '0', digits = ''] = plainDecimal(Math.abs(seconds)).split('.');
     if (seconds >= 0 || digits === '')
-      return new Instant(Math.sign(seconds) * Number(whole) || 0, digits, false);
+      return new Instant(asMoment(Math.sign(seconds) * Number(whole) || 0), digits, false);
     // −1.25 s is 0.75 s after second −2.
-    return new Instant(-Number(whole) - 1, tensComplement(digits), false);
+    return new Instant(asMoment(-Number(whole) - 1), tensComplement(digits), false);
   }
 
-  static fromMs(ms: number): Instant {
-    const unixS = Math.floor(ms / 1000);
+  static fromMs(ms: UnixMs): Instant {
+    const unixS: UnixS = asMoment(Math.floor(ms / 1000));
     const millis = Math.floor(ms - unixS * 1000);
     return new Instant(unixS, String(millis).padStart(3, '0'), false);
   }
 
   /** Unix milliseconds with a fraction. Rounded to double precision: use it for differences, `compare` for equality. */
-  get ms(): number {
+  get ms(): UnixMs {
     this.#ms ??= this.#measured();
     return this.#ms;
   }
 
-  #measured(): number {
+  #measured(): UnixMs {
     const fraction = this.digits === '' ? 0 : Number(`0.${this.digits}`);
-    return (this.unixS + (this.leap ? 1 : 0) + fraction) * 1000;
+    return asMoment((this.unixS + (this.leap ? 1 : 0) + fraction) * 1000);
   }
 
   /** Exact order, including leap seconds and all digits. */
@@ -74,7 +75,7 @@ export class Instant {
   }
 
   /** This instant shifted by `ms`, which is rounded to the microsecond; all digits of the instant are preserved. */
-  plusMs(ms: number): Instant {
+  plusMs(ms: DurationMs): Instant {
     const micros = BigInt(Math.round(ms * 1000));
     const scale = 10n ** BigInt(Math.max(6, this.digits.length));
     const ticks =
@@ -83,7 +84,11 @@ export class Instant {
       (micros * scale) / 1_000_000n;
     const whole = ticks >= 0n ? ticks / scale : -((-ticks + scale - 1n) / scale);
     const rest = ticks - whole * scale;
-    return new Instant(Number(whole), rest.toString().padStart(String(scale).length - 1, '0'), false);
+    return new Instant(
+      asMoment(Number(whole)),
+      rest.toString().padStart(String(scale).length - 1, '0'),
+      false,
+    );
   }
 
   /** RFC 3339 in UTC with all digits; a fraction has at least three digits, as in `Date.toISOString`. */

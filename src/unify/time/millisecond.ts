@@ -1,3 +1,4 @@
+import { msOf, plus, type UnixMs } from '../../clock.js';
 import { Instant } from './instant.js';
 
 /**
@@ -13,15 +14,15 @@ export function fitsMs(instant: Instant): boolean {
 }
 
 /** The last whole Unix millisecond at or before the instant. */
-export function floorMs(instant: Instant): number {
-  if (instant.leap) return instant.unixS * 1000 + 999;
-  return instant.unixS * 1000 + Number(instant.digits.slice(0, 3).padEnd(3, '0'));
+export function floorMs(instant: Instant): UnixMs {
+  if (instant.leap) return plus(msOf(instant.unixS), 999);
+  return plus(msOf(instant.unixS), Number(instant.digits.slice(0, 3).padEnd(3, '0')));
 }
 
 /** The first whole Unix millisecond at or after the instant. */
-export function ceilMs(instant: Instant): number {
-  if (instant.leap) return (instant.unixS + 2) * 1000;
-  return fitsMs(instant) ? floorMs(instant) : floorMs(instant) + 1;
+export function ceilMs(instant: Instant): UnixMs {
+  if (instant.leap) return plus(msOf(instant.unixS), 2000);
+  return fitsMs(instant) ? floorMs(instant) : plus(floorMs(instant), 1);
 }
 
 /** `floorMs` as RFC 3339; the instant itself where it fits. */

@@ -1,16 +1,17 @@
+import { type DurationMs, latest, type UnixMs } from '../../clock.js';
 /** A span of time in Unix milliseconds, both ends inclusive. */
 export interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
+  readonly fromMs: UnixMs;
+  readonly toMs: UnixMs;
 }
 
 /** The spans sorted by start; spans at most `gapMs` apart are merged. */
-export function mergeSpans(spans: readonly Span[], gapMs: number): Span[] {
+export function mergeSpans(spans: readonly Span[], gapMs: DurationMs): Span[] {
   const merged: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
     const last = merged.at(-1);
     if (last && span.fromMs <= last.toMs + gapMs) {
-      merged[merged.length - 1] = { fromMs: last.fromMs, toMs: Math.max(last.toMs, span.toMs) };
+      merged[merged.length - 1] = { fromMs: last.fromMs, toMs: latest(last.toMs, span.toMs) };
     } else {
       merged.push(span);
     }
@@ -21,12 +22,12 @@ export function mergeSpans(spans: readonly Span[], gapMs: number): Span[] {
 /** The items of a list, sorted by a time in Unix milliseconds, that lie in a span. */
 export function within<T>(
   sorted: readonly T[],
-  msOf: (item: T) => number,
+  timeOf: (item: T) => UnixMs,
   { fromMs, toMs }: Span,
 ): readonly T[] {
   return sorted.slice(
-    firstIndex(sorted, (item) => msOf(item) >= fromMs),
-    firstIndex(sorted, (item) => msOf(item) > toMs),
+    firstIndex(sorted, (item) => timeOf(item) >= fromMs),
+    firstIndex(sorted, (item) => timeOf(item) > toMs),
   );
 }
 

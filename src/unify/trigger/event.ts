@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { dayMs, minuteMs } from '../../clock.js';
+import { ceilTo, dayMs, floorTo, minuteMs } from '../../clock.js';
 import { GatewayError } from '../../errors.js';
 import { known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
@@ -83,7 +83,7 @@ function createLoader(ctx: UnifyContext): DataLoader<Trigger, Candidates, string
 // Rounded to whole minutes, so that the query stays the same while a list of triggers grows by one.
 function spanBefore({ startTime }: Trigger): Span {
   const { fromMs, toMs } = originsThatMayExplain(startTime.ms);
-  return { fromMs: Math.floor(fromMs / minuteMs) * minuteMs, toMs: Math.ceil(toMs / minuteMs) * minuteMs };
+  return { fromMs: floorTo(minuteMs, fromMs), toMs: ceilTo(minuteMs, toMs) };
 }
 
 async function readQuakes(ctx: UnifyContext, { fromMs, toMs }: Span): Promise<Candidates> {

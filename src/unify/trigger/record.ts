@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../../clock.js';
 import { UpstreamUnavailable } from '../../errors.js';
 import { asId, type DeviceId, type Num, type Text, type TriggerId } from '../../upstream/decode/fields.js';
 import type { WireTrigger } from '../../upstream/project/wire.js';
@@ -34,11 +35,11 @@ export interface Trigger {
   readonly pgvEhzMmPerS: Num;
   readonly peakEhzCounts: Num;
   readonly peakFrequencyHz: Num;
-  readonly readAtMs: number;
+  readonly readAtMs: ForwardMs;
 }
 
 /** @throws UpstreamUnavailable when the start time cannot be read: without it the trigger cannot be listed. */
-export function triggerOf(record: WireTrigger, readAtMs: number): Trigger {
+export function triggerOf(record: WireTrigger, readAtMs: ForwardMs): Trigger {
   const startTime = Instant.parse(record.start_time);
   if (!startTime) throw new UpstreamUnavailable('Upstream sent a trigger whose start_time is not a time');
   return {

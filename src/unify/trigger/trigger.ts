@@ -1,4 +1,5 @@
 import { BadUserInput, QueryTooComplex } from '../../errors.js';
+import { limits } from '../../limits.js';
 import { asId, type DeviceId, known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import {
@@ -53,9 +54,6 @@ export interface TriggerSlice extends Slice<Trigger> {
   /** Null when the gateway itself filters the list. Costs one request when `after` is given. */
   totalCount(): Promise<number | null>;
 }
-
-/** Most upstream requests for one list; past them the list is cut, with a cursor to continue. */
-export const mostListRequests = 10;
 
 /**
  * Triggers in exact start-time order.
@@ -160,7 +158,7 @@ function scanOf(ctx: UnifyContext, args: TriggerListArgs): TriggerScan {
     after: position && isBackward ? { ...position, isOpposite: true } : position,
     wanted: count,
     keep: keepOf(filter),
-    mostRequests: mostListRequests,
+    mostRequests: limits.triggerPageRequests,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, type ForwardMs, forever } from '../../clock.js';
 import type { Read, ReadScope } from '../read/read.js';
 import type { ReadRequest } from '../read/request.js';
 import { type Delivered, DeliveryLog } from './delivered.js';
@@ -54,7 +54,7 @@ export class CachedResponses {
       absent: false,
       readAtMs,
       askedAtMs: this.#deliveries.nextMs(),
-      final: request.isFinal?.(value, readAtMs) ?? false,
+      final: request.isFinal?.(value, this.#clock.wallMs(readAtMs)) ?? false,
       version: this.versionOf(request),
       bytes: freezeAndMeasure(value),
     };
@@ -110,12 +110,12 @@ export class CachedResponses {
     if (cached && cached.readAtMs > readAtMs) return 'none';
     if (!this.#deliveries.records(request.kind).includes(delivered)) return 'none';
     const version = versionOf(value);
-    const response = { value, readAtMs, absent: false, askedAtMs: Number.POSITIVE_INFINITY, final: false };
+    const response = { value, readAtMs, absent: false, askedAtMs: forever, final: false };
     return this.freshnessOf({ ...response, version, bytes: 0 }, request, limits);
   }
 
   /** The time until which `freshnessOf` returns 'fresh', unless something changes; on the forward clock. */
-  freshUntilMs<T>(cached: CachedResponse, request: ReadRequest<T>, limits: AgeLimits): number {
+  freshUntilMs<T>(cached: CachedResponse, request: ReadRequest<T>, limits: AgeLimits): ForwardMs {
     const { maxAgeMs, notBeforeMs } = limits;
     return freshUntilMs(cached, request.kind, { maxAgeMs, notBeforeMs, seen: this.#listedVersion(request) });
   }
@@ -134,7 +134,7 @@ export class CachedResponses {
   }
 
   /** The time of a request that is sent now, by which later deliveries are distinguished from earlier ones. */
-  requestTimeMs(): number {
+  requestTimeMs(): ForwardMs {
     return this.#deliveries.nextMs();
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, type ForwardMs, latest, longAgo, plus } from '../../clock.js';
 import type { Read } from '../read/read.js';
 import type { ReadRequest } from '../read/request.js';
 import type { RecordKind } from './freshness.js';
@@ -25,13 +25,13 @@ const tickMs = 1 / 1024;
  */
 export class DeliveryLog {
   readonly #clock: Clock;
-  readonly #latestMs = new Map<RecordKind, number>();
-  readonly #recordsOf = new Map<RecordKind, { readonly atMs: number; readonly read: Read<unknown> }[]>();
+  readonly #latestMs = new Map<RecordKind, ForwardMs>();
+  readonly #recordsOf = new Map<RecordKind, { readonly atMs: ForwardMs; readonly read: Read<unknown> }[]>();
   /** Records delivered up to then are no longer stored, or never were. */
-  readonly #droppedMs = new Map<RecordKind, number>();
-  readonly #detailMs = new Map<string, number>();
-  #droppedDetailMs = Number.NEGATIVE_INFINITY;
-  #nowMs = Number.NEGATIVE_INFINITY;
+  readonly #droppedMs = new Map<RecordKind, ForwardMs>();
+  readonly #detailMs = new Map<string, ForwardMs>();
+  #droppedDetailMs: ForwardMs = longAgo;
+  #nowMs: ForwardMs = longAgo;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -40,8 +40,8 @@ export class DeliveryLog {
   /**
    * Now on the forward clock, and later than any time returned before: order counts within a millisecond too.
    */
-  nextMs(): number {
-    this.#nowMs = Math.max(this.#clock.now(), this.#nowMs + tickMs);
+  nextMs(): ForwardMs {
+    this.#nowMs = latest(this.#clock.now(), plus(this.#nowMs, tickMs));
     return this.#nowMs;
   }
 
@@ -58,18 +58,21 @@ export class DeliveryLog {
   }
 
   /** True where a response to `request` that was requested at `askedAtMs` can lack a record delivered since. */
-  isLacking(askedAtMs: number, { kind, listedAs }: Pick<ReadRequest<unknown>, 'kind' | 'listedAs'>): boolean {
+  isLacking(
+    askedAtMs: ForwardMs,
+    { kind, listedAs }: Pick<ReadRequest<unknown>, 'kind' | 'listedAs'>,
+  ): boolean {
     const deliveredMs =
       listedAs === undefined
-        ? (this.#latestMs.get(kind) ?? Number.NEGATIVE_INFINITY)
+        ? (this.#latestMs.get(kind) ?? longAgo)
         : (this.#detailMs.get(listedAs) ?? this.#droppedDetailMs);
     // An instance of an earlier version shares no request time: NaN is not later than anything.
-    return deliveredMs > Number.NEGATIVE_INFINITY && !(askedAtMs > deliveredMs);
+    return deliveredMs > longAgo && !(askedAtMs > deliveredMs);
   }
 
   /** Records delivered since then, oldest first; null where not all of them are stored. */
-  since(kind: RecordKind, askedAtMs: number): readonly Read<unknown>[] | null {
-    if (!(askedAtMs > (this.#droppedMs.get(kind) ?? Number.NEGATIVE_INFINITY))) return null;
+  since(kind: RecordKind, askedAtMs: ForwardMs): readonly Read<unknown>[] | null {
+    if (!(askedAtMs > (this.#droppedMs.get(kind) ?? longAgo))) return null;
     return (this.#recordsOf.get(kind) ?? []).filter(({ atMs }) => atMs >= askedAtMs).map(({ read }) => read);
   }
 
@@ -84,7 +87,7 @@ export class DeliveryLog {
     this.#recordsOf.clear();
   }
 
-  #addDetail(name: string, atMs: number): void {
+  #addDetail(name: string, atMs: ForwardMs): void {
     this.#detailMs.delete(name);
     this.#detailMs.set(name, atMs);
     for (const [oldest, oldestMs] of this.#detailMs) {

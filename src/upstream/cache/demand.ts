@@ -1,13 +1,14 @@
+import type { ForwardMs } from '../../clock.js';
 /** A client's limit on the age of the cached responses that its operation is answered from (docs/behaviour.md 5.6). */
 export interface Demand {
   /** 0: no response that was requested before the operation came. */
   readonly maxAgeMs: number;
   /** When the operation came: ages are counted up to then. */
-  readonly atMs: number;
+  readonly atMs: ForwardMs;
 }
 
 /** True where the response is young enough by the clock. */
-export function isRecent({ maxAgeMs, atMs }: Demand, readAtMs: number): boolean {
+export function isRecent({ maxAgeMs, atMs }: Demand, readAtMs: ForwardMs): boolean {
   // A response that was read in the millisecond in which the operation came may have been read before it.
   return maxAgeMs > 0 && readAtMs >= atMs - maxAgeMs;
 }

@@ -1,3 +1,4 @@
+import { earliest, type ForwardMs, forever } from '../../clock.js';
 /** State of a cached value for a read at one moment; `gone`: the read would find another value, or ask upstream. */
 export type CacheState = 'fresh' | 'stale' | 'gone';
 
@@ -14,7 +15,7 @@ export interface Dependency {
   /** The state in which a read would find this very value now. The read itself decides by the same rule. */
   state(): CacheState;
   /** When it stops being fresh unless something changes, on the forward clock. */
-  freshUntilMs(): number;
+  freshUntilMs(): ForwardMs;
   /** Has the side effects of `times` reads: counts them, and revalidates the value where it is stale. */
   read(meter: ReadCounts, times: number): void;
 }
@@ -24,7 +25,7 @@ export function unchanged(version: () => unknown): Dependency {
   const noted = version();
   return {
     state: () => (version() === noted ? 'fresh' : 'gone'),
-    freshUntilMs: () => Number.POSITIVE_INFINITY,
+    freshUntilMs: () => forever,
     read: () => {},
   };
 }
@@ -39,7 +40,7 @@ const mostDependencies = 256;
  */
 export class Dependencies {
   readonly #reads = new Map<object, { readonly dependency: Dependency; times: number }>();
-  #endMs = Number.POSITIVE_INFINITY;
+  #endMs: ForwardMs = forever;
   #refusal: string | null = null;
 
   /** The reason why the answer may not be cached; null when it may. */
@@ -53,7 +54,7 @@ export class Dependencies {
   }
 
   /** When the answer changes by the clock alone, on the forward clock. */
-  get endMs(): number {
+  get endMs(): ForwardMs {
     return this.#endMs;
   }
 
@@ -67,7 +68,7 @@ export class Dependencies {
   }
 
   /** The answer holds up to this moment, and not after it. */
-  endsAfter(ms: number): void {
+  endsAfter(ms: ForwardMs): void {
     if (ms < this.#endMs) this.#endMs = ms;
   }
 
@@ -76,7 +77,7 @@ export class Dependencies {
   }
 
   /** State of the whole answer: as stale as its stalest dependency. */
-  state(nowMs: number): CacheState {
+  state(nowMs: ForwardMs): CacheState {
     if (this.#refusal !== null || nowMs > this.#endMs) return 'gone';
     let whole: CacheState = 'fresh';
     for (const { dependency } of this.#reads.values()) {
@@ -88,9 +89,9 @@ export class Dependencies {
   }
 
   /** When the answer stops being fresh unless something changes, on the forward clock. */
-  freshUntilMs(): number {
+  freshUntilMs(): ForwardMs {
     let untilMs = this.#endMs;
-    for (const { dependency } of this.#reads.values()) untilMs = Math.min(untilMs, dependency.freshUntilMs());
+    for (const { dependency } of this.#reads.values()) untilMs = earliest(untilMs, dependency.freshUntilMs());
     return untilMs;
   }
 

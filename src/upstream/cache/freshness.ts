@@ -1,4 +1,4 @@
-import { hourMs, minuteMs } from '../../clock.js';
+import { type ForwardMs, forever, hourMs, latest, minuteMs, plus } from '../../clock.js';
 import type { ReadScope } from '../read/read.js';
 import type { CachedResponse } from './response-cache.js';
 import type { ListedVersion } from './validators.js';
@@ -72,16 +72,16 @@ export function freshUntilMs(
   cached: CachedResponse,
   kind: RecordKind,
   { maxAgeMs, notBeforeMs, seen }: Omit<Wanted, 'nowMs'>,
-): number {
+): ForwardMs {
   const { readAtMs } = cached;
-  if (cached.absent) return readAtMs + Math.min(maxAgeMs ?? freshMs[kind], notFoundMs);
-  if (maxAgeMs !== undefined) return readAtMs + maxAgeMs;
-  if (notBeforeMs !== undefined || cached.final) return Number.POSITIVE_INFINITY;
+  if (cached.absent) return plus(readAtMs, Math.min(maxAgeMs ?? freshMs[kind], notFoundMs));
+  if (maxAgeMs !== undefined) return plus(readAtMs, maxAgeMs);
+  if (notBeforeMs !== undefined || cached.final) return forever;
   const isUnchanged = seen !== undefined && seen.version === cached.version;
-  return (isUnchanged ? Math.max(readAtMs, seen.atMs) : readAtMs) + freshMs[kind];
+  return plus(isUnchanged ? latest(readAtMs, seen.atMs) : readAtMs, freshMs[kind]);
 }
 
 interface Wanted extends Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs'> {
   readonly seen: ListedVersion | undefined;
-  readonly nowMs: number;
+  readonly nowMs: ForwardMs;
 }

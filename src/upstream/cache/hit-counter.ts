@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock, ForwardMs } from '../../clock.js';
 import type { ReadCounts } from './dependencies.js';
 
 /** Counts the reads that the cache answers: in the cost of each operation, and of one interface altogether. */
@@ -20,7 +20,7 @@ export class HitCounter {
   }
 
   /** Counts hits on a response that was read at `readAtMs` of the forward clock. */
-  countAged(meter: ReadCounts, readAtMs: number, as: 'cacheHits' | 'staleHits', times = 1): void {
+  countAged(meter: ReadCounts, readAtMs: ForwardMs, as: 'cacheHits' | 'staleHits', times = 1): void {
     this.count(meter, as, times);
     const ageS = Math.max(0, this.#clock.now() - readAtMs) / 1000;
     meter.oldestAgeS = Math.max(meter.oldestAgeS, ageS);

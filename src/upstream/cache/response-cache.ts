@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ForwardMs } from '../../clock.js';
 
 /** A cached response. */
 export interface CachedResponse {
@@ -6,12 +7,12 @@ export interface CachedResponse {
   readonly value: unknown;
   /** Upstream answered that the resource does not exist; there is no value. */
   readonly absent: boolean;
-  readonly readAtMs: number;
+  readonly readAtMs: ForwardMs;
   /**
    * The response holds all that upstream had at this time: when it was requested, or later where no record delivered
    * since concerns it.
    */
-  askedAtMs: number;
+  askedAtMs: ForwardMs;
   /** The response is immutable (docs/behaviour.md 5.5). */
   readonly final: boolean;
   /** The version that a list showed when this was requested; null where none had shown it. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, plus } from '../../clock.js';
 import type { BodySlot, SharedBodies, SharedBody } from '../../store/store.js';
 import { priorityRank } from '../read/read.js';
 import type { RequestControl } from '../resilience/coalesced-request.js';
@@ -64,7 +64,7 @@ export class SharedCacheEntry {
   async find(isUsable: (cached: CachedResponse) => boolean): Promise<CachedResponse | null> {
     const { bodies, clock, mostWaitMs } = this.#options;
     const { signal } = this.#control;
-    const untilMs = clock.now() + mostWaitMs;
+    const untilMs = plus(clock.now(), mostWaitMs);
     for (;;) {
       const { hasClaim } = await this.#slot;
       const cached = await this.cached();

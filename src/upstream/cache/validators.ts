@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
+import type { ForwardMs } from '../../clock.js';
 import type { CachePartition } from './response-cache.js';
 
 /** The version in which a list last showed a resource. */
 export interface ListedVersion {
   readonly version: string;
-  readonly atMs: number;
+  readonly atMs: ForwardMs;
 }
 
 /** The resources that a list shows, each with its name and version. */
@@ -28,7 +29,7 @@ export class Versions {
   }
 
   /** Another instance's list may be older than this one's: the later version stands. */
-  saw(listed: Listed, atMs: number): void {
+  saw(listed: Listed, atMs: ForwardMs): void {
     const versionsByName = this.#versionsByName() ?? new Map<string, ListedVersion>();
     for (const [listedAs, version] of listed) {
       if ((versionsByName.get(listedAs)?.atMs ?? Number.NEGATIVE_INFINITY) > atMs) continue;

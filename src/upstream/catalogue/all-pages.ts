@@ -1,3 +1,4 @@
+import { earliest } from '../../clock.js';
 import type { Page, Read } from '../read/read.js';
 
 const mostPages = 20;
@@ -16,7 +17,7 @@ export async function allPages<T extends { readonly id: string }>(
     for (const item of page.value.items) items.set(item.id, item);
     if (items.size === known) break;
     received += page.value.received;
-    readAtMs = Math.min(readAtMs, page.readAtMs);
+    readAtMs = earliest(readAtMs, page.readAtMs);
   }
   return { value: [...items.values()], readAtMs };
 }

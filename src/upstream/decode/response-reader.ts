@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { type ForwardMs, floorTo } from '../../clock.js';
 import type { Source } from '../../errors.js';
 import type { SharedBody } from '../../store/store.js';
 import { freezeAndMeasure } from '../cache/freeze.js';
@@ -76,7 +77,7 @@ export class ResponseReader {
     operationKey: object,
   ): Promise<CachedResponse | null> {
     // Instances share no order within a millisecond.
-    const times = { readAtMs, askedAtMs: Math.floor(askedAtMs), version };
+    const times = { readAtMs, askedAtMs: floorTo(1, askedAtMs), version };
     if (body === null) return absentAt(times);
     await this.slice(body.length, operationKey);
     try {
@@ -111,7 +112,7 @@ export class ResponseReader {
   }
 
   /** The version that was known here when another instance read the resource. */
-  #versionAt(readAtMs: number, listedAs: string | undefined): string | null {
+  #versionAt(readAtMs: ForwardMs, listedAs: string | undefined): string | null {
     const seen = listedAs === undefined ? undefined : this.#versions.seen(listedAs);
     return seen && seen.atMs <= readAtMs ? seen.version : null;
   }

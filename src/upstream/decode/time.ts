@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { MalformedValue, type Num } from './fields.js';
+import { asMoment, msOf, type UnixMs, type UnixS } from '../../clock.js';
+import { MalformedValue } from './fields.js';
 
 export interface ReadTime {
   /** Whole Unix seconds, rounded down. A leap second counts as the second before it. */
-  readonly unixS: number;
+  readonly unixS: UnixS;
   /** Decimal digits of the second, as in the source. */
   readonly digits: string;
   readonly leap: boolean;
@@ -26,7 +27,7 @@ export function readTime(text: string): ReadTime | null {
   const midnightMs = midnight(Number(year), Number(month), Number(day));
   if (midnightMs === null) return null;
   const secondOfDay = Number(hour) * 3600 + Number(minute) * 60 + (leap ? 59 : Number(second));
-  const unixS = midnightMs / 1000 + secondOfDay - offsetMinutes * 60;
+  const unixS: UnixS = asMoment(midnightMs / 1000 + secondOfDay - offsetMinutes * 60);
   // A leap second is the last second of a UTC day, whatever its offset from UTC is.
   if (leap && ((unixS % 86_400) + 86_400) % 86_400 !== 86_399) return null;
   return { unixS, digits, leap };
@@ -42,19 +43,19 @@ export const listTime = z
 /** Unix seconds; the field may also hold Unix milliseconds, or a text that `readTime` can read. */
 export const unixSeconds = z.unknown().optional().transform(secondsOf);
 
-function secondsOf(value: unknown): Num {
+function secondsOf(value: unknown): UnixS | null | MalformedValue {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'number' && Math.abs(value) < leastMs) return value;
+  if (typeof value === 'number' && Math.abs(value) < leastMs) return asMoment(value);
   const time = typeof value === 'number' || typeof value === 'string' ? readTime(String(value)) : null;
   if (!time) return new MalformedValue('Upstream sent a value that is not a time');
-  return time.unixS + Number(`0.${time.digits || '0'}`);
+  return asMoment(time.unixS + Number(`0.${time.digits || '0'}`));
 }
 
 function rfc3339Of(text: string): string {
   const time = readTime(text);
   if (!time) return text;
-  const whole = new Date(time.unixS * 1000).toISOString().slice(0, 17);
-  const second = time.leap ? '60' : new Date(time.unixS * 1000).toISOString().slice(17, 19);
+  const whole = new Date(msOf(time.unixS)).toISOString().slice(0, 17);
+  const second = time.leap ? '60' : new Date(msOf(time.unixS)).toISOString().slice(17, 19);
   return `${whole}${second}${time.digits === '' ? '' : `.${time.digits}`}Z`;
 }
 
@@ -66,8 +67,12 @@ const mostMs = 1e14;
 function unixTime(text: string): ReadTime | null {
   const [, whole = '', fraction = ''] = /^(\d{9,14})(?:\.(\d+))?$/.exec(text) ?? [];
   if (whole === '' || Number(whole) >= mostMs) return null;
-  if (Number(whole) < leastMs) return { unixS: Number(whole), digits: fraction, leap: false };
-  return { unixS: Number(whole.slice(0, -3)), digits: `${whole.slice(-3)}${fraction}`, leap: false };
+  if (Number(whole) < leastMs) return { unixS: asMoment(Number(whole)), digits: fraction, leap: false };
+  return {
+    unixS: asMoment(Number(whole.slice(0, -3))),
+    digits: `${whole.slice(-3)}${fraction}`,
+    leap: false,
+  };
 }
 
 const extended =
@@ -83,10 +88,10 @@ function offsetOf(zone: string): number | null {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-function midnight(year: number, month: number, day: number): number | null {
+function midnight(year: number, month: number, day: number): UnixMs | null {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   const same =
     date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return same ? date.getTime() : null;
+  return same ? asMoment(date.getTime()) : null;
 }

@@ -1,3 +1,5 @@
+import { limits } from '../../limits.js';
+
 /** Query parameters as the specs name them; undefined ones are not sent. */
 export type Parameters = Readonly<Record<string, string | number | undefined>>;
 
@@ -21,7 +23,7 @@ export function addressOf(path: string, parameters: Parameters): string {
  * servers remove dot segments from a path, and half a surrogate pair has no encoding.
  */
 export function segment(identifier: string): string | null {
-  if (/^\.{0,2}$/.test(identifier) || identifier.length > 512) return null;
+  if (/^\.{0,2}$/.test(identifier) || identifier.length > limits.identifierCharacters) return null;
   try {
     return encodeURIComponent(identifier);
   } catch {

@@ -1,3 +1,4 @@
+import { forever, longAgo, type UnixMs } from '../../clock.js';
 /**
  * Where the next page of a list begins that upstream pages by offset and orders by a time (docs/interfaces.md P4).
  * Offsets shift as records arrive or leave, so each page is pinned to the time that the one before has reached; an
@@ -5,13 +6,13 @@
  */
 export class KeysetPage {
   /** The time at which the page begins, in Unix milliseconds; infinite at an open end of the list. */
-  pinMs: number;
+  pinMs: UnixMs;
   offset = 0;
   readonly #order: 'asc' | 'desc';
 
-  constructor(order: 'asc' | 'desc', pinMs: number | null) {
+  constructor(order: 'asc' | 'desc', pinMs: UnixMs | null) {
     this.#order = order;
-    this.pinMs = pinMs ?? (order === 'asc' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
+    this.pinMs = pinMs ?? (order === 'asc' ? longAgo : forever);
   }
 
   /**
@@ -20,7 +21,7 @@ export class KeysetPage {
    * @param received records of the page, to be skipped where it did not get beyond its own beginning
    * @returns true where the next page begins at a later time in the order of the list
    */
-  advance(reachedMs: number | null, received: number): boolean {
+  advance(reachedMs: UnixMs | null, received: number): boolean {
     const isFurther =
       reachedMs !== null && (this.#order === 'asc' ? reachedMs > this.pinMs : reachedMs < this.pinMs);
     this.offset = isFurther ? 0 : this.offset + received;

@@ -1,4 +1,13 @@
-import { type Clock, dayMs } from '../../clock.js';
+import {
+  asMoment,
+  type Clock,
+  dayMs,
+  earliest,
+  type ForwardMs,
+  forever,
+  plus,
+  type UnixMs,
+} from '../../clock.js';
 import type { Page, Read } from '../read/read.js';
 import { allowsStaleIfError } from '../resilience/outcome.js';
 import { isTooLong, mostRequests, RangeStep, RangeSteps, seam, tooWide } from './range-step.js';
@@ -59,13 +68,14 @@ export class RangeSplitting {
 
   #stretchOf({ from, to, order }: RangedQuery): Stretch {
     const nowMs = this.#clock.wallMs();
-    const givenMs = to === undefined ? nowMs : Date.parse(to);
+    const givenMs = to === undefined ? nowMs : dateOf(to);
     // Assumed: nothing is dated more than a day ahead.
-    const endMs = order === 'desc' ? Math.min(givenMs, nowMs + dayMs) : givenMs;
-    const startMs = from === undefined ? (order === 'desc' ? endMs - openWidthMs : endMs) : Date.parse(from);
+    const endMs = order === 'desc' ? earliest(givenMs, plus(nowMs, dayMs)) : givenMs;
+    const openMs = order === 'desc' ? plus(endMs, -openWidthMs) : endMs;
+    const startMs = from === undefined ? openMs : dateOf(from);
     // An invalid time is left for upstream to refuse.
     return {
-      startMs: Number.isFinite(startMs) ? Math.min(startMs, endMs) : endMs,
+      startMs: Number.isFinite(startMs) ? earliest(startMs, endMs) : endMs,
       endMs,
       to: endMs < givenMs ? seam(endMs) : to,
     };
@@ -74,8 +84,8 @@ export class RangeSplitting {
 
 /** The range to split: all of it that can hold records. */
 interface Stretch {
-  readonly startMs: number;
-  readonly endMs: number;
+  readonly startMs: UnixMs;
+  readonly endMs: UnixMs;
   /** The end as the query wrote it; undefined for no end. */
   readonly to: string | undefined;
 }
@@ -97,7 +107,7 @@ async function pageOfPieces<Query extends RangedQuery, T>(
   const items = new Map<string, T>();
   const unreadable: string[] = [];
   let received = 0;
-  let readAtMs = Number.POSITIVE_INFINITY;
+  let readAtMs: ForwardMs = forever;
   /** Records in the pieces before this one. */
   let passed = 0;
   const page = (total: number | null, goesOn: boolean): Read<Page<T>> => {
@@ -127,7 +137,7 @@ async function pageOfPieces<Query extends RangedQuery, T>(
       rangeStep.requestsLeft--;
       const answer = await read(asked);
       part = answer.value;
-      readAtMs = Math.min(readAtMs, answer.readAtMs);
+      readAtMs = earliest(readAtMs, answer.readAtMs);
     } catch (error) {
       if (isTooLong(error)) {
         tooMuch.add(JSON.stringify(asked));
@@ -178,22 +188,24 @@ function nextPiece(
   { from, to }: Piece['range'],
 ): (widthMs: number) => Piece {
   const begin = query.order === 'desc' ? from : to;
-  return pieceAt(query, stretch, Date.parse(begin ?? ''), begin);
+  return pieceAt(query, stretch, dateOf(begin ?? ''), begin);
 }
 
 function pieceAt(
   { from, order }: RangedQuery,
   { endMs, startMs, to }: Stretch,
-  atMs: number,
+  atMs: UnixMs,
   begin: string | undefined,
 ): (widthMs: number) => Piece {
   return (widthMs) => {
     if (order === 'desc') {
       // Assumed: nothing in a list without a beginning is older than Unix time.
       const isLast = atMs - widthMs <= (from === undefined ? 0 : startMs);
-      return { range: { from: isLast ? from : seam(atMs - widthMs), to: begin ?? to }, isLast };
+      return { range: { from: isLast ? from : seam(plus(atMs, -widthMs)), to: begin ?? to }, isLast };
     }
     const isLast = from === undefined || atMs + widthMs >= endMs;
-    return { range: { from: begin ?? from, to: isLast ? to : seam(atMs + widthMs) }, isLast };
+    return { range: { from: begin ?? from, to: isLast ? to : seam(plus(atMs, widthMs)) }, isLast };
   };
 }
+
+const dateOf = (text: string): UnixMs => asMoment(Date.parse(text));

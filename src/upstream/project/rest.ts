@@ -1,3 +1,4 @@
+import type { UnixMs } from '../../clock.js';
 import { detailName } from '../cache/delivered.js';
 import { recordedMs, triggersListedMs } from '../cache/freshness.js';
 import { decodeOne } from '../decode/list.js';
@@ -172,7 +173,7 @@ function triggerList(query: TriggerQuery): ReadRequest<Page<WireTrigger>> {
  * more: after the day in which triggers may still become visible, or at once for one sensor at one moment, which is one
  * trigger.
  */
-function isImmutable(page: Page<WireTrigger>, query: TriggerQuery, readOnMs: number): boolean {
+function isImmutable(page: Page<WireTrigger>, query: TriggerQuery, readOnMs: UnixMs): boolean {
   const { to } = query;
   if (to === undefined || page.received !== page.items.length) return false;
   if (!page.items.every(({ status }) => status === 'closed')) return false;

@@ -1,3 +1,4 @@
+import { earliest } from '../../clock.js';
 import type { Page, Read } from '../read/read.js';
 import type { TriggerQuery } from './client.js';
 import type { WireTrigger } from './wire.js';
@@ -31,7 +32,7 @@ export function momentOfDelivered(
   }
   if (lastOf.size === 0) return null;
   const items = [...lastOf.values()].map(({ value }) => value);
-  const readAtMs = Math.min(...[...lastOf.values()].map((read) => read.readAtMs));
+  const readAtMs = earliest(...[...lastOf.values()].map((read) => read.readAtMs));
   return { value: { items, total: items.length, received: items.length }, readAtMs };
 }
 

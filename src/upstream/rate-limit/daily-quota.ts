@@ -1,11 +1,13 @@
-const slotMs = 600_000;
+import { asMoment, type ForwardMs, minuteMs } from '../../clock.js';
+
+const slotMs = 10 * minuteMs;
 const slotsPerDay = 144;
 // Clocks that agree to a second put their slot boundaries at the same times.
 const sameSlotMs = 1_000;
 
 /** Requests that were sent in the ten minutes before `untilMs`. */
 export interface SlotCount {
-  readonly untilMs: number;
+  readonly untilMs: ForwardMs;
   readonly count: number;
 }
 
@@ -20,18 +22,21 @@ export class DailyQuota {
     this.#perDay = perDay;
   }
 
-  add(now: number, count: number): void {
-    const slot = Math.floor(now / slotMs);
+  add(now: ForwardMs, count: number): void {
+    this.#addIn(Math.floor(now / slotMs), count);
+  }
+
+  #addIn(slot: number, count: number): void {
     this.#dropExpired(slot);
     this.#slots.set(slot, (this.#slots.get(slot) ?? 0) + count);
     this.#sum += count;
   }
 
   /** Takes over the counts of all instances, and what this one is about to send, unless it has counted more itself. */
-  learn(counts: readonly SlotCount[], now: number, pending: number): void {
+  learn(counts: readonly SlotCount[], now: ForwardMs, pending: number): void {
     const learnt = new DailyQuota(this.#perDay);
     for (const { untilMs, count } of counts.toSorted((one, other) => one.untilMs - other.untilMs))
-      learnt.add((Math.ceil((untilMs - sameSlotMs) / slotMs) - 1) * slotMs, count);
+      learnt.#addIn(Math.ceil((untilMs - sameSlotMs) / slotMs) - 1, count);
     learnt.add(now, pending);
     if (learnt.#sum < this.#sum) return;
     this.#slots = learnt.#slots;
@@ -41,21 +46,21 @@ export class DailyQuota {
   /** The share of the day that one of `parts` equal parts accounts for. */
   part(parts: number): DailyQuota {
     const part = new DailyQuota(Math.max(1, Math.floor(this.#perDay / parts)));
-    for (const [slot, count] of this.#slots) part.add(slot * slotMs, Math.ceil(count / parts));
+    for (const [slot, count] of this.#slots) part.#addIn(slot, Math.ceil(count / parts));
     return part;
   }
 
-  remaining(now: number): number {
+  remaining(now: ForwardMs): number {
     this.#dropExpired(Math.floor(now / slotMs));
     return Math.max(0, this.#perDay - this.#sum);
   }
 
-  readyAtMs(now: number, nth: number): number {
+  readyAtMs(now: ForwardMs, nth: number): ForwardMs {
     let missing = nth - this.remaining(now);
     for (const [slot, count] of this.#slots) {
       if (missing <= 0) break;
       missing -= count;
-      if (missing <= 0) return (slot + slotsPerDay + 1) * slotMs;
+      if (missing <= 0) return asMoment((slot + slotsPerDay + 1) * slotMs);
     }
     return now;
   }

@@ -1,4 +1,4 @@
-import { type Clock, minuteMs } from '../../clock.js';
+import { type Clock, earliest, type ForwardMs, latest, longAgo, minuteMs, plus } from '../../clock.js';
 import { DailyQuota, type SlotCount } from './daily-quota.js';
 import { RetryAfter } from './retry-after.js';
 import { type Rate, SlidingWindow, sendingAt } from './sliding-window.js';
@@ -30,7 +30,7 @@ export interface ObservedLimit {
   readonly perMinute?: number | undefined;
   readonly remaining?: number | undefined;
   /** When the window is full again. */
-  readonly resetAtMs?: number | undefined;
+  readonly resetAtMs?: ForwardMs | undefined;
 }
 
 /**
@@ -50,10 +50,13 @@ export class Limiter {
   #part: Part | null = null;
   #perMinute: number;
   #order = 0;
-  #lastSentMs = Number.NEGATIVE_INFINITY;
+  #lastSentMs: ForwardMs = longAgo;
   readonly #retryAfter = new RetryAfter();
-  #observedWindow: { readonly order: number; readonly remaining: number; readonly resetAtMs: number } | null =
-    null;
+  #observedWindow: {
+    readonly order: number;
+    readonly remaining: number;
+    readonly resetAtMs: ForwardMs;
+  } | null = null;
 
   constructor(clock: Clock, settings: RateLimitSettings) {
     this.#clock = clock;
@@ -89,10 +92,10 @@ export class Limiter {
    * When the `nth` request from now may be sent, at the latest. `keptToday` requests of the day are reserved for
    * others; `anyDay` ignores the daily quota. `hopeful` assumes that all requests in flight are answered now.
    */
-  readyAtMs(nth = 1, { keptToday = 0, hopeful = false, anyDay = false } = {}): number {
+  readyAtMs(nth = 1, { keptToday = 0, hopeful = false, anyDay = false } = {}): ForwardMs {
     const now = this.#clock.now();
     const part = this.#part;
-    return Math.max(
+    return latest(
       now,
       this.#slidingWindow.readyAtMs(this.whole, now, nth, hopeful),
       part?.slidingWindow.readyAtMs(this.#rate, now, nth, hopeful) ?? now,
@@ -124,7 +127,7 @@ export class Limiter {
   }
 
   /** When the whole burst can be sent again; null when it can now. */
-  get resetAtMs(): number | null {
+  get resetAtMs(): ForwardMs | null {
     const now = this.#clock.now();
     const readyMs = this.readyAtMs(this.burst);
     return readyMs > now ? readyMs : null;
@@ -142,7 +145,7 @@ export class Limiter {
     return {
       order,
       answered: () => {
-        sending.countedByMs = Math.min(sending.countedByMs, this.#clock.now());
+        sending.countedByMs = earliest(sending.countedByMs, this.#clock.now());
       },
       giveBack: () => {
         if (!this.#slidingWindow.remove(sending)) return;
@@ -162,14 +165,14 @@ export class Limiter {
    * Another instance has sent a request (docs/behaviour.md 8): it counts like one sent here. Call the returned function
    * with the time of its response.
    */
-  spentByPeer(atMs: number): (answeredAtMs: number) => void {
+  spentByPeer(atMs: ForwardMs): (answeredAtMs: ForwardMs) => void {
     const now = this.#clock.now();
-    const sending = sendingAt(Math.min(atMs, now));
+    const sending = sendingAt(earliest(atMs, now));
     this.#order++;
     this.#recordSent(sending.atMs);
     this.#slidingWindow.add(sending, now);
     return (answeredAtMs) => {
-      sending.countedByMs = Math.min(sending.countedByMs, Math.max(answeredAtMs, sending.atMs));
+      sending.countedByMs = earliest(sending.countedByMs, latest(answeredAtMs, sending.atMs));
     };
   }
 
@@ -212,12 +215,12 @@ export class Limiter {
   }
 
   /** Another instance was refused. `unnamedMs`: length of the pause where upstream named none. */
-  refusedAtPeer(untilMs: number, unnamedMs: number | null): void {
+  refusedAtPeer(untilMs: ForwardMs, unnamedMs: number | null): void {
     this.#retryAfter.refusedAtPeer(untilMs, unnamedMs);
   }
 
   /** End of the pause that upstream asked for; null when there is none, or it is over. */
-  get retryAfterUntilMs(): number | null {
+  get retryAfterUntilMs(): ForwardMs | null {
     return this.#clock.now() < this.#retryAfter.untilMs ? this.#retryAfter.untilMs : null;
   }
 
@@ -230,7 +233,7 @@ export class Limiter {
   }
 
   /** Another instance received this with the response to a request that it sent at `sentAtMs`. */
-  observedByPeer(sentAtMs: number, observed: ObservedLimit): void {
+  observedByPeer(sentAtMs: ForwardMs, observed: ObservedLimit): void {
     this.#observe(this.#order - this.#slidingWindow.sentSince(sentAtMs), observed);
   }
 
@@ -241,7 +244,8 @@ export class Limiter {
     if (this.#observedWindow && order < this.#observedWindow.order) return isOther;
     this.#observedWindow = { order, remaining, resetAtMs };
     return (
-      isOther || remaining < this.#perMinute - this.#slidingWindow.sentSince(this.#clock.now() - minuteMs)
+      isOther ||
+      remaining < this.#perMinute - this.#slidingWindow.sentSince(plus(this.#clock.now(), -minuteMs))
     );
   }
 
@@ -252,7 +256,7 @@ export class Limiter {
     return { perMinute: partOf(whole.perMinute, parts), burst: partOf(whole.burst, parts) };
   }
 
-  #windowReadyMs(now: number, nth: number): number {
+  #windowReadyMs(now: ForwardMs, nth: number): ForwardMs {
     const window = this.#observedWindow;
     if (!window || now >= window.resetAtMs) return now;
     // Requests sent after the observed one are not in its count.
@@ -260,12 +264,12 @@ export class Limiter {
     return nth > left ? window.resetAtMs : now;
   }
 
-  #recordSent(sentAtMs: number): void {
+  #recordSent(sentAtMs: ForwardMs): void {
     const now = this.#clock.now();
     if (now < this.#lastSentMs)
       for (const slidingWindow of [this.#slidingWindow, this.#part?.slidingWindow])
         slidingWindow?.setBack(now);
-    this.#lastSentMs = Math.max(Math.min(this.#lastSentMs, now), sentAtMs);
+    this.#lastSentMs = latest(earliest(this.#lastSentMs, now), sentAtMs);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../../clock.js';
+import { type Clock, earliest, type ForwardMs, minuteMs, plus } from '../../clock.js';
 import { type GatewayError, type Source, UpstreamRateLimited, UpstreamUnavailable } from '../../errors.js';
 import type { Store } from '../../store/store.js';
 import { interfaceName } from '../decode/response.js';
@@ -59,7 +59,7 @@ export class RateLimit {
     this.#longestWaitMs = {
       query: maxWaitMs,
       feed: Math.max(maxWaitMs, 30_000),
-      background: Math.max(maxWaitMs, 60_000),
+      background: Math.max(maxWaitMs, minuteMs),
     };
     this.#limiter = new Limiter(clock, rateLimit);
     this.#queue = new RequestQueue(clock, this.#limiter, (readyInMs) => this.#refusal(readyInMs));
@@ -117,10 +117,10 @@ export class RateLimit {
     const joinedMs = this.#clock.now();
     const { signal } = control;
     let maxWaitMs = Math.min(leftMs, this.#longestWaitMs[control.priority]);
-    let untilMs = joinedMs + maxWaitMs;
+    let untilMs = plus(joinedMs, maxWaitMs);
     let queued: QueuedRequest | undefined;
     control.raise = (raised, by) => {
-      untilMs = Math.min(untilMs, this.#clock.now() + this.#longestWaitMs[raised]);
+      untilMs = earliest(untilMs, plus(this.#clock.now(), this.#longestWaitMs[raised]));
       queued?.raise(raised, by, this.#longestWaitMs[raised]);
     };
     try {
@@ -145,7 +145,7 @@ export class RateLimit {
     }
   }
 
-  #learn({ status, headers }: ResponseHead, permit: Permit, sentAtMs: number): number | undefined {
+  #learn({ status, headers }: ResponseHead, permit: Permit, sentAtMs: ForwardMs): number | undefined {
     // docs/interfaces.md C8 documents these headers; their meaning on the project interface is not known.
     if (this.#source === 'CATALOGUE') {
       const observed = observedIn(headers, this.#clock);

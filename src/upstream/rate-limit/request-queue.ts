@@ -1,4 +1,4 @@
-import { type Clock, minuteMs, type Timer } from '../../clock.js';
+import { type Clock, type ForwardMs, latest, minuteMs, plus, type Timer } from '../../clock.js';
 import { onAbort } from '../http/abort.js';
 import { type Priority, priorities, priorityRank } from '../read/read.js';
 import { PeerQueues } from './cluster/peer-queues.js';
@@ -45,7 +45,7 @@ export class RequestQueue {
   readonly #scheduler = new Scheduler();
   readonly #reservation: Reservation;
   #serveTimer: Timer | undefined;
-  #yieldsUntilMs: number | null = null;
+  #yieldsUntilMs: ForwardMs | null = null;
   readonly #peers: PeerQueues;
 
   constructor(clock: Clock, limiter: Limiter, refusal: Refusal) {
@@ -159,13 +159,13 @@ export class RequestQueue {
   }
 
   /** Gives another instance time to send first where only that one waits at the priority whose turn it is. */
-  #yielding(readyMs: number, now: number): number {
+  #yielding(readyMs: ForwardMs, now: ForwardMs): ForwardMs {
     const next = this.#scheduler.next(this.#waitingAnywhere, this.#reservation.isOwed);
     if (readyMs > now || next === undefined || this.waiting[next] > 0) {
       this.#yieldsUntilMs = null;
       return readyMs;
     }
-    this.#yieldsUntilMs ??= now + Math.min(longestYieldMs, minuteMs / this.#limiter.perMinute / 10);
+    this.#yieldsUntilMs ??= plus(now, Math.min(longestYieldMs, minuteMs / this.#limiter.perMinute / 10));
     if (this.#yieldsUntilMs > now) return this.#yieldsUntilMs;
     this.#yieldsUntilMs = null;
     return now;
@@ -189,7 +189,7 @@ export class RequestQueue {
 
   #deadline(maxWaitMs: number, waiter: () => Waiter): Pick<Waiter, 'deadlineMs' | 'timer'> {
     const expire = () => this.#remove(waiter(), this.#refusal(this.#readyInMs(waiter())));
-    return { deadlineMs: this.#clock.now() + maxWaitMs, timer: this.#clock.timer(maxWaitMs, expire) };
+    return { deadlineMs: plus(this.#clock.now(), maxWaitMs), timer: this.#clock.timer(maxWaitMs, expire) };
   }
 
   #remove(waiter: Waiter, error: unknown): void {
@@ -227,7 +227,7 @@ export class RequestQueue {
     return this.#readyAtMs(priority, ahead, true) - this.#clock.now();
   }
 
-  #readyAtMs(priority: Priority, ahead: number, hopeful: boolean): number {
+  #readyAtMs(priority: Priority, ahead: number, hopeful: boolean): ForwardMs {
     const { burst, perDay } = this.#limiter;
     // Queries leave a fifth of the day to a feed; background requests leave half of the burst and of the day to both.
     const reserved = {
@@ -238,9 +238,9 @@ export class RequestQueue {
     const nth = 1 + ahead + Math.floor(burst * reserved.burst);
     const keptToday = Math.floor((perDay ?? 0) * reserved.today);
     const readyMs = this.#limiter.readyAtMs(nth, { keptToday, hopeful });
-    if (priority !== 'feed') return Math.max(readyMs, this.#reservation.othersReadyAtMs(nth, hopeful));
+    if (priority !== 'feed') return latest(readyMs, this.#reservation.othersReadyAtMs(nth, hopeful));
     // The share that queries leave is for the whole day: a feed does not take it at once.
-    return this.#waitingAnywhere.query > 0 ? Math.max(readyMs, this.#reservation.contestedAtMs) : readyMs;
+    return this.#waitingAnywhere.query > 0 ? latest(readyMs, this.#reservation.contestedAtMs) : readyMs;
   }
 }
 
@@ -250,7 +250,7 @@ const longestYieldMs = 100;
 interface Waiter {
   priority: Priority;
   operationKey: object;
-  deadlineMs: number;
+  deadlineMs: ForwardMs;
   timer: Timer;
   readonly grant: (permit: Permit) => void;
   readonly refuse: (error: unknown) => void;

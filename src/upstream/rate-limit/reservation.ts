@@ -1,4 +1,4 @@
-import { type Clock, minuteMs } from '../../clock.js';
+import { type Clock, type ForwardMs, latest, longAgo, minuteMs, plus } from '../../clock.js';
 import type { Limiter } from './limiter.js';
 
 /** docs/behaviour.md 5.2: the share of the budget that a feed is guaranteed. */
@@ -9,7 +9,7 @@ const creditShare = reservedShare * (13 / 12);
 const maxCredit = 2;
 const maxAhead = 2;
 // A feed that has not asked for this long has no subscriber.
-const idleMs = 300_000;
+const idleMs = 5 * minuteMs;
 
 /**
  * Guarantees a feed a fifth of every minute, not only of what is left of it. Queries can take a whole burst, of which a
@@ -22,8 +22,8 @@ export class Reservation {
   readonly #clock: Clock;
   readonly #limiter: Limiter;
   #credit = 1;
-  #creditAtMs: number;
-  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #creditAtMs: ForwardMs;
+  #askedAtMs: ForwardMs = longAgo;
 
   constructor(clock: Clock, limiter: Limiter) {
     this.#clock = clock;
@@ -46,10 +46,10 @@ export class Reservation {
   }
 
   /** When the feed may be served although queries wait: up to `maxAhead` requests ahead of its credit. */
-  get contestedAtMs(): number {
+  get contestedAtMs(): ForwardMs {
     this.#accrue();
     const missing = Math.max(0, -maxAhead - this.#credit);
-    return this.#creditAtMs + (missing * minuteMs) / (this.#limiter.perMinute * creditShare);
+    return plus(this.#creditAtMs, (missing * minuteMs) / (this.#limiter.perMinute * creditShare));
   }
 
   /**
@@ -70,7 +70,7 @@ export class Reservation {
   /**
    * When other priorities may be given the `nth` permit from now, so that a feed still gets each of its own in time.
    */
-  othersReadyAtMs(nth: number, hopeful: boolean): number {
+  othersReadyAtMs(nth: number, hopeful: boolean): ForwardMs {
     const { perMinute } = this.#limiter;
     const count = Math.floor(perMinute * reservedShare);
     const everyMs = minuteMs / (perMinute * creditShare);
@@ -81,7 +81,7 @@ export class Reservation {
     let readyMs = now;
     for (let part = 1; part <= parts; part++) {
       const reserved = Math.ceil((count * part) / parts);
-      readyMs = Math.max(readyMs, readyAtMs(reserved) - reserved * everyMs);
+      readyMs = latest(readyMs, plus(readyAtMs(reserved), -reserved * everyMs));
     }
     return readyMs;
   }

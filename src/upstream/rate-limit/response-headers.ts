@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Clock, dayMs, hourMs, minuteMs } from '../../clock.js';
+import { asMoment, type Clock, dayMs, hourMs, minuteMs, plus, type UnixMs } from '../../clock.js';
 import type { ObservedLimit } from './limiter.js';
 
 // docs/interfaces.md C8: the highest tier.
@@ -11,14 +11,14 @@ const highestPerMinute = 1_000;
  */
 export function refusedForMs(
   headers: IncomingHttpHeaders,
-  wallMs: number,
+  wallMs: UnixMs,
   overLimit: boolean,
 ): number | null {
   const waitMs = retryAfterMs(headers, wallMs) ?? (overLimit ? resetInMs(headers, wallMs, hourMs) : null);
   return waitMs === null ? null : Math.min(Math.max(waitMs, 1000), hourMs);
 }
 
-function retryAfterMs(headers: IncomingHttpHeaders, wallMs: number): number | null {
+function retryAfterMs(headers: IncomingHttpHeaders, wallMs: UnixMs): number | null {
   const text = headers['retry-after']?.trim();
   if (!text) return null;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
@@ -46,13 +46,13 @@ export function observedIn(
     limit !== undefined && limit >= 1 && limit <= highestPerMinute && (resetMs ?? 0) <= longest(minuteMs);
   const perMinute = ofMinute ? Math.floor(limit) : undefined;
   if (remaining === undefined || (limit !== undefined && remaining > limit)) return { perMinute };
-  return { perMinute, remaining, resetAtMs: clock.now() + Math.min(resetMs ?? minuteMs, hourMs) };
+  return { perMinute, remaining, resetAtMs: plus(clock.now(), Math.min(resetMs ?? minuteMs, hourMs)) };
 }
 
 // Assumed: X-RateLimit-Reset is seconds from now when small, a Unix time in seconds when large, one in milliseconds
 // when larger; docs/interfaces.md C8 gives no unit. Of several readings the one that suits the window is taken, and
 // none that is more than a day off.
-function resetInMs(headers: IncomingHttpHeaders, wallMs: number, windowMs: number): number | null {
+function resetInMs(headers: IncomingHttpHeaders, wallMs: UnixMs, windowMs: number): number | null {
   const value = count(headers['x-ratelimit-reset']);
   if (value === undefined) return null;
   const readings = [
@@ -71,8 +71,8 @@ function longest(windowMs: number): number {
 }
 
 /** Upstream's clock, which may differ from ours, as its `Date` header shows it; then our own. */
-function clocks(headers: IncomingHttpHeaders, wallMs: number): readonly number[] {
-  const dateMs = Date.parse(headers.date ?? '');
+function clocks(headers: IncomingHttpHeaders, wallMs: UnixMs): readonly UnixMs[] {
+  const dateMs: UnixMs = asMoment(Date.parse(headers.date ?? ''));
   return Number.isNaN(dateMs) ? [wallMs] : [dateMs, wallMs];
 }
 

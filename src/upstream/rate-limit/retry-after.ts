@@ -1,29 +1,29 @@
-import { minuteMs } from '../../clock.js';
+import { type ForwardMs, latest, longAgo, minuteMs, plus } from '../../clock.js';
 
 // Assumed: a refusal that names no time is over in seconds; when it is not, the next wait is twice as long.
 const shortestUnnamedMs = 5_000;
 
 /** The pause after upstream's refusals: when it ends (docs/behaviour.md 5.1), and how slowly sending restarts. */
 export class RetryAfter {
-  untilMs = Number.NEGATIVE_INFINITY;
+  untilMs: ForwardMs = longAgo;
   #unnamedMs = shortestUnnamedMs;
 
   /** `forMs` is null where upstream named no time. Returns the milliseconds that are left. */
-  refuse(now: number, forMs: number | null): number {
+  refuse(now: ForwardMs, forMs: number | null): number {
     if (forMs !== null) {
-      this.untilMs = Math.max(this.untilMs, now + forMs);
+      this.untilMs = latest(this.untilMs, plus(now, forMs));
     } else if (now >= this.untilMs) {
       // Requests refused during one pause are one refusal; a refusal soon after a pause doubles the next one.
       const soon = now < this.untilMs + minuteMs;
       this.#unnamedMs = soon ? Math.min(minuteMs, this.#unnamedMs * 2) : shortestUnnamedMs;
-      this.untilMs = now + this.#unnamedMs;
+      this.untilMs = plus(now, this.#unnamedMs);
     }
     return this.untilMs - now;
   }
 
   /** Another instance was refused. `unnamedMs`: length of the pause where upstream named none. */
-  refusedAtPeer(untilMs: number, unnamedMs: number | null): void {
-    this.untilMs = Math.max(this.untilMs, untilMs);
+  refusedAtPeer(untilMs: ForwardMs, unnamedMs: number | null): void {
+    this.untilMs = latest(this.untilMs, untilMs);
     if (unnamedMs !== null) this.#unnamedMs = unnamedMs;
   }
 
@@ -32,11 +32,11 @@ export class RetryAfter {
    * burst.
    */
   readyAtMs(
-    now: number,
+    now: ForwardMs,
     nth: number,
-    { paceMs, lastSentMs }: { paceMs: number; lastSentMs: number },
-  ): number {
+    { paceMs, lastSentMs }: { paceMs: number; lastSentMs: ForwardMs },
+  ): ForwardMs {
     if (now > this.untilMs + minuteMs) return now;
-    return Math.max(this.untilMs, lastSentMs + paceMs) + (nth - 1) * paceMs;
+    return plus(latest(this.untilMs, plus(lastSentMs, paceMs)), (nth - 1) * paceMs);
   }
 }

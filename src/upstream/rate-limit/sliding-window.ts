@@ -1,4 +1,4 @@
-import { minuteMs } from '../../clock.js';
+import { earliest, type ForwardMs, latest, minuteMs, plus } from '../../clock.js';
 /** The rate that upstream permits at the moment. */
 export interface Rate {
   readonly perMinute: number;
@@ -6,9 +6,9 @@ export interface Rate {
 }
 
 export interface Sending {
-  atMs: number;
+  atMs: ForwardMs;
   /** Upstream has counted the request by then. */
-  countedByMs: number;
+  countedByMs: ForwardMs;
 }
 
 // Upstream's clock and arithmetic differ from ours: nothing is sent at the very edge of the limit.
@@ -16,8 +16,8 @@ const marginMs = 250;
 // Assumed: a request has reached upstream two seconds after its sending, even where it is answered much later.
 const latestCountMs = 2_000;
 
-export function sendingAt(atMs: number): Sending {
-  return { atMs, countedByMs: atMs + latestCountMs };
+export function sendingAt(atMs: ForwardMs): Sending {
+  return { atMs, countedByMs: plus(atMs, latestCountMs) };
 }
 
 /** Requests of the last minute, and when the rate permits the next. */
@@ -25,7 +25,7 @@ export class SlidingWindow {
   /** In the order of their sending. */
   #sent: Sending[] = [];
 
-  add(sending: Sending, now: number): void {
+  add(sending: Sending, now: ForwardMs): void {
     this.#dropExpired(now);
     let at = this.#sent.length;
     while (at > 0 && (this.#sent[at - 1]?.atMs ?? 0) > sending.atMs) at--;
@@ -40,15 +40,15 @@ export class SlidingWindow {
   }
 
   /** The machine's clock was set back: requests dated in the future have already been sent. */
-  setBack(now: number): void {
+  setBack(now: ForwardMs): void {
     for (const sending of this.#sent) {
-      sending.atMs = Math.min(sending.atMs, now);
-      sending.countedByMs = Math.min(sending.countedByMs, now + latestCountMs);
+      sending.atMs = earliest(sending.atMs, now);
+      sending.countedByMs = earliest(sending.countedByMs, plus(now, latestCountMs));
     }
   }
 
   /** Number of requests sent at that time or after it. */
-  sentSince(atMs: number): number {
+  sentSince(atMs: ForwardMs): number {
     return this.#sent.filter((sending) => sending.atMs >= atMs).length;
   }
 
@@ -60,20 +60,18 @@ export class SlidingWindow {
   }
 
   /** `hopeful` assumes that all requests in flight are answered now. */
-  readyAtMs(rate: Rate, now: number, nth: number, hopeful: boolean): number {
-    let readyMs = now + spanMs(rate, nth);
+  readyAtMs(rate: Rate, now: ForwardMs, nth: number, hopeful: boolean): ForwardMs {
+    let readyMs = plus(now, spanMs(rate, nth));
     // Up to the burst there is nothing to wait for.
     for (let back = Math.max(1, rate.burst - nth + 1); back <= this.#sent.length; back++) {
       const countedByMs = this.#sent[this.#sent.length - back]?.countedByMs ?? now;
-      readyMs = Math.max(
-        readyMs,
-        (hopeful ? Math.min(countedByMs, now) : countedByMs) + spanMs(rate, back + nth),
-      );
+      const countedMs = hopeful ? earliest(countedByMs, now) : countedByMs;
+      readyMs = latest(readyMs, plus(countedMs, spanMs(rate, back + nth)));
     }
     return readyMs;
   }
 
-  #dropExpired(now: number): void {
+  #dropExpired(now: ForwardMs): void {
     const horizonMs = now - minuteMs - marginMs;
     const first = this.#sent.findIndex(({ countedByMs }) => countedByMs > horizonMs);
     this.#sent.splice(0, first < 0 ? this.#sent.length : first);

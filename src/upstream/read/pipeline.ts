@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { type ForwardMs, longAgo } from '../../clock.js';
 import {
   BadUserInput,
   GatewayError,
@@ -227,7 +228,7 @@ export class Pipeline {
   ): Promise<{ readonly cached: CachedResponse; readonly body: Buffer | null }> {
     // Taken before the request is sent: the response is of this version or a later one.
     const version = this.#cache.versionOf(request);
-    let askedAtMs = Number.NEGATIVE_INFINITY;
+    let askedAtMs: ForwardMs = longAgo;
     return this.#ask(address, request, control, scope.meter, {
       send: (http) => {
         shared?.sending();

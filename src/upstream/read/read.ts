@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../../clock.js';
 import type { Source } from '../../errors.js';
 import type { Demand } from '../cache/demand.js';
 import type { Dependencies, ReadCounts } from '../cache/dependencies.js';
@@ -21,7 +22,7 @@ export interface ReadScope {
    */
   readonly maxAgeMs?: number | undefined;
   /** The earliest read time that is accepted of a response, on the forward clock. */
-  readonly notBeforeMs?: number | undefined;
+  readonly notBeforeMs?: ForwardMs | undefined;
   /** The client's own demand on cached responses, beside these two limits. Immutable responses always meet it. */
   readonly demand?: Demand | undefined;
   /** Collects the cached values that the answer is made of, if the answer as a whole may be cached. */
@@ -63,7 +64,7 @@ export function noteRequestId({ requestIds }: CostMeter, id: string | null | und
  */
 export interface Read<T> {
   readonly value: T;
-  readonly readAtMs: number;
+  readonly readAtMs: ForwardMs;
 }
 
 /** A page of a list, however the interface pages. */
@@ -80,7 +81,7 @@ export interface Page<T> {
   /**
    * Read times of the elements that a feed delivered after the page was requested; the others are as old as the page.
    */
-  readonly readLater?: ReadonlyMap<T, number>;
+  readonly readLater?: ReadonlyMap<T, ForwardMs>;
 }
 
 /** True where no record follows this page. The total decides; without one, a page that is not full is the last. */
@@ -99,9 +100,9 @@ export interface InterfaceStatus {
   /** Null before the first request. */
   readonly reachable: boolean | null;
   /** When the last request that showed it ended; null before the first. */
-  readonly reachableAsOfMs: number | null;
+  readonly reachableAsOfMs: ForwardMs | null;
   readonly lastErrorCode: string | null;
-  readonly lastErrorAtMs: number | null;
+  readonly lastErrorAtMs: ForwardMs | null;
   readonly requestCount: number;
   readonly cacheHitCount: number;
   readonly rateLimit: RateLimitStatus;
@@ -114,15 +115,15 @@ export interface RateLimitStatus {
   /** Left of the daily quota; null where there is none. */
   readonly remainingToday: number | null;
   /** When the whole burst can be sent again; null when it can now. */
-  readonly resetAtMs: number | null;
+  readonly resetAtMs: ForwardMs | null;
 }
 
 /** State of an interface under one key that only operators see. */
 export interface UpstreamStatus extends InterfaceStatus {
   /** When the circuit breaker admits the next read (docs/behaviour.md 5.11); null while the circuit is closed. */
-  readonly circuitOpenUntilMs: number | null;
+  readonly circuitOpenUntilMs: ForwardMs | null;
   /** End of the pause that upstream asked for by 429 or `Retry-After`; null while there is none. */
-  readonly retryAfterUntilMs: number | null;
+  readonly retryAfterUntilMs: ForwardMs | null;
   /** Reads in the request queue. */
   readonly waiting: Readonly<Record<Priority, number>>;
 }

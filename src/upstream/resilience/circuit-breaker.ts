@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, type ForwardMs, plus } from '../../clock.js';
 import { type Source, UpstreamUnavailable } from '../../errors.js';
 import { interfaceName } from '../decode/response.js';
 
@@ -25,7 +25,7 @@ export class CircuitBreaker {
   readonly #source: Source;
   readonly #clock: Clock;
   #failures = 0;
-  #openUntilMs: number | null = null;
+  #openUntilMs: ForwardMs | null = null;
   #probing = false;
 
   constructor(source: Source, clock: Clock) {
@@ -34,7 +34,7 @@ export class CircuitBreaker {
   }
 
   /** When the next read is admitted; null while the circuit is closed. */
-  get retryAtMs(): number | null {
+  get retryAtMs(): ForwardMs | null {
     return this.#openUntilMs;
   }
 
@@ -58,7 +58,7 @@ export class CircuitBreaker {
           this.#failures++;
           // A read admitted before the circuit opened adds nothing: only the probe restarts the 10 s.
           if (probe || (this.#openUntilMs === null && this.#failures >= failuresToOpen)) {
-            this.#openUntilMs = this.#clock.now() + openMs;
+            this.#openUntilMs = plus(this.#clock.now(), openMs);
           }
         }
       },

@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../../clock.js';
 import { onAbort } from '../http/abort.js';
 import { type Priority, priorityRank, type ReadScope } from '../read/read.js';
 
@@ -44,7 +45,7 @@ export class CoalescedRequest<T> {
   /**
    * Waits for the result until the caller leaves. The most urgent waiter decides the request's priority in the queue.
    */
-  async join(scope: ReadScope, now: () => number): Promise<T> {
+  async join(scope: ReadScope, now: () => ForwardMs): Promise<T> {
     scope.signal.throwIfAborted();
     const joinedMs = now();
     const control = this.control;

@@ -1,3 +1,4 @@
+import { type ForwardMs, longAgo } from '../../clock.js';
 import {
   BadUserInput,
   GatewayError,
@@ -42,37 +43,37 @@ export function isDefinite(error: unknown): boolean {
 export class Condition {
   /** True where the last request was answered by a working interface; null before the first. */
   reachable: boolean | null = null;
-  reachableAsOfMs: number | null = null;
+  reachableAsOfMs: ForwardMs | null = null;
   /** The last request had no response at all. */
   silent = false;
   /**
    * When upstream last answered successfully, and so accepted the key; minus infinity once it has refused a client's
    * key.
    */
-  acceptedAtMs = Number.NEGATIVE_INFINITY;
+  acceptedAtMs: ForwardMs = longAgo;
   lastErrorCode: string | null = null;
-  lastErrorAtMs: number | null = null;
+  lastErrorAtMs: ForwardMs | null = null;
 
   /** Another instance saw the key refused, or may have: upstream has to accept it anew. */
   doubt(): void {
-    this.acceptedAtMs = Number.NEGATIVE_INFINITY;
+    this.acceptedAtMs = longAgo;
   }
 
-  succeeded(nowMs: number): void {
+  succeeded(nowMs: ForwardMs): void {
     this.reachable = true;
     this.reachableAsOfMs = nowMs;
     this.silent = false;
     this.acceptedAtMs = nowMs;
   }
 
-  failed(error: unknown, nowMs: number): void {
+  failed(error: unknown, nowMs: ForwardMs): void {
     if (!(error instanceof GatewayError) || !error.upstream) return;
     this.reachable = outcomeOf(error) !== 'failed';
     this.reachableAsOfMs = nowMs;
     this.silent = error.upstream.status === null;
     // A client's wrong argument is not a failure of the interface.
     if (error instanceof BadUserInput) return;
-    if (error instanceof Unauthenticated) this.acceptedAtMs = Number.NEGATIVE_INFINITY;
+    if (error instanceof Unauthenticated) this.acceptedAtMs = longAgo;
     this.lastErrorCode = error.code;
     this.lastErrorAtMs = nowMs;
   }

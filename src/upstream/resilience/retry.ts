@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import { type Clock, plus } from '../../clock.js';
 import { GatewayError, UpstreamRateLimited, UpstreamUnavailable } from '../../errors.js';
 
 export interface RetryOptions {
@@ -20,7 +20,7 @@ export async function withOneRetry<T>(
   { clock, random, budgetMs, signal, wanted }: RetryOptions,
   run: (leftMs: number) => Promise<T>,
 ): Promise<T> {
-  const untilMs = clock.now() + budgetMs;
+  const untilMs = plus(clock.now(), budgetMs);
   try {
     return await run(Number.POSITIVE_INFINITY);
   } catch (error) {

@@ -1,3 +1,4 @@
+import { asMoment, type UnixMs } from '../../../clock.js';
 import type { WireEvent } from '../../../upstream/catalogue/wire.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { Read } from '../../../upstream/read/read.js';
@@ -174,8 +175,12 @@ export class CatalogueScan implements Scan {
   }
 
   #window(until: number): Window {
-    const [near, far] = [this.#sign * this.frontier, this.#sign * until];
+    const [near, far] = [this.#dateOf(this.frontier), this.#dateOf(until)];
     return this.#sign < 0 ? { fromMs: far, toMs: near } : { fromMs: near, toMs: far };
+  }
+
+  #dateOf(place: number): UnixMs {
+    return asMoment(this.#sign * place);
   }
 
   #placesOf(reads: readonly Read<WireEvent>[]): number[] {

@@ -1,3 +1,4 @@
+import type { UnixMs } from '../../../clock.js';
 import { unchanged } from '../../../upstream/cache/dependencies.js';
 import type { CatalogueClient, CataloguePage, EventQuery } from '../../../upstream/catalogue/client.js';
 import type { WireEvent } from '../../../upstream/catalogue/wire.js';
@@ -10,8 +11,8 @@ import type { Pushdown } from './filter-pushdown.js';
 
 /** A span of origin times, in Unix milliseconds; infinite where it is open. */
 export interface Window {
-  readonly fromMs: number;
-  readonly toMs: number;
+  readonly fromMs: UnixMs;
+  readonly toMs: UnixMs;
 }
 
 /** The pushdown of a window besides its time span. */

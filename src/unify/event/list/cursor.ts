@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { asMoment, longAgo, minuteMs, type UnixMs } from '../../../clock.js';
 import { derived } from '../../derived.js';
 import { decodeCursor, encodeCursor } from '../../paging.js';
 import { Instant } from '../../time/instant.js';
 import type { LocatedEvent } from '../merge.js';
-import type { ProjectResume } from './project-reader.js';
+import type { ProjectResume, Straggler } from './project-reader.js';
 
 export type EventOrder = 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC';
 
@@ -28,13 +29,13 @@ export interface EventPosition extends EventSortKey {
 }
 
 /** Span around a cursor in which replaced solutions are recognised. */
-export const movesWithinMs = 120_000;
+export const movesWithinMs = 2 * minuteMs;
 
 export function encodePosition(order: EventOrder, position: EventPosition): string {
   const { originTime, key, delivered, project, pushdownName } = position;
   const resume = project && [
     project.horizonMs,
-    project.atMs,
+    project.readOnMs,
     project.pinMs,
     project.stragglers.flat(),
     project.lagMs,
@@ -97,21 +98,16 @@ function listOf(order: EventOrder): string {
   return `events ${order}`;
 }
 
+const date = z.number().transform((ms): UnixMs => asMoment(ms));
+
 const resumeShape = z
-  .tuple([
-    z.number(),
-    z.number(),
-    z.number().nullable(),
-    z.array(z.number()).max(64),
-    z.number().nullable(),
-    z.number(),
-  ])
-  .transform(([horizonMs, atMs, pinMs, stragglers, lagMs, isAssumed]): ProjectResume => {
-    const pairs = Array.from({ length: Math.floor(stragglers.length / 2) }, (_, index): [number, number] => [
-      stragglers[2 * index] ?? 0,
-      stragglers[2 * index + 1] ?? 0,
-    ]);
-    return { horizonMs, atMs, pinMs, stragglers: pairs, lagMs, isAssumed: isAssumed === 1 };
+  .tuple([date, date, date.nullable(), z.array(date).max(64), z.number().nullable(), z.number()])
+  .transform(([horizonMs, readOnMs, pinMs, stragglers, lagMs, isAssumed]): ProjectResume => {
+    const pairs = Array.from(
+      { length: Math.floor(stragglers.length / 2) },
+      (_, index): Straggler => [stragglers[2 * index] ?? longAgo, stragglers[2 * index + 1] ?? longAgo],
+    );
+    return { horizonMs, readOnMs, pinMs, stragglers: pairs, lagMs, isAssumed: isAssumed === 1 };
   });
 
 const shape = z.tuple([z.string(), z.string().nullable(), z.string(), resumeShape.nullable(), z.string()]);

@@ -1,3 +1,4 @@
+import { forever, longAgo, plus, type UnixMs } from '../../../clock.js';
 import { asId, type NetworkId } from '../../../upstream/decode/fields.js';
 import {
   type Box,
@@ -22,11 +23,11 @@ export interface Pushdown {
   /** The catalogue's radius search; undefined when it is not worth a query of its own. */
   readonly near: Near | undefined;
   /** Range of origin times in Unix milliseconds, look-ahead included; infinite without a bound. */
-  readonly fromMs: number;
-  readonly toMs: number;
+  readonly fromMs: UnixMs;
+  readonly toMs: UnixMs;
   /** Range of issue times of matching events. Records that decide on them by association can have any issue time. */
-  readonly issuedFromMs: number;
-  readonly issuedToMs: number;
+  readonly issuedFromMs: UnixMs;
+  readonly issuedToMs: UnixMs;
   /** Conditions on magnitude and network that upstream tests itself. */
   readonly selection: Selection;
   readonly reach: Reach;
@@ -54,10 +55,10 @@ export function pushdownOf(filter: EventFilter, reach: Reach, selection: Selecti
     boxes,
     near,
     selection,
-    fromMs: filter.from ? filter.from.ms - lookAheadMs : Number.NEGATIVE_INFINITY,
-    toMs: filter.to ? filter.to.ms + lookAheadMs : Number.POSITIVE_INFINITY,
-    issuedFromMs: filter.issuedFrom?.ms ?? Number.NEGATIVE_INFINITY,
-    issuedToMs: filter.issuedTo?.ms ?? Number.POSITIVE_INFINITY,
+    fromMs: filter.from ? plus(filter.from.ms, -lookAheadMs) : longAgo,
+    toMs: filter.to ? plus(filter.to.ms, lookAheadMs) : forever,
+    issuedFromMs: filter.issuedFrom?.ms ?? longAgo,
+    issuedToMs: filter.issuedTo?.ms ?? forever,
     reach,
     name: JSON.stringify([region ? boxes : null, near ?? null, selection, sameIdWithinS]),
   };

@@ -1,3 +1,4 @@
+import { type ForwardMs, floorTo, forever, longAgo, plus, type UnixMs } from '../../../clock.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { EventQuery } from '../../../upstream/project/client.js';
 import { KeysetPage } from '../../../upstream/project/keyset-page.js';
@@ -9,11 +10,11 @@ import { issuedMs } from '../merge.js';
 
 export interface IssueTimeScanOptions {
   /** Reads one page; a response read before `notBeforeMs` must not be used. */
-  readonly read: (query: EventQuery, notBeforeMs: number) => Promise<Read<Page<WireEvent>>>;
+  readonly read: (query: EventQuery, notBeforeMs: ForwardMs) => Promise<Read<Page<WireEvent>>>;
   readonly order: 'asc' | 'desc';
   /** Bounds of the issue time, both inclusive, in Unix milliseconds; infinite without a bound. */
-  readonly fromMs: number;
-  readonly toMs: number;
+  readonly fromMs: UnixMs;
+  readonly toMs: UnixMs;
   readonly bbox?: readonly [number, number, number, number] | undefined;
   readonly minMagnitude?: number | undefined;
 }
@@ -24,15 +25,15 @@ export interface IssueTimeScanOptions {
  */
 export class IssueTimeScan {
   /** All events issued between the beginning of the scan and this time are known; infinite at its end. */
-  reachedMs: number;
+  reachedMs: UnixMs;
   isDone = false;
   /** Upstream's count of events within the bounds, from the first page; null when it gives none. */
   total: number | null = null;
   pages = 0;
-  /** Read time of the last page, in Unix milliseconds. */
-  readAtMs = Number.NEGATIVE_INFINITY;
+  /** Read time of the last page. */
+  readAtMs: ForwardMs = longAgo;
   /** The pinned bound of each page, in scan order. */
-  readonly pins: number[] = [];
+  readonly pins: UnixMs[] = [];
   readonly #options: IssueTimeScanOptions;
   readonly #next: KeysetPage;
   /** Last event of an offset page; the next page must repeat it. */
@@ -42,7 +43,7 @@ export class IssueTimeScan {
     const { order, fromMs, toMs } = options;
     this.#options = options;
     this.#next = new KeysetPage(order, order === 'desc' ? toMs : fromMs);
-    this.reachedMs = order === 'desc' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    this.reachedMs = order === 'desc' ? forever : longAgo;
   }
 
   /** Reads the next page. */
@@ -59,7 +60,7 @@ export class IssueTimeScan {
       minMagnitude,
     };
     // Events issued between two offset pages shift the rest: an older response could miss some of them.
-    const notBeforeMs = offset > 0 ? this.readAtMs : Number.NEGATIVE_INFINITY;
+    const notBeforeMs = offset > 0 ? this.readAtMs : longAgo;
     const answer = await this.#options.read(query, notBeforeMs);
     const { value: page, readAtMs } = answer;
     this.pages++;
@@ -81,14 +82,14 @@ export class IssueTimeScan {
     }
     this.isDone = isLastPage(page, { offset: this.#next.offset, limit: largestPage.project });
     if (this.isDone) {
-      this.reachedMs = order === 'desc' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+      this.reachedMs = order === 'desc' ? longAgo : forever;
       return;
     }
     const reachedMs = page.items.map(issuedMs).findLast((ms) => ms !== null) ?? null;
     if (reachedMs !== null) this.reachedMs = reachedMs;
     const last = page.received > 1 ? (page.items.at(-1)?.id ?? null) : null;
     const isFurther = this.#next.advance(
-      reachedMs === null ? null : (Math.floor(reachedMs / 1000) + (order === 'desc' ? 2 : -1)) * 1000,
+      reachedMs === null ? null : plus(floorTo(1000, reachedMs), order === 'desc' ? 2000 : -1000),
       last === null ? page.received : page.received - 1,
     );
     this.#last = isFurther ? null : last;

@@ -1,4 +1,6 @@
+import { asMoment, type UnixMs } from '../../../clock.js';
 import { GatewayError, QueryTooComplex, type Source } from '../../../errors.js';
+import { limits } from '../../../limits.js';
 import { unreadableRecords } from '../../../upstream/decode/response.js';
 import type { UnifyContext } from '../../context.js';
 import { Instant } from '../../time/instant.js';
@@ -12,7 +14,7 @@ import { ListOrder } from './list-order.js';
 import { movedEvents } from './moved-events.js';
 import { originMs, type ProjectResume, tooManyRequests } from './project-reader.js';
 import { scanTargetOf } from './scan-target.js';
-import { catalogueScan, mostRequests, type ProjectScan, projectScan } from './scans.js';
+import { catalogueScan, type ProjectScan, projectScan } from './scans.js';
 
 export interface MergedScanRequest {
   readonly filter: EventFilter;
@@ -42,7 +44,7 @@ export interface ScannedPage {
   readonly stoppedAt: EventSortKey | null;
   /** All events read around the page: the marks in its cursors are made from them. */
   readonly known: readonly LocatedEvent[];
-  readonly resumeAt: (originMs: number) => ProjectResume | null;
+  readonly resumeAt: (originMs: UnixMs) => ProjectResume | null;
   /** Interfaces that failed, were not read to the end or sent records that cannot be read, so that the page may lack events; with the reason. */
   readonly failures: ReadonlyMap<Source, GatewayError>;
 }
@@ -97,7 +99,7 @@ class MergedScan {
       const found = known.filter((event) => this.#isOnPage(event, certain));
       const isEnd = certain > this.#listOrder.end || certain === Number.POSITIVE_INFINITY;
       if (found.length <= first && !isEnd) {
-        const wanted = Math.min(mostWanted, first + 1 - found.length);
+        const wanted = Math.min(limits.pageRecords, first + 1 - found.length);
         if (this.#isTooDense(known)) return 'too dense';
         if (this.#isTooMuch(known, wanted)) return 'too much';
         if (await this.#advance(known, wanted, certain)) continue;
@@ -134,7 +136,7 @@ class MergedScan {
   ): ScannedPage {
     const { first } = this.#request;
     const isFull = found.length > first;
-    const stoppedAt = { originTime: Instant.fromMs(this.#listOrder.sign * certain), key: null };
+    const stoppedAt = { originTime: Instant.fromMs(asMoment(this.#listOrder.sign * certain)), key: null };
     return {
       events: (isFull ? found.slice(0, first) : found).map((event) => ({
         event,
@@ -227,7 +229,7 @@ class MergedScan {
   #stop(exhausted: readonly [Source, Scan][], certain: number): boolean {
     const isBegun = certain > this.#listOrder.start && Number.isFinite(certain);
     for (const [source] of exhausted) {
-      const failure = tooManyRequests(source, mostRequests);
+      const failure = tooManyRequests(source, limits.eventPageRequests);
       if (isBegun) this.#failures.set(source, failure);
       else this.#fail(source, failure);
     }
@@ -243,7 +245,7 @@ class MergedScan {
       );
       if (hasRead !== false) isSettled = false;
       if (scan.isAssumed && !this.#failures.has(source)) {
-        this.#failures.set(source, tooManyRequests(source, mostRequests));
+        this.#failures.set(source, tooManyRequests(source, limits.eventPageRequests));
       }
     }
     return isSettled;
@@ -287,6 +289,3 @@ const mostWithinReach = 60;
 // Cost of merging one record, counted in values of an answer, for the event-loop slices: several lists in one operation
 // would otherwise block the event loop.
 const valuesPerMerge = 2;
-
-// Upper bound for the number of events that the length of a catalogue window is planned for.
-const mostWanted = 500;

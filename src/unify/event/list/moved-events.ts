@@ -1,3 +1,4 @@
+import { plus } from '../../../clock.js';
 import type { UnifyContext } from '../../context.js';
 import { type EventFilter, matchesFilter } from '../filter.js';
 import { issuedMs, type LocatedEvent } from '../merge.js';
@@ -26,7 +27,7 @@ export async function movedEvents(
     if (!event.project || !isNear || (issuedMs(event.project.value) ?? 0) <= horizonMs) continue;
     if (listOrder.isAhead(event) || listOrder.isDelivered(event) || !matchesFilter(filter, event)) continue;
     // Solutions up to the newest one shown when the scan began may have been on a page already.
-    const solutions = await solutionsSince(context, event.project.value.id, horizonMs + lateMs);
+    const solutions = await solutionsSince(context, event.project.value.id, plus(horizonMs, lateMs));
     if (solutions.some((solution) => listOrder.isAhead({ solution, key: event.key }))) moved.push(event);
   }
   return moved;

@@ -1,4 +1,4 @@
-import { dayMs } from '../../../clock.js';
+import { dayMs, floorTo, forever, longAgo, plus, type UnixMs } from '../../../clock.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
@@ -9,7 +9,7 @@ import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-re
 export interface ProjectScanOptions {
   readonly pushdown: Pushdown;
   /** Origin time, in milliseconds, at which the page begins; infinite at the beginning of the list. */
-  readonly startMs: number;
+  readonly startMs: UnixMs;
   readonly resume: ProjectResume | null;
 }
 
@@ -31,11 +31,7 @@ export class NewestFirst implements Scan {
     this.#options = options;
     this.isAssumed = resume?.isAssumed ?? false;
     this.#stragglers = [...(resume?.stragglers ?? [])];
-    this.#scans = reader.walks(
-      'desc',
-      floorSecond(pushdown.fromMs),
-      resume?.pinMs ?? Number.POSITIVE_INFINITY,
-    );
+    this.#scans = reader.walks('desc', floorSecond(pushdown.fromMs), resume?.pinMs ?? forever);
   }
 
   get records(): ReadonlyMap<string, Read<WireEvent>> {
@@ -87,15 +83,15 @@ export class NewestFirst implements Scan {
   }
 
   /** Resume state for the cursor of an event that began at `originMs`. */
-  resumeAt(originMs: number): ProjectResume | null {
-    const { horizonMs, atMs } = this.#reader;
-    if (horizonMs === Number.NEGATIVE_INFINITY) return null;
+  resumeAt(originMs: UnixMs): ProjectResume | null {
+    const { horizonMs, readOnMs } = this.#reader;
+    if (horizonMs === longAgo) return null;
     const known = this.#reader
       .known()
       .filter(([, origin]) => origin <= originMs + this.#options.pushdown.reach.lookAheadMs);
     const ahead = [...this.#reader.unread(this.#stragglers), ...known];
     const pins = [...new Set(this.#scans.flatMap((scan) => scan.pins))].sort((a, b) => a - b);
-    const base = { horizonMs, atMs, lagMs: null, isAssumed: this.isAssumed };
+    const base = { horizonMs, readOnMs, lagMs: null, isAssumed: this.isAssumed };
     const ways = pins.flatMap((pinMs, index) => {
       const stragglers = ahead.filter(([issued]) => issued > pinMs);
       const isPossible =
@@ -125,18 +121,18 @@ export class NewestFirst implements Scan {
     const { startMs, resume, pushdown } = this.#options;
     if (resume) return;
     const reached = Math.max(...this.#scans.map((scan) => scan.reachedMs));
-    if (reached > pushdown.issuedToMs) return this.#beginAt(pushdown.issuedToMs + 2000);
+    if (reached > pushdown.issuedToMs) return this.#beginAt(plus(pushdown.issuedToMs, 2000));
     if (!(reached > startMs) || (await this.#canReadSince(startMs, reached))) return;
     this.isAssumed = true;
-    return this.#beginAt(startMs + assumedLagMs);
+    return this.#beginAt(plus(startMs, assumedLagMs));
   }
 
-  async #beginAt(ms: number): Promise<void> {
+  async #beginAt(ms: UnixMs): Promise<void> {
     this.#scans = this.#reader.walks('desc', floorSecond(this.#options.pushdown.fromMs), floorSecond(ms));
     await this.#reader.advance(this.#scans);
   }
 
-  async #canReadSince(startMs: number, reached: number): Promise<boolean> {
+  async #canReadSince(startMs: UnixMs, reached: number): Promise<boolean> {
     const total = totalOf(this.#scans) ?? 0;
     if (total <= fewPages * largestPage.project) return true;
     const most = (this.#reader.left - fewPages) * largestPage.project;
@@ -145,7 +141,7 @@ export class NewestFirst implements Scan {
     const estimate =
       issued * ((this.#reader.horizonMs - startMs) / Math.max(1, this.#reader.horizonMs - reached));
     if (estimate > most * 4) return false;
-    const since = this.#reader.walks('desc', floorSecond(startMs), Number.POSITIVE_INFINITY);
+    const since = this.#reader.walks('desc', floorSecond(startMs), forever);
     await this.#reader.advance(since);
     return (totalOf(since) ?? 0) <= most;
   }
@@ -158,8 +154,8 @@ export class NewestFirst implements Scan {
 export const assumedLagMs = dayMs;
 
 /** Rounds down to whole seconds, with one second of margin: it is not documented how upstream compares fractions. */
-export function floorSecond(ms: number): number {
-  return Number.isFinite(ms) ? (Math.floor(ms / 1000) - 1) * 1000 : ms;
+export function floorSecond(ms: UnixMs): UnixMs {
+  return Number.isFinite(ms) ? plus(floorTo(1000, ms), -1000) : ms;
 }
 
 // Bounds the length of a cursor.

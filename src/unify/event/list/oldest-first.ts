@@ -1,3 +1,4 @@
+import { forever, latest, longAgo, minuteMs, plus, type UnixMs } from '../../../clock.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
@@ -14,7 +15,7 @@ export class OldestFirst implements Scan {
   isAssumed: boolean;
   readonly #reader: ProjectReader;
   readonly #options: ProjectScanOptions;
-  readonly #fromMs: number;
+  readonly #fromMs: UnixMs;
   #scans: IssueTimeScan[];
   /** Milliseconds from origin to issue; null while the scan still reads everything. */
   #lagMs: number | null;
@@ -27,11 +28,11 @@ export class OldestFirst implements Scan {
     this.isAssumed = resume?.isAssumed ?? false;
     this.#stragglers = [...(resume?.stragglers ?? [])];
     this.#lagMs = resume?.pinMs == null ? null : resume.lagMs;
-    this.#fromMs = floorSecond(Math.max(pushdown.fromMs, options.startMs));
+    this.#fromMs = floorSecond(latest(pushdown.fromMs, options.startMs));
     this.#scans =
       this.#lagMs === null
-        ? reader.walks('desc', this.#fromMs, Number.POSITIVE_INFINITY)
-        : reader.walks('asc', resume?.pinMs ?? this.#fromMs, Number.POSITIVE_INFINITY);
+        ? reader.walks('desc', this.#fromMs, forever)
+        : reader.walks('asc', resume?.pinMs ?? this.#fromMs, forever);
   }
 
   get records(): ReadonlyMap<string, Read<WireEvent>> {
@@ -80,10 +81,10 @@ export class OldestFirst implements Scan {
   }
 
   /** Resume state for the cursor of an event that began at `originMs`. */
-  resumeAt(originMs: number): ProjectResume | null {
-    const { horizonMs, atMs } = this.#reader;
-    if (horizonMs === Number.NEGATIVE_INFINITY) return null;
-    const needMs = originMs - this.#options.pushdown.reach.lookAheadMs;
+  resumeAt(originMs: UnixMs): ProjectResume | null {
+    const { horizonMs, readOnMs } = this.#reader;
+    if (horizonMs === longAgo) return null;
+    const needMs = plus(originMs, -this.#options.pushdown.reach.lookAheadMs);
     const ahead = this.#reader
       .known()
       .filter(([issued, origin]) => origin >= needMs && Number.isFinite(issued))
@@ -92,11 +93,11 @@ export class OldestFirst implements Scan {
     const unread = this.#reader.unread(this.#stragglers).filter(([, origin]) => origin >= needMs);
     const stragglers = [...unread, ...ahead.filter((event) => lagOf(event) > lagMs)];
     const pins = this.#lagMs === null ? [] : this.#scans.flatMap((scan) => scan.pins);
-    const pinMs = Math.max(...pins.filter((pin) => pin <= floorSecond(needMs)), Number.NEGATIVE_INFINITY);
+    const pinMs = latest(...pins.filter((pin) => pin <= floorSecond(needMs)), longAgo);
     return {
       horizonMs,
-      atMs,
-      pinMs: Math.max(pinMs === Number.NEGATIVE_INFINITY ? floorSecond(needMs) : pinMs, this.#issuedFrom()),
+      readOnMs,
+      pinMs: latest(pinMs === longAgo ? floorSecond(needMs) : pinMs, this.#issuedFrom()),
       stragglers,
       lagMs,
       isAssumed: this.isAssumed,
@@ -109,7 +110,7 @@ export class OldestFirst implements Scan {
   }
 
   /** Solutions issued before this do not match the filter. */
-  #issuedFrom(): number {
+  #issuedFrom(): UnixMs {
     return floorSecond(this.#options.pushdown.issuedFromMs);
   }
 
@@ -129,7 +130,7 @@ export class OldestFirst implements Scan {
         pages === 0,
       );
       if (pages === 0 && this.#scans.some((scan) => scan.reachedMs > issuedToMs)) {
-        this.#scans = this.#reader.walks('desc', this.#fromMs, floorSecond(issuedToMs + 2000));
+        this.#scans = this.#reader.walks('desc', this.#fromMs, floorSecond(plus(issuedToMs, 2000)));
         await this.#reader.advance(this.#scans);
       }
     }
@@ -138,11 +139,7 @@ export class OldestFirst implements Scan {
   async #assume(): Promise<void> {
     this.isAssumed = true;
     this.#lagMs = assumedLagMs;
-    this.#scans = this.#reader.walks(
-      'asc',
-      Math.max(this.#fromMs, this.#issuedFrom()),
-      Number.POSITIVE_INFINITY,
-    );
+    this.#scans = this.#reader.walks('asc', latest(this.#fromMs, this.#issuedFrom()), forever);
     await this.advance();
   }
 }
@@ -152,6 +149,6 @@ function lagOf(event: Straggler | undefined): number {
 }
 
 // A page of the list spans more than this, so a shorter lag would save no request.
-const shortestLagMs = 600_000;
+const shortestLagMs = 10 * minuteMs;
 
 const requestsForNewest = 2;

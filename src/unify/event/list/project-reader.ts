@@ -1,3 +1,14 @@
+import {
+  earliest,
+  type ForwardMs,
+  floorTo,
+  forever,
+  latest,
+  longAgo,
+  momentAt,
+  plus,
+  type UnixMs,
+} from '../../../clock.js';
 import { QueryTooComplex } from '../../../errors.js';
 import type { ProjectClient } from '../../../upstream/project/client.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
@@ -24,13 +35,14 @@ export interface Scan {
 /** Carried in a cursor, so that the next page resumes the project's list and does not restart it. */
 export interface ProjectResume {
   /** Issue time up to which the list was known when the scan began; solutions issued later are read again. */
-  readonly horizonMs: number;
+  readonly horizonMs: UnixMs;
   /**
-   * Time of that first read. Older responses must not be used: a replaced solution could be missing from both pages.
+   * Date of that first read, since the forward clock of another machine has another origin. Older responses must not be
+   * used: a replaced solution could be missing from both pages.
    */
-  readonly atMs: number;
+  readonly readOnMs: UnixMs;
   /** Issue time at which the scan resumes; null at its beginning. */
-  readonly pinMs: number | null;
+  readonly pinMs: UnixMs | null;
   /** Solutions outside the pinned range that the page has not reached yet. */
   readonly stragglers: readonly Straggler[];
   /** Oldest first only: the longest time from origin to issue, stragglers excepted. Null when it is not known. */
@@ -40,7 +52,7 @@ export interface ProjectResume {
 }
 
 /** Issue and origin time of a solution issued long after its earthquake; enough to find it again. */
-export type Straggler = readonly [issuedMs: number, originMs: number];
+export type Straggler = readonly [issuedMs: UnixMs, originMs: UnixMs];
 
 /** Reads pages of the project's events for one page of the graph, within a limit of requests. */
 export class ProjectReader {
@@ -48,16 +60,16 @@ export class ProjectReader {
   /** Names of the elements that could not be read. */
   readonly unreadable = new Set<string>();
   requests = 0;
-  horizonMs: number;
-  atMs: number;
+  horizonMs: UnixMs;
+  #atMs: ForwardMs;
   readonly #times = new Set<string>();
   readonly #context: UnifyContext;
   readonly #client: ProjectClient;
   readonly #pushdown: Pushdown;
   readonly #mostRequests: number;
   /** Time of the latest read that was not of the newest solutions. */
-  #readAtMs = Number.NEGATIVE_INFINITY;
-  #newestReadAtMs = Number.NEGATIVE_INFINITY;
+  #readAtMs: ForwardMs = longAgo;
+  #newestReadAtMs: ForwardMs = longAgo;
   /** True when the newest solutions were read after all other pages. Equal milliseconds count as not after. */
   #isSettled = true;
 
@@ -70,8 +82,15 @@ export class ProjectReader {
     this.#client = client;
     this.#pushdown = options.pushdown;
     this.#mostRequests = options.mostRequests;
-    this.horizonMs = options.resume?.horizonMs ?? Number.NEGATIVE_INFINITY;
-    this.atMs = options.resume?.atMs ?? Number.NEGATIVE_INFINITY;
+    this.horizonMs = options.resume?.horizonMs ?? longAgo;
+    const { clock } = context.tenant;
+    // An instance whose wall clock is ahead may have dated the read later than now.
+    this.#atMs = options.resume ? earliest(momentAt(clock, options.resume.readOnMs), clock.now()) : longAgo;
+  }
+
+  /** As in `ProjectResume`. */
+  get readOnMs(): UnixMs {
+    return this.#context.tenant.clock.wallMs(this.#atMs);
   }
 
   get left(): number {
@@ -79,8 +98,8 @@ export class ProjectReader {
   }
 
   /** One scan for each bounding box of the pushdown. */
-  walks(order: 'asc' | 'desc', fromMs: number, toMs: number): IssueTimeScan[] {
-    return this.#pushdown.boxes.map((bbox) => this.#scan(order, fromMs, toMs, bbox, this.atMs));
+  walks(order: 'asc' | 'desc', fromMs: UnixMs, toMs: UnixMs): IssueTimeScan[] {
+    return this.#pushdown.boxes.map((bbox) => this.#scan(order, fromMs, toMs, bbox, this.#atMs));
   }
 
   /**
@@ -91,16 +110,16 @@ export class ProjectReader {
     const pages = await Promise.all(scans.map((scan) => scan.next()));
     this.#add(pages.flat());
     const times = scans.map((scan) => scan.readAtMs);
-    if (areNewest) this.#newestReadAtMs = Math.min(...times);
+    if (areNewest) this.#newestReadAtMs = earliest(...times);
     else this.#hasRead(times);
-    if (this.horizonMs !== Number.NEGATIVE_INFINITY) return;
-    this.horizonMs = this.#newestMs() - lateMs;
-    this.atMs = Math.min(...times);
+    if (this.horizonMs !== longAgo) return;
+    this.horizonMs = plus(this.#newestMs(), -lateMs);
+    this.#atMs = earliest(...times);
   }
 
-  #newestMs(): number {
-    const issued = [...this.records.values()].map(({ value }) => issuedMs(value) ?? Number.NEGATIVE_INFINITY);
-    return Math.max(...issued);
+  #newestMs(): UnixMs {
+    const issued = [...this.records.values()].map(({ value }) => issuedMs(value) ?? longAgo);
+    return latest(...issued);
   }
 
   /**
@@ -108,19 +127,19 @@ export class ProjectReader {
    * here. False when they were already read after all other pages.
    */
   async readNews(): Promise<boolean> {
-    if (this.#isSettled || this.horizonMs === Number.NEGATIVE_INFINITY) return false;
+    if (this.#isSettled || this.horizonMs === longAgo) return false;
     this.#isSettled = true;
     let fromMs = this.horizonMs;
     let notBeforeMs = this.#readAtMs;
-    for (let isWhole = false; !isWhole; fromMs = this.#newestMs() - lateMs) {
+    for (let isWhole = false; !isWhole; fromMs = plus(this.#newestMs(), -lateMs)) {
       const before = this.#times.size;
       const scans = this.#pushdown.boxes.map((bbox) =>
-        this.#scan('desc', Math.floor(fromMs / 1000 - 1) * 1000, Number.POSITIVE_INFINITY, bbox, notBeforeMs),
+        this.#scan('desc', plus(floorTo(1000, fromMs), -1000), forever, bbox, notBeforeMs),
       );
       for (const scan of scans) await this.#readAll(scan);
       const times = scans.map((scan) => scan.readAtMs);
-      this.#newestReadAtMs = Math.min(...times);
-      notBeforeMs = Math.max(...times);
+      this.#newestReadAtMs = earliest(...times);
+      notBeforeMs = latest(...times);
       // A solution can also be replaced between two of these pages, so the read is repeated until nothing new appears.
       isWhole = scans.every((scan) => scan.pages === 1) || this.#times.size === before;
     }
@@ -140,16 +159,16 @@ export class ProjectReader {
   }
 
   /** Reads all solutions issued within about a second of `ms`, in every region. */
-  async readMoment(ms: number): Promise<void> {
-    const second = Math.floor(ms / 1000);
-    const scan = this.#scan('desc', (second - 1) * 1000, (second + 2) * 1000, undefined, this.atMs);
+  async readMoment(ms: UnixMs): Promise<void> {
+    const secondMs = floorTo(1000, ms);
+    const scan = this.#scan('desc', plus(secondMs, -1000), plus(secondMs, 2000), undefined, this.#atMs);
     await this.#readAll(scan);
     this.#hasRead([scan.readAtMs]);
   }
 
   /** A page read after the newest solutions may lack one that was replaced since, so those have to be read again. */
-  #hasRead(times: readonly number[]): void {
-    this.#readAtMs = Math.max(this.#readAtMs, ...times);
+  #hasRead(times: readonly ForwardMs[]): void {
+    this.#readAtMs = latest(this.#readAtMs, ...times);
     if (this.#readAtMs >= this.#newestReadAtMs) this.#isSettled = false;
   }
 
@@ -162,10 +181,10 @@ export class ProjectReader {
 
   #scan(
     order: 'asc' | 'desc',
-    fromMs: number,
-    toMs: number,
+    fromMs: UnixMs,
+    toMs: UnixMs,
     bbox: Pushdown['boxes'][number],
-    notBeforeMs: number,
+    notBeforeMs: ForwardMs,
   ): IssueTimeScan {
     return new IssueTimeScan({
       order,
@@ -175,16 +194,16 @@ export class ProjectReader {
       minMagnitude: this.#pushdown.selection.minMagnitude,
       read: async (query, pageNotBeforeMs) => {
         this.requests++;
-        const page = await this.#client.events(query, this.#scope(Math.max(notBeforeMs, pageNotBeforeMs)));
+        const page = await this.#client.events(query, this.#scope(latest(notBeforeMs, pageNotBeforeMs)));
         for (const name of page.value.unreadable ?? []) this.unreadable.add(name);
         return page;
       },
     });
   }
 
-  #scope(notBeforeMs: number): ReadScope {
+  #scope(notBeforeMs: ForwardMs): ReadScope {
     const { scope } = this.#context;
-    return notBeforeMs === Number.NEGATIVE_INFINITY ? scope : { ...scope, notBeforeMs };
+    return notBeforeMs === longAgo ? scope : { ...scope, notBeforeMs };
   }
 
   // Of two versions of an event the one issued later wins, whichever page was read first.
@@ -200,12 +219,12 @@ export class ProjectReader {
 
 // An event without an issue time cannot be found by one, so it sorts last.
 function timesOf(event: WireEvent): Straggler {
-  return [issuedMs(event) ?? Number.POSITIVE_INFINITY, originMs(event)];
+  return [issuedMs(event) ?? forever, originMs(event)];
 }
 
 /** Origin time; without an origin the issue time stands in for it. */
-export function originMs(event: WireEvent): number {
-  return projectSolution(event)?.originTime.ms ?? issuedMs(event) ?? Number.NEGATIVE_INFINITY;
+export function originMs(event: WireEvent): UnixMs {
+  return projectSolution(event)?.originTime.ms ?? issuedMs(event) ?? longAgo;
 }
 
 // Assumed: a solution that the list does not show yet is issued at most this long before the newest that it shows. Data

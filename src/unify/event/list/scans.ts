@@ -1,3 +1,5 @@
+import { asMoment } from '../../../clock.js';
+import { limits } from '../../../limits.js';
 import type { CatalogueClient } from '../../../upstream/catalogue/client.js';
 import type { ProjectClient } from '../../../upstream/project/client.js';
 import type { UnifyContext } from '../../context.js';
@@ -11,9 +13,6 @@ import { ProjectReader } from './project-reader.js';
 
 export type ProjectScan = NewestFirst | OldestFirst;
 
-/** Requests to each interface that one page may take: one burst of the project's rate limit (docs/interfaces.md P8). */
-export const mostRequests = 20;
-
 export function projectScan(
   context: UnifyContext,
   client: ProjectClient,
@@ -21,10 +20,14 @@ export function projectScan(
   pushdown: Pushdown,
 ): ProjectScan {
   const resume = listOrder.after?.project ?? null;
-  const reader = new ProjectReader(context, client, { pushdown, mostRequests, resume });
+  const reader = new ProjectReader(context, client, {
+    pushdown,
+    mostRequests: limits.eventPageRequests,
+    resume,
+  });
   const options = {
     pushdown,
-    startMs: listOrder.sign * (listOrder.start - listOrder.reach.lookAheadMs),
+    startMs: asMoment<'date in ms'>(listOrder.sign * (listOrder.start - listOrder.reach.lookAheadMs)),
     resume,
   };
   return listOrder.sign < 0 ? new NewestFirst(reader, options) : new OldestFirst(reader, options);
@@ -37,10 +40,14 @@ export function catalogueScan(
   pushdown: Pushdown,
 ): CatalogueScan {
   const { near, selection } = pushdown;
-  return new CatalogueScan(context, new CatalogueReader(context, client, { pushdown, mostRequests }), {
-    sign: listOrder.sign,
-    start: listOrder.start - listOrder.reach.lookAheadMs,
-    end: listOrder.end + listOrder.reach.lookAheadMs,
-    name: JSON.stringify([near, selection]),
-  });
+  return new CatalogueScan(
+    context,
+    new CatalogueReader(context, client, { pushdown, mostRequests: limits.eventPageRequests }),
+    {
+      sign: listOrder.sign,
+      start: listOrder.start - listOrder.reach.lookAheadMs,
+      end: listOrder.end + listOrder.reach.lookAheadMs,
+      name: JSON.stringify([near, selection]),
+    },
+  );
 }

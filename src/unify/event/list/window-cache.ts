@@ -1,3 +1,4 @@
+import { type ForwardMs, plus } from '../../../clock.js';
 import { unchanged } from '../../../upstream/cache/dependencies.js';
 import { freshMs, staleIfErrorMs } from '../../../upstream/cache/freshness.js';
 import type { Tenant, UnifyContext } from '../../context.js';
@@ -6,7 +7,7 @@ import type { Window } from './catalogue-window.js';
 export interface KnownWindow extends Window {
   /** Name of its pushdown. */
   readonly name: string;
-  readonly readAtMs: number;
+  readonly readAtMs: ForwardMs;
   /** Mean milliseconds between events. */
   readonly gapMs: number;
 }
@@ -74,8 +75,8 @@ export class WindowCache {
   }
 
   /** Time until which a window may be used for events before or after `ms`. */
-  usableUntilMs({ readAtMs }: KnownWindow, ms: number): number {
-    return readAtMs + (Number.isFinite(ms) ? freshMs.event : staleIfErrorMs);
+  usableUntilMs({ readAtMs }: KnownWindow, ms: number): ForwardMs {
+    return plus(readAtMs, Number.isFinite(ms) ? freshMs.event : staleIfErrorMs);
   }
 }
 

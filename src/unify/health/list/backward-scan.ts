@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../../../clock.js';
+import { dayMs, floorTo, hourMs, plus, type UnixMs } from '../../../clock.js';
 import { QueryTooComplex } from '../../../errors.js';
 import { earlier, Instant, later } from '../../time/instant.js';
 import { type HealthScan, type PositionedReport, type ScannedReports, scanHealthReports } from './scan.js';
@@ -70,9 +70,11 @@ export async function scanHealthReportsBackward(scan: BackwardHealthScan): Promi
 }
 
 /** Windows of the greatest length begin on a grid, so that overlapping ranges share them. */
-function startOf(end: Instant | null, lengthMs: number, nowMs: number): Instant {
+function startOf(end: Instant | null, lengthMs: number, nowMs: UnixMs): Instant {
   const endMs = end?.ms ?? nowMs;
-  return Instant.fromMs(lengthMs === longestRangeMs ? windowStartMs(endMs) : Math.floor(endMs - lengthMs));
+  return Instant.fromMs(
+    lengthMs === longestRangeMs ? windowStartMs(endMs) : floorTo(1, plus(endMs, -lengthMs)),
+  );
 }
 
 function isBefore(position: HealthPosition, limit: HealthPosition | null): boolean {

@@ -1,6 +1,8 @@
-import { dayMs, hourMs } from '../../../clock.js';
+import { dayMs, floorTo, hourMs, plus } from '../../../clock.js';
 import { BadUserInput } from '../../../errors.js';
+import { limits } from '../../../limits.js';
 import type { DeviceId } from '../../../upstream/decode/fields.js';
+import { largestPage } from '../../../upstream/page-sizes.js';
 import type { HealthQuery } from '../../../upstream/project/client.js';
 import type { UnifyContext } from '../../context.js';
 import {
@@ -32,9 +34,6 @@ export interface HealthListArgs extends PageArgs {
 
 export const defaultHealthReports = 100;
 
-/** Most upstream requests for one list; past them the list is cut, with a cursor to continue. */
-export const mostHealthRequests = 20;
-
 /**
  * Health reports of a sensor. Null when the project does not have the sensor.
  * @throws BadUserInput when `from` is after `to`
@@ -50,7 +49,7 @@ export async function listHealthReports(
   const read = readerOf(ctx, deviceId);
   if (!read) return null;
   const nowMs = ctx.clock.wallMs();
-  const scan = { read, from, to, nowMs, wanted: count, mostRequests: mostHealthRequests };
+  const scan = { read, from, to, nowMs, wanted: count, mostRequests: limits.healthPageRequests };
   const scanned = await ((orderBy === 'TIMESTAMP_DESC') === isBackward
     ? scanHealthReports({ ...scan, after: position })
     : scanHealthReportsBackward({ ...scan, before: position }));
@@ -106,14 +105,14 @@ export async function latestHealthReport(
       after: null,
       wanted: Number.POSITIVE_INFINITY,
       onlyLast: true,
-      mostRequests: mostHealthRequests,
+      mostRequests: limits.healthPageRequests,
     });
     return scanned?.reports.at(-1)?.report ?? null;
   };
-  const isQuietFor = (ms: number) => lastSeenAt !== null && ctx.hasPassed(lastSeenAt.ms + ms);
+  const isQuietFor = (ms: number) => lastSeenAt !== null && ctx.hasPassed(plus(lastSeenAt.ms, ms));
   if (!lastSeenAt || !isQuietFor(dayMs - hourMs)) return lastOf(null, null);
   // Rounded to whole hours, so that the query stays the same for an hour and its response can be cached.
-  const from = Instant.fromMs(Math.floor(lastSeenAt.ms / hourMs) * hourMs - dayMs);
+  const from = Instant.fromMs(plus(floorTo(hourMs, lastSeenAt.ms), -dayMs));
   const inOneWindow = !isQuietFor(5 * dayMs);
   // If `lastSeenAt` was wrong, the last 24 hours are read as well.
   return (
@@ -144,7 +143,10 @@ function decodePosition(value: unknown): HealthPosition | null {
   const timestamp = typeof time === 'string' ? Instant.parse(time) : null;
   if (!timestamp) return null;
   if (rank === null) return { timestamp, rank };
-  return typeof rank === 'number' && Number.isSafeInteger(rank) && rank >= 1 && rank <= 5000
+  return typeof rank === 'number' &&
+    Number.isSafeInteger(rank) &&
+    rank >= 1 &&
+    rank <= largestPage.healthReports
     ? { timestamp, rank }
     : null;
 }

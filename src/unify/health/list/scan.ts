@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../../../clock.js';
+import { dayMs, earliest, hourMs, plus, type UnixMs } from '../../../clock.js';
 import { UpstreamUnavailable } from '../../../errors.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { HealthQuery } from '../../../upstream/project/client.js';
@@ -16,7 +16,7 @@ export interface HealthScan {
   readonly from: Instant | null;
   /** Inclusive; null for now by upstream's clock. */
   readonly to: Instant | null;
-  readonly nowMs: number;
+  readonly nowMs: UnixMs;
   readonly after: HealthPosition | null;
   readonly wanted: number;
   /** True to decode only the last report of each page. */
@@ -66,7 +66,7 @@ async function scanPages(scan: HealthScan): Promise<ScannedPages | null> {
   const found: PositionedReport[] = [];
   const seam = new HealthSeam(scan.after);
   // Assumed: no sensor dates a report more than a day ahead. Windows beyond that would be empty.
-  const toMs = Math.min(scan.to ? ceilMs(scan.to) : scan.nowMs, scan.nowMs + dayMs);
+  const toMs = earliest(scan.to ? ceilMs(scan.to) : scan.nowMs, plus(scan.nowMs, dayMs));
   let start = startOf(scan, toMs);
   // End of the current window; `next_from` must be followed with the same `to`.
   let end: End | null = null;
@@ -106,41 +106,42 @@ function lastOf(scan: HealthScan, { value: { reports }, readAtMs }: Read<WireHea
 }
 
 interface Start {
-  readonly ms: number;
+  readonly ms: UnixMs;
   /** Undefined for upstream's default. */
   readonly text: string | undefined;
 }
 
 interface End {
-  readonly ms: number;
+  readonly ms: UnixMs;
   /** Undefined for now. */
   readonly text: string | undefined;
 }
 
-function endOf(scan: HealthScan, start: Start, toMs: number): End {
+function endOf(scan: HealthScan, start: Start, toMs: UnixMs): End {
   const ms = windowEndMs(start.ms, toMs);
   return { ms, text: ms < toMs ? textOf(ms) : lastEnd(scan, start.ms, toMs) };
 }
 
-function startOf({ from, to, nowMs, after }: HealthScan, toMs: number): Start {
+function startOf({ from, to, nowMs, after }: HealthScan, toMs: UnixMs): Start {
   const lower = from ?? (to ? to.plusMs(-dayMs) : null);
   const passed = after && afterStart(after);
   const start = passed && lower ? later(passed, lower) : (passed ?? lower);
-  if (!start) return { ms: nowMs - dayMs, text: undefined };
+  if (!start) return { ms: plus(nowMs, -dayMs), text: undefined };
   if (fitsMs(start)) return { ms: floorMs(start), text: start.toString() };
   // If upstream compares by the millisecond, it would drop later reports of the same millisecond.
-  return { ms: floorMs(start) - 1, text: textOf(Math.min(floorMs(start) - 1, toMs)) };
+  const ms = plus(floorMs(start), -1);
+  return { ms, text: textOf(earliest(ms, toMs)) };
 }
 
 // Starts one millisecond earlier: reports with the timestamp or millisecond of the last one are repeated and then
 // counted off.
 function afterStart({ timestamp, rank }: HealthPosition): Instant {
-  return rank === null ? timestamp : Instant.fromMs(floorMs(timestamp) - 1);
+  return rank === null ? timestamp : Instant.fromMs(plus(floorMs(timestamp), -1));
 }
 
 // Without `to`, equal queries about the present share one cached response. An hour of margin allows for clock
 // differences: the range must not exceed 7 days by upstream's clock.
-function lastEnd({ to }: HealthScan, startMs: number, toMs: number): string | undefined {
+function lastEnd({ to }: HealthScan, startMs: UnixMs, toMs: UnixMs): string | undefined {
   if (!to) return toMs - startMs <= longestRangeMs - hourMs ? undefined : textOf(toMs);
   return fitsMs(to) && floorMs(to) === toMs ? to.toString() : textOf(toMs);
 }
@@ -169,6 +170,6 @@ function cut(found: readonly PositionedReport[], wanted: number, more: boolean):
   return { reports: found.slice(0, wanted), more: more || found.length > wanted, reached: null };
 }
 
-function textOf(ms: number): string {
+function textOf(ms: UnixMs): string {
   return Instant.fromMs(ms).toString();
 }

@@ -1,4 +1,13 @@
-import { type Clock, dayMs, hourMs, minuteMs } from '../../../clock.js';
+import {
+  type Clock,
+  dayMs,
+  type ForwardMs,
+  forever,
+  hourMs,
+  longAgo,
+  minuteMs,
+  plus,
+} from '../../../clock.js';
 import { type Demand, isRecent } from '../../../upstream/cache/demand.js';
 import type { CacheState, Dependency, ReadCounts } from '../../../upstream/cache/dependencies.js';
 import type { DerivedCache } from '../../../upstream/cache/derived-cache.js';
@@ -52,7 +61,7 @@ const cacheKey = 'sensors';
 export class SensorListing<W> {
   readonly #options: ListingOptions<W>;
   #reading: Reading<W> | null = null;
-  #revalidateDueMs = Number.NEGATIVE_INFINITY;
+  #revalidateDueMs: ForwardMs = longAgo;
   #expectedPages = 1;
   /** Replaced by each `discard`. */
   #epoch: object = {};
@@ -186,7 +195,7 @@ export class SensorListing<W> {
   /** Discards the cached list and every reading in progress: no record read before this call is served again. */
   discard(): void {
     this.#options.derivedCache.delete(cacheKey);
-    this.#revalidateDueMs = Number.NEGATIVE_INFINITY;
+    this.#revalidateDueMs = longAgo;
     this.#epoch = {};
     const reading = this.#reading;
     this.#reading = null;
@@ -262,7 +271,7 @@ export class SensorListing<W> {
     if (isShared) this.#reading = null;
     if (reading.pages > 0) this.#expectedPages = reading.pages;
     const { clock, rateLimit } = this.#options;
-    this.#revalidateDueMs = clock.now() + revalidateEveryMs(reading.pages, rateLimit());
+    this.#revalidateDueMs = plus(clock.now(), revalidateEveryMs(reading.pages, rateLimit()));
     const { derivedCache } = this.#options;
     if (reading.complete) derivedCache.put(cacheKey, reading, reading.bytes);
     // A list that this key may no longer read must not be served from the cache either.
@@ -292,7 +301,7 @@ export class SensorListing<W> {
         if (this.#cachedFor() !== listed || !this.#options.mayServeCached()) return 'gone';
         return this.#ageMs(listed) <= freshMs ? 'fresh' : 'stale';
       },
-      freshUntilMs: () => listed.readAtMs + freshMs,
+      freshUntilMs: () => plus(listed.readAtMs, freshMs),
       read: (meter) => {
         this.#count(listed, meter);
         if (this.#ageMs(listed) > freshMs) this.#revalidate();
@@ -304,7 +313,7 @@ export class SensorListing<W> {
   #absence(): Dependency {
     return {
       state: () => ((this.#cachedFor() ?? this.#reading) ? 'gone' : 'fresh'),
-      freshUntilMs: () => Number.POSITIVE_INFINITY,
+      freshUntilMs: () => forever,
       read: () => {},
     };
   }
@@ -342,7 +351,7 @@ const nothing = {
   dropped: 0,
   pagesLeft: null,
   pages: 0,
-  readAtMs: Number.NEGATIVE_INFINITY,
+  readAtMs: longAgo,
 };
 
 const never = () => false;

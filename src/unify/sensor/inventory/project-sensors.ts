@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import type { ForwardMs } from '../../../clock.js';
 import type { Maybe } from '../../../maybe.js';
 import { freshMs as lifetimesMs } from '../../../upstream/cache/freshness.js';
 import { type DeviceId, known } from '../../../upstream/decode/fields.js';
@@ -115,7 +116,7 @@ function recentSingleReads(ctx: UnifyContext, keys: readonly DeviceKey[]): numbe
   return [...singles.keys()].filter((key) => !keys.includes(key)).length;
 }
 
-const createSingles = () => new Map<DeviceKey, number>();
+const createSingles = () => new Map<DeviceKey, ForwardMs>();
 
 async function readOne(ctx: UnifyContext, key: DeviceKey): Promise<ProjectRecord | null> {
   ctx.perTenant(createSingles).set(key, ctx.clock.now());

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../clock.js';
+import { type Clock, earliest, type ForwardMs, minuteMs } from '../../../clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../../errors.js';
 import type { Demand } from '../../../upstream/cache/demand.js';
 import { newCostMeter, type Priority, type Read, type ReadScope } from '../../../upstream/read/read.js';
@@ -15,7 +15,7 @@ export interface Listed<W> {
   readonly pagesLeft: number | null;
   readonly pages: number;
   /** Read time of the oldest page. */
-  readonly readAtMs: number;
+  readonly readAtMs: ForwardMs;
   /** The error because of which the list is incomplete; null while it is being read and when it is complete. */
   readonly failure: unknown;
 }
@@ -31,7 +31,7 @@ interface Waiter {
 const concurrentPages = 6;
 const mostPasses = 3;
 // Assumed: a reading is given up when the budget stays exhausted for longer than this, as with the daily quota.
-const longestStallMs = 600_000;
+const longestStallMs = 10 * minuteMs;
 
 /** One reading of a whole list, shared by all its waiters. */
 export class Reading<W> implements Listed<W> {
@@ -43,7 +43,7 @@ export class Reading<W> implements Listed<W> {
   failure: unknown = null;
   /** Estimated memory of the records, in bytes. */
   bytes = 0;
-  readAtMs: number;
+  readAtMs: ForwardMs;
   #outcome: WaitOutcome | null = null;
   readonly #source: PageSource<W>;
   readonly #clock: Clock;
@@ -206,7 +206,7 @@ export class Reading<W> implements Listed<W> {
         const page = await this.#source.read(index, this.#size, this.#scope());
         this.#signal.throwIfAborted();
         pass.take(page);
-        this.readAtMs = Math.min(this.readAtMs, page.readAtMs);
+        this.readAtMs = earliest(this.readAtMs, page.readAtMs);
         this.dropped += page.value.received - page.value.items.length;
         if (page.value.total === null) this.pages = Math.max(this.pages, index + 1);
         if (this.pagesLeft !== null) this.pagesLeft--;

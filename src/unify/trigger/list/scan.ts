@@ -1,4 +1,4 @@
-import { hourMs } from '../../../clock.js';
+import { earliest, type ForwardMs, floorTo, forever, hourMs, plus, type UnixMs } from '../../../clock.js';
 import { notConfigured } from '../../../errors.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { TriggerQuery } from '../../../upstream/project/client.js';
@@ -42,7 +42,7 @@ export interface ScannedTriggers {
   /** Upstream's count within the bounds of the first read; null when it gives none. */
   readonly total: number | null;
   /** Read time of the oldest page; infinite when nothing was read. */
-  readonly readAtMs: number;
+  readonly readAtMs: ForwardMs;
   /** Number of records of the pages that could not be read. */
   readonly unreadable: number;
 }
@@ -109,7 +109,7 @@ async function scanPages(scan: TriggerScan): Promise<ScannedPages> {
   let reached = scan.after;
   const next = new KeysetPage(scan.order, scan.after && pinOf(scan, scan.after.startTime));
   let total: number | null | undefined;
-  let oldestMs = Number.POSITIVE_INFINITY;
+  let oldestMs: ForwardMs = forever;
 
   for (let requests = 0; requests < scan.mostRequests; requests++) {
     const { pinMs, offset } = next;
@@ -128,7 +128,7 @@ async function scanPages(scan: TriggerScan): Promise<ScannedPages> {
       return { triggers, more: true, reached: last.position, total: total ?? null, readAtMs: oldestMs };
     }
     const { value: page, readAtMs } = answer;
-    oldestMs = Math.min(oldestMs, readAtMs);
+    oldestMs = earliest(oldestMs, readAtMs);
     if (total === undefined) total = page.total;
     const ends = isLastPage(page, query);
 
@@ -172,11 +172,10 @@ export function projectTriggers(ctx: UnifyContext): TriggerScan['read'] {
 // The whole millisecond that a page begins with, in the order of the list. A filtered scan is pinned to whole hours
 // when that still advances it: its queries then stay equal while triggers arrive, and those about the past are cached
 // as immutable (docs/behaviour.md 5.5).
-function pinOf({ order, keep }: TriggerScan, furthest: Instant, nearest?: Trigger): number {
+function pinOf({ order, keep }: TriggerScan, furthest: Instant, nearest?: Trigger): UnixMs {
   const exactMs = order === 'asc' ? floorMs(furthest) : ceilMs(furthest);
   if (!keep || !nearest) return exactMs;
-  const hours = floorMs(furthest) / hourMs;
-  const wholeMs = (order === 'asc' ? Math.floor(hours) : Math.floor(hours) + 1) * hourMs;
+  const wholeMs = plus(floorTo(hourMs, floorMs(furthest)), order === 'asc' ? 0 : hourMs);
   return inOrder(order, Instant.fromMs(wholeMs).compare(nearest.startTime)) > 0 ? wholeMs : exactMs;
 }
 

@@ -1,3 +1,4 @@
+import { latest } from '../../../clock.js';
 import { QueryTooComplex } from '../../../errors.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { UnifyContext } from '../../context.js';
@@ -33,7 +34,7 @@ export async function triggersIn(ctx: UnifyContext, spans: readonly Span[]): Pro
   } else if (apart.length > 1 && rest.length < mostRequests) {
     const parts = await Promise.all(
       rest.map((span) =>
-        read(ctx, { ...span, fromMs: Math.max(span.fromMs, readToMs) }, start.reached, mostRequests),
+        read(ctx, { ...span, fromMs: latest(span.fromMs, readToMs) }, start.reached, mostRequests),
       ),
     );
     if (parts.every(({ more }) => !more)) return [...triggers, ...parts.flatMap((part) => part.triggers)];

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../clock.js';
+import { type Clock, type ForwardMs, longAgo, plus } from '../../../clock.js';
 import type { Priority } from '../../read/read.js';
 
 // Instances repeat every second which priorities wait.
@@ -7,10 +7,10 @@ const waitsMs = 2_000;
 /** Priorities that wait for the same budget at other instances (docs/behaviour.md 8). */
 export class PeerQueues {
   readonly #clock: Clock;
-  readonly #untilMs: Record<Priority, number> = {
-    query: Number.NEGATIVE_INFINITY,
-    feed: Number.NEGATIVE_INFINITY,
-    background: Number.NEGATIVE_INFINITY,
+  readonly #untilMs: Record<Priority, ForwardMs> = {
+    query: longAgo,
+    feed: longAgo,
+    background: longAgo,
   };
 
   constructor(clock: Clock) {
@@ -18,11 +18,11 @@ export class PeerQueues {
   }
 
   waits(priority: Priority): void {
-    this.#untilMs[priority] = this.#clock.now() + waitsMs;
+    this.#untilMs[priority] = plus(this.#clock.now(), waitsMs);
   }
 
   served(priority: Priority): void {
-    this.#untilMs[priority] = Number.NEGATIVE_INFINITY;
+    this.#untilMs[priority] = longAgo;
   }
 
   /** Number of requests that wait here, plus one for each priority known to wait at another instance. */

@@ -1,4 +1,4 @@
-import { minuteMs } from '../../../clock.js';
+import { type ForwardMs, minuteMs, plus } from '../../../clock.js';
 
 interface ResponseReport {
   /** The journal of an instance. */
@@ -9,9 +9,16 @@ interface ResponseReport {
 /** Other instances' requests of the last minute, until their responses are reported. */
 export class PeerRequests {
   /** In the order of their sending. */
-  readonly #sent = new Map<string, { readonly atMs: number; readonly answered: (atMs: number) => void }>();
+  readonly #sent = new Map<
+    string,
+    { readonly atMs: ForwardMs; readonly answered: (atMs: ForwardMs) => void }
+  >();
 
-  sent({ by, number }: { by: string; number: number }, answered: (atMs: number) => void, atMs: number): void {
+  sent(
+    { by, number }: { by: string; number: number },
+    answered: (atMs: ForwardMs) => void,
+    atMs: ForwardMs,
+  ): void {
     for (const [name, sent] of this.#sent) {
       if (sent.atMs > atMs - minuteMs) break;
       this.#sent.delete(name);
@@ -19,10 +26,10 @@ export class PeerRequests {
     this.#sent.set(nameOf(by, number), { atMs, answered });
   }
 
-  answered({ by, answered }: ResponseReport, reportedAtMs: number): void {
+  answered({ by, answered }: ResponseReport, reportedAtMs: ForwardMs): void {
     for (const [number, agoMs] of answered) {
       const name = nameOf(by, number);
-      this.#sent.get(name)?.answered(reportedAtMs - agoMs);
+      this.#sent.get(name)?.answered(plus(reportedAtMs, -agoMs));
       this.#sent.delete(name);
     }
   }

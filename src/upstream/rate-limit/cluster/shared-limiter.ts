@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, minuteMs, type Timer } from '../../../clock.js';
+import { type Clock, type ForwardMs, longAgo, minuteMs, plus, type Timer } from '../../../clock.js';
 import type { Entered, Journal, JournalEntry, Store } from '../../../store/store.js';
 import { type Priority, priorities } from '../../read/read.js';
 import type { Limiter, ObservedLimit, Permit } from '../limiter.js';
@@ -36,8 +36,8 @@ export class SharedLimiter {
   /** Requests about to be sent. */
   #pending = 0;
   /** Requests not reported to other instances: their number, and the times of those in the last minute. */
-  #unreported: { count: number; atMs: number[] } = { count: 0, atMs: [] };
-  #reportedPauseUntilMs = Number.NEGATIVE_INFINITY;
+  #unreported: { count: number; atMs: ForwardMs[] } = { count: 0, atMs: [] };
+  #reportedPauseUntilMs: ForwardMs = longAgo;
   /** Distinguishes this journal's requests from those of other instances. */
   readonly #by = randomUUID();
   #number = 0;
@@ -120,7 +120,7 @@ export class SharedLimiter {
 
   /** Upstream refused: all instances pause. `isNamed`: upstream named the length of the pause. */
   paused(forMs: number, { isNamed, isAway }: { readonly isNamed: boolean; readonly isAway: boolean }): void {
-    const untilMs = this.#options.clock.now() + forMs;
+    const untilMs = plus(this.#options.clock.now(), forMs);
     // Requests refused during one pause are reported once.
     if (untilMs <= this.#reportedPauseUntilMs) return;
     this.#reportedPauseUntilMs = untilMs;
@@ -129,7 +129,7 @@ export class SharedLimiter {
   }
 
   /** Reports upstream's headers on the response to a request that was sent at `sentAtMs`. */
-  observed(sentAtMs: number, { perMinute, remaining, resetAtMs }: ObservedLimit): void {
+  observed(sentAtMs: ForwardMs, { perMinute, remaining, resetAtMs }: ObservedLimit): void {
     const now = this.#options.clock.now();
     const resetInMs = resetAtMs === undefined ? undefined : resetAtMs - now;
     void this.#journal.append(
@@ -156,7 +156,7 @@ export class SharedLimiter {
         for (const priority of entry.waiting) queue.waitsAtPeer(priority);
         break;
       case 'sent while partitioned':
-        for (const agoMs of entry.agoMs) limiter.spentByPeer(atMs - agoMs);
+        for (const agoMs of entry.agoMs) limiter.spentByPeer(plus(atMs, -agoMs));
         limiter.countOfPeers(entry.count);
         break;
       case 'waits':
@@ -165,14 +165,14 @@ export class SharedLimiter {
         break;
       case 'held':
         onHeld(entry.isAway);
-        limiter.refusedAtPeer(atMs + entry.forMs, entry.isNamed ? null : entry.forMs);
+        limiter.refusedAtPeer(plus(atMs, entry.forMs), entry.isNamed ? null : entry.forMs);
         queue.refuseHopeless();
         break;
       case 'observed': {
         const { sentAgoMs, perMinute, remaining, resetInMs } = entry;
-        const resetAtMs = resetInMs === undefined ? undefined : atMs + resetInMs;
+        const resetAtMs = resetInMs === undefined ? undefined : plus(atMs, resetInMs);
         // Errs towards an earlier request: then more requests count as sent since.
-        limiter.observedByPeer(atMs - sentAgoMs - clockSlackMs, { perMinute, remaining, resetAtMs });
+        limiter.observedByPeer(plus(atMs, -sentAgoMs - clockSlackMs), { perMinute, remaining, resetAtMs });
         break;
       }
     }
@@ -231,7 +231,7 @@ export class SharedLimiter {
         });
     }
     // Redis may have lost what was reported before.
-    this.#reportedPauseUntilMs = Number.NEGATIVE_INFINITY;
+    this.#reportedPauseUntilMs = longAgo;
     const { retryAfterUntilMs } = limiter;
     if (retryAfterUntilMs !== null) this.paused(retryAfterUntilMs - now, { isNamed: true, isAway: false });
   }

@@ -1,8 +1,8 @@
-import { type Clock, minuteMs } from '../../../clock.js';
+import { type Clock, type ForwardMs, minuteMs } from '../../../clock.js';
 
 interface Response {
   readonly number: number;
-  readonly atMs: number;
+  readonly atMs: ForwardMs;
 }
 
 /** Requests of this instance that were answered, but whose responses other instances do not know of yet. */
