@@ -40,6 +40,8 @@ export const limits = {
   identifierCharacters: 512,
   /** A cursor of a feed, so that a request with one is good by GET. */
   feedCursorCharacters: 1_000,
+  /** A cursor of triggers: room for the states of a thousand that one earthquake opens. */
+  triggerCursorCharacters: 4_000,
 
   // Upstream requests for one page; past them the page is cut, with a cursor to continue.
   triggerPageRequests: 10,

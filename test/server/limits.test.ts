@@ -23,12 +23,13 @@ describe('a document beyond the limits', () => {
     ['60 aliases of a sensor', `{ ${manyAliases.join(' ')} }`, /60 aliases; the limit is 30/],
     [
       'lists in lists that would cost too much upstream',
-      '{ sensors(first: 300) { nodes { healthReports(first: 1000) { nodes { uptimeS } } } } }',
+      '{ triggers(first: 300) { nodes { sensor { healthReports(first: 1000) { nodes { uptimeS } } } } } }',
       /needs \d+ upstream requests; the limit is 200/,
     ],
     [
       'lists in lists that would be too large an answer',
-      '{ sensors(first: 100) { nodes { healthReports(first: 5000) { nodes { timestamp uptimeS batteryVolts charging } } } } }',
+      `{ triggers(first: 100) { nodes { sensor {
+        healthReports(first: 5000) { nodes { timestamp uptimeS batteryVolts charging } } } } } }`,
       /answers \d+ values; the limit is 1100000/,
     ],
     [

@@ -36,7 +36,6 @@ export interface FullPosition extends Omit<Position, 'rest'> {
 }
 
 // Two states can have the same number: one in 65,535 updates during a restart is then delivered late.
-
 /** The hash by which a position identifies a state that can still change. */
 export function stateNumber(fingerprint: string): number {
   return hash32(fingerprint) % unknownState;
@@ -53,9 +52,12 @@ export interface CursorScope {
 export class Cursors {
   readonly #scope: CursorScope;
   readonly #sums = new RunningSums(mostSums);
+  readonly #mostBytes: number;
 
   constructor(scope: CursorScope) {
     this.#scope = scope;
+    const { triggerCursorCharacters, feedCursorCharacters } = limits;
+    this.#mostBytes = ((scope.allEnd ? triggerCursorCharacters : feedCursorCharacters) / 4) * 3;
   }
 
   /**
@@ -66,24 +68,24 @@ export class Cursors {
     const { known, older } = position;
     const out = this.#begin(position);
     const { allEnd } = this.#scope;
-    const room = mostBytes - out.length - mostEndBytes;
+    const room = this.#mostBytes - out.length - mostEndBytes;
     const all = older.size === 0 ? known : new Map([...known, ...older]);
     if (writeEntries(out, all, true, room) || (allEnd && writeEntries(out, all, false, room)))
-      return finished(out, []);
+      return this.#finished(out, []);
     // Of a feed whose records never become final, older ones than a day count as known (docs/behaviour.md 9.2).
     const oldestOpenMs = allEnd ? position.oldestOpenMs : position.horizonMs;
     const begun = this.#begin({ ...position, oldestOpenMs });
     const newest = new Map(first(known, mostNewest));
-    writeEntries(begun, newest, true, mostBytes);
-    return finished(begun, this.#sums.of(without(newest, allEnd ? all : known)));
+    writeEntries(begun, newest, true, this.#mostBytes);
+    return this.#finished(begun, this.#sums.of(without(newest, allEnd ? all : known)));
   }
 
   /** Encodes a decoded position to which known records were added; with less room, fewer of the sums are written. */
   encodeAgain(position: Position): string {
     if (!position.rest) return this.encode({ ...position, older: new Map() });
     const out = this.#begin(position);
-    writeEntries(out, position.known, true, mostBytes);
-    return finished(out, position.rest);
+    writeEntries(out, position.known, true, this.#mostBytes);
+    return this.#finished(out, position.rest);
   }
 
   /**
@@ -110,6 +112,15 @@ export class Cursors {
     out.varint(signed(timeMs - horizonMs));
     out.varint(signed(timeMs - oldestOpenMs));
     return out;
+  }
+
+  #finished(out: ByteWriter, sums: readonly number[]): string {
+    const room = this.#mostBytes - mostEndBytes - out.length;
+    const written = sums.slice(0, Math.max(1, Math.floor(room / bytesPerSum)));
+    out.varint(written.length);
+    for (const sum of written) out.uint(sum, bytesPerSum);
+    out.uint(out.checksum(), 4);
+    return Buffer.from(out.bytes()).toString('base64url');
   }
 
   #read(cursor: string): Position | null {
@@ -141,7 +152,6 @@ export const expired =
 const version = 2;
 // Cursors of the first version grew with the number of records.
 const longestEarlierCursor = 64 * 1024;
-const mostBytes = (limits.feedCursorCharacters / 4) * 3;
 // The number of sums, and the checksum.
 const mostEndBytes = 2 + 4;
 // Records that are written beside the sums: they are the likeliest to change, and to be unknown to other instances.
@@ -159,17 +169,6 @@ function* first<T>(values: Iterable<T>, count: number): Generator<T> {
 
 function* without(some: Known, all: Known): Generator<readonly [number, number | null]> {
   for (const entry of all) if (!some.has(entry[0])) yield entry;
-}
-
-function finished(out: ByteWriter, sums: readonly number[]): string {
-  const written = sums.slice(
-    0,
-    Math.max(1, Math.floor((mostBytes - mostEndBytes - out.length) / bytesPerSum)),
-  );
-  out.varint(written.length);
-  for (const sum of written) out.uint(sum, bytesPerSum);
-  out.uint(out.checksum(), 4);
-  return Buffer.from(out.bytes()).toString('base64url');
 }
 
 // Integer ids and hashes of other ids stay below this, so that they are still exact when doubled.
