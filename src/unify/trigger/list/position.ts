@@ -23,7 +23,7 @@ export function isAhead(position: TriggerPosition | null, trigger: Trigger, orde
   if (!position) return true;
   if (position.isOpposite && sameMoment(trigger, position)) {
     const { id, besides } = position;
-    // The position lies behind the last of the delivered ones, and the others come before it.
+    // The position lies behind the last of them.
     if (id === null) return besides.slice(0, -1).includes(trigger.triggerId);
     if (besides.includes(trigger.triggerId)) return true;
   } else if (sameMoment(trigger, position) && position.besides.length > 0) {
@@ -40,16 +40,34 @@ export function isAhead(position: TriggerPosition | null, trigger: Trigger, orde
   );
 }
 
+/**
+ * Compares triggers by scan order. Where a scan in the opposite order continues within a moment, the triggers that were
+ * delivered beside come last, the first delivered at the end.
+ */
+export function compareInScan(
+  order: ScanOrder,
+  position: TriggerPosition | null,
+): (a: Trigger, b: Trigger) => number {
+  const compare = (a: Trigger, b: Trigger) => inOrder(order, compareTriggers(a, b));
+  if (!position?.isOpposite) return compare;
+  const { besides } = position;
+  return (a, b) => {
+    if (!sameMoment(a, position) || !sameMoment(b, position)) return compare(a, b);
+    const [indexOfA, indexOfB] = [besides.indexOf(a.triggerId), besides.indexOf(b.triggerId)];
+    if (indexOfA < 0 && indexOfB < 0) return compare(a, b);
+    if (indexOfA < 0 || indexOfB < 0) return indexOfA - indexOfB;
+    return indexOfB - indexOfA;
+  };
+}
+
 /** Position behind a trigger of a completely read moment, continuing from `before`. */
 export function behind(trigger: Trigger, before: TriggerPosition | null): TriggerPosition {
-  return {
-    startTime: trigger.startTime,
-    id: trigger.triggerId,
-    besides:
-      !before?.isOpposite && sameMoment(trigger, before)
-        ? before.besides.filter((id) => id !== trigger.triggerId)
-        : [],
-  };
+  const { startTime, triggerId: id } = trigger;
+  if (!sameMoment(trigger, before)) return { startTime, id, besides: [] };
+  const { besides, isOpposite } = before;
+  const index = besides.indexOf(id);
+  if (isOpposite && index >= 0) return { startTime, id: null, besides: besides.slice(0, index + 1) };
+  return { startTime, id, besides: besides.filter((other) => other !== id) };
 }
 
 /** Position behind triggers of one moment that may have more members, continuing from `before`. */

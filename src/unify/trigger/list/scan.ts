@@ -10,9 +10,9 @@ import type { UnifyContext } from '../../context.js';
 import { derived, mostPages } from '../../derived.js';
 import { Instant } from '../../time/instant.js';
 import { ceilMs, fitsMs, floorMs } from '../../time/millisecond.js';
-import { compareTriggers, type Trigger, triggersOf } from '../record.js';
+import { type Trigger, triggersOf } from '../record.js';
 import { boundsOf, type TriggerRange } from './bounds.js';
-import { behind, behindSome, inOrder, isAhead, type TriggerPosition } from './position.js';
+import { behind, behindSome, compareInScan, inOrder, isAhead, type TriggerPosition } from './position.js';
 
 /** Both ends of the range are inclusive to the last digit. */
 export interface TriggerScan extends TriggerRange {
@@ -138,7 +138,7 @@ async function scanPages(scan: TriggerScan): Promise<ScannedPages> {
       ids.add(trigger.triggerId);
       edge.push(trigger);
     }
-    edge.sort((a, b) => inOrder(scan.order, compareTriggers(a, b)));
+    edge.sort(compareInScan(scan.order, scan.after));
     const furthest = edge.at(-1)?.startTime;
     const whole = ends
       ? edge.length
