@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Packs the package, and runs it from the tarball as `npx seisgraph` would: in an empty folder, with nothing but its
 // dependencies. Fails where the tarball holds what it should not, lacks what it needs, or does not serve the sandbox.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,16 @@ for (const path of ['dist/main.js', 'dist/app.d.ts', 'schema/schema.graphql', 'L
 }
 
 npm(['init', '--yes', '--silent'], work);
-npm(['install', '--silent', '--no-audit', join(work, packed.filename)], work);
+// By itself and globally: `overrides` of package.json have no effect here.
+for (const where of [[], ['--global', '--prefix', join(work, 'global')]]) {
+  const { status, stderr } = spawnSync(
+    'npm',
+    ['install', ...where, '--engine-strict', '--no-audit', '--no-fund', join(work, packed.filename)],
+    { cwd: work, encoding: 'utf8' },
+  );
+  if (status !== 0 || /npm warn/i.test(stderr))
+    throw new Error(`npm install ended with ${status}: ${stderr}`);
+}
 const gateway = spawn(join(work, 'node_modules/.bin/seisgraph'), [], {
   cwd: work,
   env: { PATH: process.env.PATH, PORT: '0' },
@@ -51,7 +60,7 @@ try {
   const ended = await Promise.race([exit, sleep(15_000, 'nothing')]);
   if (ended !== 0) throw new Error(`SIGTERM ended it with ${ended}`);
   console.log(
-    `The package holds ${paths.length} files and serves the sandbox: ${(packed.size / 1024).toFixed()} kB packed`,
+    `Node ${process.version}: the package holds ${paths.length} files and serves the sandbox: ${(packed.size / 1024).toFixed()} kB packed`,
   );
 } finally {
   gateway.kill('SIGKILL');
