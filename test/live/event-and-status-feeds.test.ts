@@ -161,6 +161,29 @@ describe('sensorStatusChanges', () => {
     });
   });
 
+  it('delivers a change that happened while the record of the sensor could not be read', async () => {
+    const world = emptyWorld();
+    const sensor = aSensor({
+      device_id: '001A2B3C4D5E',
+      station: 'TEST',
+      status: 'offline',
+      last_seen: at(0),
+    });
+    world.project.sensors.push(sensor, aSensor({ device_id: 'FFFFFFFFFFFF', station: 'OTHER' }));
+    await using gw = await start({}, world);
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe(query));
+    await polling(gw.sandbox, '/v1/sensors');
+    Object.assign(sensor, { device_id: null });
+    await polling(gw.sandbox, '/v1/sensors');
+    Object.assign(sensor, { device_id: '001A2B3C4D5E', status: 'online' });
+    expect((await socket.next()).payload.data.sensorStatusChanges).toEqual({
+      previousStatus: 'OFFLINE',
+      status: 'ONLINE',
+      sensor: { stationCode: 'TEST', status: 'ONLINE' },
+    });
+  });
+
   it('names sensors by Device ID or station code', async () => {
     const world = emptyWorld();
     const sensors = ['AA', 'BB', 'CC'].map((code) =>

@@ -1,11 +1,11 @@
 import { type Clock, type ForwardMs, longAgo, plus, type Timer } from '../../clock.js';
 import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
-import type { Pair } from '../../unify/sensor/identity.js';
 import { freshMs } from '../../upstream/cache/freshness.js';
-import { newCostMeter, type ReadScope } from '../../upstream/read/read.js';
+import { newCostMeter } from '../../upstream/read/read.js';
 import { Subscribers } from '../delivery/subscribers.js';
 import { Poller } from '../polling/poller.js';
+import type { ReadSensors } from '../polling/sensor-readers.js';
 import { ChangeLog } from '../tracking/change-log.js';
 import type { Feed, FeedListener, FeedStatus, Listening } from './feed.js';
 import { feedStatus } from './feed-status.js';
@@ -13,7 +13,7 @@ import { type SensorStatusChange, SensorStatuses } from './sensor-status.js';
 
 export interface SensorStatusFeedOptions {
   /** All sensors, by a key for each. */
-  readonly readAll: (scope: ReadScope) => Promise<ReadonlyMap<string, Pair>>;
+  readonly readAll: ReadSensors;
   /** True while instances share a cache. */
   readonly isShared: () => boolean;
   /** Called before changes are delivered: every later answer must show them. */
@@ -112,12 +112,12 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
     const { readAll, clock } = this.#options;
     const meter = newCostMeter();
     const maxAgeMs = this.#maxAgeMs();
-    const pairs = await readAll({ signal, priority: 'feed', operationKey: {}, meter, maxAgeMs });
+    const reading = await readAll({ signal, priority: 'feed', operationKey: {}, meter, maxAgeMs });
     if (signal.aborted) return;
     this.#isAlarmDue = false;
     this.#requests = Math.max(1, meter.requests + meter.cacheHits + meter.staleHits);
     this.#readAtMs = plus(clock.now(), -meter.oldestAgeS * 1000);
-    this.#statuses.learn(pairs, this.#readAtMs);
+    this.#statuses.learn(reading, this.#readAtMs);
     this.#appendChanges();
   }
 
