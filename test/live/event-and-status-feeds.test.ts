@@ -4,7 +4,7 @@ import { emptyWorld } from '../../src/sandbox/world.js';
 import { getEventStream } from '../support/event-stream.js';
 import { startGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
-import { issueEvent, polling, quick } from './live-gateway.js';
+import { addTrigger, issueEvent, polling, quick } from './live-gateway.js';
 
 const at = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
 const subscribe = (query: string) => ({ id: '1', type: 'subscribe', payload: { query } });
@@ -137,6 +137,45 @@ describe('eventChanges', () => {
     const { type, payload } = await socket.next();
     expect([type, payload.errors[0].extensions.code]).toEqual(['next', 'FORBIDDEN']);
     expect(await socket.next()).toEqual({ id: '1', type: 'complete' });
+  });
+});
+
+describe('a record that a poll cannot read', () => {
+  it('is delivered as soon as it can be read', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    // Beside it, so that the page can be read in part.
+    addTrigger(gw.sandbox, { id: 76 });
+    issueEvent(gw.sandbox, 'readable');
+    socket.send({
+      ...subscribe('subscription { triggerChanges { kind trigger { triggerId } } }'),
+      id: 'trigger',
+    });
+    socket.send({
+      ...subscribe('subscription { eventChanges { kind event { projectEventId } } }'),
+      id: 'event',
+    });
+    await polling(gw.sandbox);
+    await polling(gw.sandbox, '/v1/events');
+    const trigger = addTrigger(gw.sandbox, { id: 77, status: 'open' });
+    const { start_time } = trigger;
+    Object.assign(trigger, { start_time: 'noon' });
+    issueEvent(gw.sandbox, 'unreadable');
+    const event = gw.sandbox.world.project.events.find(({ id }) => id === 'unreadable');
+    const issuedAt = event?.issued_at;
+    const origin = event?.origin;
+    Object.assign(event ?? {}, { origin: { ...origin, origin_time: 'noon' } });
+    await polling(gw.sandbox);
+    await polling(gw.sandbox, '/v1/events');
+    Object.assign(trigger, { start_time });
+    Object.assign(event ?? {}, { origin, issued_at: issuedAt });
+    const messages = [await socket.next(), await socket.next()];
+    expect(new Map(messages.map(({ id, payload }) => [id, payload.data]))).toEqual(
+      new Map<unknown, unknown>([
+        ['trigger', { triggerChanges: { kind: 'OPENED', trigger: { triggerId: '77' } } }],
+        ['event', { eventChanges: { kind: 'ISSUED', event: { projectEventId: 'unreadable' } } }],
+      ]),
+    );
   });
 });
 
