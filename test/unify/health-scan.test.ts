@@ -6,7 +6,7 @@ import {
   type BackwardHealthScan,
   scanHealthReportsBackward,
 } from '../../src/unify/health/list/backward-scan.js';
-import { type HealthScan, scanHealthReports } from '../../src/unify/health/list/scan.js';
+import { type HealthScan, type ScannedReports, scanHealthReports } from '../../src/unify/health/list/scan.js';
 import { windowEndMs } from '../../src/unify/health/list/windows.js';
 import { Instant } from '../../src/unify/time/instant.js';
 import type { HealthQuery } from '../../src/upstream/project/client.js';
@@ -56,44 +56,19 @@ function instant(text: string): Instant {
 
 const text = (ms: number) => Instant.fromMs(date(ms)).toString();
 
-/** Every page of a walk, first to last. */
-async function walkAll(upstream: Upstream, walk: Partial<HealthScan>): Promise<string[]> {
-  const timestamps: string[] = [];
-  let after: HealthScan['after'] = null;
-  for (let pages = 0; pages < 2000; pages++) {
-    const page = await scanHealthReports({
-      read: upstream.read,
-      from: null,
-      to: null,
-      nowMs,
-      wanted: 100,
-      mostRequests: 20,
-      ...walk,
-      after,
-    });
-    if (!page) throw new Error('the sensor is not there');
-    timestamps.push(...page.reports.map(({ report }) => report.timestamp.toString()));
-    if (!page.more) return timestamps;
-    after = page.reached ?? page.reports.at(-1)?.position ?? null;
-  }
-  throw new Error('the walk does not end');
-}
+type Walk = Partial<Omit<HealthScan, 'after' | 'onlyLast'>>;
 
-/** Every page from the latest report to the earliest. */
-async function walkBackward(upstream: Upstream, walk: Partial<BackwardHealthScan>): Promise<string[]> {
+/** Every page of a list, read by `scanPage` from the end of the page before. */
+async function pagesOf(
+  upstream: Upstream,
+  walk: Walk,
+  scanPage: (scan: BackwardHealthScan) => Promise<ScannedReports | null>,
+): Promise<string[]> {
   const timestamps: string[] = [];
+  const scan = { read: upstream.read, from: null, to: null, nowMs, wanted: 100, mostRequests: 20, ...walk };
   let before: BackwardHealthScan['before'] = null;
   for (let pages = 0; pages < 2000; pages++) {
-    const page = await scanHealthReportsBackward({
-      read: upstream.read,
-      from: null,
-      to: null,
-      nowMs,
-      wanted: 100,
-      mostRequests: 20,
-      ...walk,
-      before,
-    });
+    const page = await scanPage({ ...scan, before });
     if (!page) throw new Error('the sensor is not there');
     timestamps.push(...page.reports.map(({ report }) => report.timestamp.toString()));
     if (!page.more) return timestamps;
@@ -101,6 +76,10 @@ async function walkBackward(upstream: Upstream, walk: Partial<BackwardHealthScan
   }
   throw new Error('the walk does not end');
 }
+
+const walkAll = (upstream: Upstream, walk: Walk) =>
+  pagesOf(upstream, walk, ({ before, ...scan }) => scanHealthReports({ ...scan, after: before }));
+const walkBackward = (upstream: Upstream, walk: Walk) => pagesOf(upstream, walk, scanHealthReportsBackward);
 
 // Around the present and in the weeks before, on whole hours and between, so that windows often meet on a report.
 const offsets = fc.oneof(

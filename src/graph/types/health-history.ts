@@ -15,7 +15,7 @@ import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef } from '../refs.js';
 import { UnavailableSourceRef } from './connection.js';
-import { healthRequests } from './health-report.js';
+import { healthRangeArgs, healthRequests } from './health-report.js';
 
 const bucketsByDefault = 96;
 const bucketsMessage = `must be a whole number from 1 to ${limits.healthBuckets}`;
@@ -119,13 +119,7 @@ builder.objectField(SensorRef, 'healthHistory', (t) =>
       `catalogue knows. Errors: BAD_USER_INPUT; QUERY_TOO_COMPLEX for a range that ${limits.healthPageRequests} ` +
       'requests cannot read.',
     args: {
-      from: t.arg({
-        type: 'DateTime',
-        description:
-          'Start of the range, excluded; the default is 24 hours before `to`. Error: BAD_USER_INPUT ' +
-          'when it is later than `to`.',
-      }),
-      to: t.arg({ type: 'DateTime', description: 'End of the range, included; the default is now.' }),
+      ...healthRangeArgs(),
       buckets: t.arg.int({
         required: true,
         defaultValue: bucketsByDefault,

@@ -184,6 +184,19 @@ const HealthReportOrderEnum = builder.enumType('HealthReportOrder', {
   } as const,
 });
 
+/** `from` and `to` of a range of reports. */
+export function healthRangeArgs() {
+  return builder.args((t) => ({
+    from: t.field({
+      type: 'DateTime',
+      description:
+        'Start of the range, excluded; the default is 24 hours before `to`. Error: BAD_USER_INPUT ' +
+        'when it is later than `to`.',
+    }),
+    to: t.field({ type: 'DateTime', description: 'End of the range, included; the default is now.' }),
+  }));
+}
+
 builder.objectFields(SensorRef, (t) => ({
   latestHealthReport: t.field({
     type: HealthReportRef,
@@ -213,13 +226,7 @@ builder.objectFields(SensorRef, (t) => ({
       '`pageInfo`. Null for a sensor that only the catalogue knows. Errors: BAD_USER_INPUT, ' +
       'CURSOR_INVALID; QUERY_TOO_COMPLEX for the latest of reports that are too many to read.',
     args: {
-      from: t.arg({
-        type: 'DateTime',
-        description:
-          'Start of the range, excluded; the default is 24 hours before `to`. Error: BAD_USER_INPUT ' +
-          'when it is later than `to`.',
-      }),
-      to: t.arg({ type: 'DateTime', description: 'End of the range, included; the default is now.' }),
+      ...healthRangeArgs(),
       orderBy: t.arg({
         type: HealthReportOrderEnum,
         required: true,
