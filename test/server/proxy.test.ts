@@ -80,7 +80,7 @@ describe('a proxy that the standard variables name', () => {
   it('is not asked for the embedded sandbox', async () => {
     await using proxy = await startForwardProxy();
     const env = { SANDBOX: 'true', HTTP_PROXY: proxy.url };
-    await using gw = await startGateway({ project: false, catalogue: false, env });
+    await using gw = await startGateway({ project: false, catalogue: false, env, isAlone: true });
     expect((await gw.query(query)).sensors.nodes).toHaveLength(3);
     expect(proxy.passed).toEqual([]);
   });
