@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { type Clock, realClock } from './clock.js';
-import { type Config, secretsOf } from './config/config.js';
+import type { Config } from './config/config.js';
+import { secretsOf } from './config/secrets.js';
 import type { OtherProcesses } from './graph/context.js';
 import { schema } from './graph/schema.js';
 import { createLog, type Log } from './log.js';

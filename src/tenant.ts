@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Clock, minuteMs } from './clock.js';
-import { type Config, secretsOf } from './config/config.js';
+import type { Config } from './config/config.js';
+import { secretsOf } from './config/secrets.js';
 import { type Source, UpstreamUnavailable } from './errors.js';
 import type { FeedStatus } from './live/feeds/feed.js';
 import { createFeeds } from './live/feeds/feeds.js';

@@ -3,13 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  ConfigError,
-  misspeltSettings,
-  parseConfig,
-  secretsOf,
-  unusedSettings,
-} from '../src/config/config.js';
+import { misspeltSettings, parseConfig, unusedSettings } from '../src/config/config.js';
+import { ConfigError } from '../src/config/environment.js';
+import { secretsOf } from '../src/config/secrets.js';
 import { settings } from '../src/config/settings.js';
 import { renderHelp, renderMarkdownTable } from '../src/config/settings-text.js';
 

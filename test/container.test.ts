@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
 import { afterAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ConfigError, parseConfig } from '../src/config/config.js';
+import { parseConfig } from '../src/config/config.js';
+import { ConfigError } from '../src/config/environment.js';
 import { settings } from '../src/config/settings.js';
 
 // What the image does when it runs is tried by .ci/image.mjs, and what the package does by .ci/package.mjs: both install

@@ -1,14 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { LogLevel } from '../log.js';
+import { ConfigError, type Environment, readSettings } from './environment.js';
 import { type Misspelt, misspelt } from './misspelt.js';
-import {
-  type Setting,
-  type SettingName,
-  type Settings,
-  settings,
-  tokenList,
-  variablesOf,
-} from './settings.js';
+import type { SettingName, Settings } from './settings.js';
 import { isLoopback, settingsWithoutEffect, type WithoutEffect } from './without-effect.js';
 
 export interface Config {
@@ -93,19 +86,6 @@ export interface LimitConfig {
   readonly maxCost: number;
 }
 
-/** Stops the start. The message is one line that names the variable and never holds a secret. */
-export class ConfigError extends Error {
-  readonly variable: string;
-
-  constructor(variable: string, problem: string) {
-    super(`${variable} ${problem}`);
-    this.name = 'ConfigError';
-    this.variable = variable;
-  }
-}
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /** The environment as a checked configuration; throws `ConfigError`. The only reader of `process.env`. */
 export function parseConfig(env: Environment = process.env): Config {
   const values = readSettings(env);
@@ -160,78 +140,6 @@ export function misspeltSettings(env: Environment = process.env): readonly Missp
 /** Variables that are set and that the other settings leave without effect. */
 export function unusedSettings(config: Config, env: Environment = process.env): readonly WithoutEffect[] {
   return settingsWithoutEffect(config, env);
-}
-
-/** Every key, token and password of the configuration, for `createLog` to remove. */
-export function secretsOf(config: Config): readonly string[] {
-  const { redisUrl, proxies } = config;
-  const keys = [
-    config.project?.key,
-    config.catalogue?.key,
-    ...credentialsOf(redisUrl),
-    ...credentialsOf(proxies?.httpProxy),
-    ...credentialsOf(proxies?.httpsProxy),
-  ].filter((key) => typeof key === 'string');
-  const tokens = config.auth.mode === 'token' ? config.auth.tokens : [];
-  // A scheme such as Basic stands before the secret. What is shorter is found in ordinary words of the log.
-  const headers = Object.values(config.tracing?.headers ?? {})
-    .flatMap((value) => [value, value.replace(/^\S+ +/, '')])
-    .filter((value) => value.length >= 6);
-  return [...keys, ...tokens, ...new Set(headers)];
-}
-
-/** The password of an address, as it is and as it is sent. */
-function credentialsOf(address: string | null | undefined): readonly string[] {
-  if (!address) return [];
-  const { username, password } = new URL(address);
-  if (password === '') return [];
-  const [user, plain] = [decodeURIComponent(username), decodeURIComponent(password)];
-  return [...new Set([plain, password, Buffer.from(`${user}:${plain}`).toString('base64')])];
-}
-
-function readSettings(env: Environment): Settings {
-  const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
-    const { variable, value } = rawValue(name, setting, env);
-    if (value === undefined) return [name, setting.fallback];
-    try {
-      return [name, setting.parse(value)];
-    } catch (problem) {
-      throw new ConfigError(variable, problem instanceof Error ? problem.message : 'is wrong');
-    }
-  });
-  return Object.fromEntries(entries) as Settings;
-}
-
-/** The tokens of GATEWAY_TOKENS_FILE as they are now; throws `ConfigError`. */
-export function readTokenFile(file: string): readonly string[] {
-  return tokenList(contentOf('GATEWAY_TOKENS_FILE', file));
-}
-
-// An empty variable counts as unset: compose files and CI write `NAME=` for that.
-function rawValue(name: string, setting: Setting<unknown>, env: Environment) {
-  const lowerCase = name.toLowerCase();
-  const isLowerCase = setting.inLowerCaseToo && env[lowerCase] !== undefined;
-  const given = variablesOf(name, setting).filter(
-    (variable) => !(isLowerCase && variable === name) && env[variable]?.trim(),
-  );
-  const variable = given.at(-1) ?? name;
-  const value = env[variable]?.trim() || undefined;
-  if (variable !== `${name}_FILE` || value === undefined)
-    return { variable, value: given.length > 0 ? value : undefined };
-  if (given.length > 1) throw new ConfigError(variable, `and ${given[0]} are both set: set one`);
-  return { variable, value: contentOf(variable, value) };
-}
-
-function contentOf(variable: string, file: string): string {
-  let content: string;
-  try {
-    content = readFileSync(file, 'utf8').trim();
-  } catch (problem) {
-    const code = problem instanceof Error && 'code' in problem ? String(problem.code) : 'unknown reason';
-    throw new ConfigError(variable, `names a file that cannot be read (${code})`);
-  }
-  if (content === '') throw new ConfigError(variable, 'names a file that is empty');
-  return content;
 }
 
 function refuseUnbuilt(values: Settings): void {

@@ -1,4 +1,5 @@
-import { settings, variablesOf } from './settings.js';
+import { variablesOf } from './setting.js';
+import { settings } from './settings.js';
 
 /** A variable that nothing reads, and the setting that it resembles. */
 export interface Misspelt {

@@ -1,4 +1,5 @@
-import { settings, variablesOf } from './settings.js';
+import { variablesOf } from './setting.js';
+import { settings } from './settings.js';
 
 /** The settings as `--help` shows them. */
 export function renderHelp(): string {

@@ -1,8 +1,28 @@
-import { readFileSync } from 'node:fs';
 import { dayMs, minuteMs } from '../clock.js';
 import { limits } from '../limits.js';
 import { logLevels } from '../log.js';
-import { headerPairs } from './header-pairs.js';
+import { inLowerCaseToo, perSignal, secret, setting } from './setting.js';
+import {
+  baseUrl,
+  bytes,
+  fileList,
+  flag,
+  headerNames,
+  headerPairs,
+  headerText,
+  hostName,
+  httpUrl,
+  integer,
+  offOr,
+  oneOf,
+  originList,
+  projectKey,
+  proxyUrl,
+  readableFile,
+  redisUrl,
+  text,
+  tokenList,
+} from './value-parsers.js';
 
 /**
  * The one table of settings (docs/behaviour.md 2): parsing, defaults, checks, `--help` and the table of
@@ -217,230 +237,3 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 export type Settings = { readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]['parse']> };
-
-export interface Setting<T> {
-  readonly meaning: string;
-  /** Throws an Error with a message that follows the variable's name: "must be …". */
-  readonly parse: (value: string) => T;
-  readonly fallback: T;
-  readonly shownDefault: string;
-  /** Can also be read from the file that `NAME_FILE` names, and is never printed. */
-  readonly isSecret: boolean;
-  /** Can also be given for traces alone, as `OTEL_EXPORTER_OTLP_TRACES_…`, which wins. */
-  readonly isPerSignal: boolean;
-  /** Can also be given in lower case, which wins, as other programs read it. */
-  readonly inLowerCaseToo: boolean;
-}
-
-/** The variables that give a setting. Of those that are set the last wins. */
-export function variablesOf(
-  name: string,
-  {
-    isSecret,
-    isPerSignal,
-    inLowerCaseToo,
-  }: Pick<Setting<unknown>, 'isSecret' | 'isPerSignal' | 'inLowerCaseToo'>,
-): readonly string[] {
-  return [
-    name,
-    ...(inLowerCaseToo ? [name.toLowerCase()] : []),
-    ...(isPerSignal ? [name.replace('_OTLP_', '_OTLP_TRACES_')] : []),
-    ...(isSecret ? [`${name}_FILE`] : []),
-  ];
-}
-
-function setting<T, F extends T | null>(
-  meaning: string,
-  parse: (value: string) => T,
-  fallback: F,
-  shownDefault = fallback === null ? '–' : String(fallback),
-): Setting<T | F> {
-  return {
-    meaning,
-    parse,
-    fallback,
-    shownDefault,
-    isSecret: false,
-    isPerSignal: false,
-    inLowerCaseToo: false,
-  };
-}
-
-function perSignal<T, F extends T | null>(
-  meaning: string,
-  parse: (value: string) => T,
-  fallback: F,
-): Setting<T | F> {
-  return { ...setting(meaning, parse, fallback), isPerSignal: true };
-}
-
-function secret<T>(meaning: string, parse: (value: string) => T): Setting<T | null> {
-  return { ...setting(meaning, parse, null), isSecret: true };
-}
-
-function inLowerCaseToo<T>(one: Setting<T>): Setting<T> {
-  return { ...one, inLowerCaseToo: true };
-}
-
-function text(value: string): string {
-  return value;
-}
-
-function hostName(value: string): string {
-  if (!/^[\w.:%-]+$/.test(value)) throw new Error('must be an address or a host name');
-  return value;
-}
-
-// Checked at the start, because a value that a header cannot carry would fail on every request. The message does not
-// repeat the value, which is a secret.
-function headerText(value: string): string {
-  if (!/^[\x21-\x7e]+$/.test(value)) throw new Error('must be printable ASCII without spaces');
-  return value;
-}
-
-function projectKey(value: string): string {
-  if (!/^svc_sk_[\x21-\x7e]+$/.test(value))
-    throw new Error('must start with svc_sk_ (docs/interfaces.md P5)');
-  return value;
-}
-
-/** Tokens are separated by commas or line ends, since a token file may use either. */
-export function tokenList(value: string): readonly string[] {
-  const tokens = value
-    .split(/[,\r\n]/)
-    .map((token) => token.trim())
-    .filter((token) => token !== '');
-  if (tokens.length === 0) throw new Error('must hold at least one token');
-  // A short one is guessed, and would be found in ordinary words of the log.
-  if (tokens.some((token) => token.length < leastTokenLength))
-    throw new Error(`must hold tokens of at least ${leastTokenLength} characters`);
-  if (new Set(tokens).size < tokens.length) throw new Error('must not hold a token twice');
-  return tokens.map(headerText);
-}
-
-const leastTokenLength = 16;
-
-function flag(value: string): boolean {
-  if (/^(true|1)$/i.test(value)) return true;
-  if (/^(false|0)$/i.test(value)) return false;
-  throw new Error(`must be true or false, not ${quoted(value)}`);
-}
-
-function oneOf<const Choice extends string>(...choices: readonly Choice[]): (value: string) => Choice {
-  return (value) => {
-    const choice = choices.find((known) => known === value);
-    if (choice === undefined) throw new Error(`must be one of ${choices.join(', ')}, not ${quoted(value)}`);
-    return choice;
-  };
-}
-
-function integer(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= least && number <= most) return number;
-    throw new Error(`must be a whole number from ${least} to ${most}, not ${quoted(value)}`);
-  };
-}
-
-function bytes(value: string): number {
-  const [, digits, unit] = /^(\d{1,12})\s?(|KiB|MiB|GiB)$/.exec(value) ?? [];
-  const number = Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit ?? '');
-  if (number >= 1) return number;
-  throw new Error(`must be a number of bytes such as 1048576 or 1 MiB, not ${quoted(value)}`);
-}
-
-function offOr<T>(parse: (value: string) => T): (value: string) => T | null {
-  return (value) => (value === 'off' ? null : parse(value));
-}
-
-function httpUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error('must be an http or https URL');
-  if (url.username !== '' || url.password !== '') throw new Error('must not hold a user name or password');
-  return value;
-}
-
-/** An address to which the gateway adds a path. */
-function baseUrl(added: string): (value: string) => string {
-  return (value) => {
-    const url = new URL(httpUrl(value));
-    if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment');
-    const address = url.href.replace(/\/+$/, '');
-    if (address.endsWith(added)) throw new Error(`must be without ${added}, which the gateway adds itself`);
-    return address;
-  };
-}
-
-// The messages of this and the next do not repeat the value, which may hold a password.
-function proxyUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new Error('must be an http or https URL such as http://proxy.example:3128');
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    throw new Error('must be without a path, a query or a fragment');
-  // undici sends neither without the other.
-  if ((url.username === '') !== (url.password === ''))
-    throw new Error('must have a password where it has a user name');
-  if (!isUrlEncoded(`${url.username}${url.password}`))
-    throw new Error('must have its user name and password URL-encoded: % is %25');
-  return value;
-}
-
-function redisUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (url === null || !/^rediss?:$/.test(url.protocol) || url.hostname === '')
-    throw new Error('must be an address such as redis://host:6379, or rediss:// for TLS');
-  if (!/^\/?\d{0,6}$/.test(url.pathname))
-    throw new Error('must have the number of a database as its path, such as redis://host:6379/1, or none');
-  if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment');
-  if (!isUrlEncoded(url.password)) throw new Error('must have its password URL-encoded: % is %25');
-  return value;
-}
-
-function isUrlEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function originList(value: string): readonly string[] | '*' {
-  if (value.trim() === '*') return '*';
-  return value
-    .split(',')
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== '')
-    .map((origin) => {
-      if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
-      throw new Error(`must be * or origins such as https://example.org, not ${quoted(origin)}`);
-    });
-}
-
-function fileList(value: string): readonly string[] {
-  return value
-    .split(',')
-    .map((file) => file.trim())
-    .filter((file) => file !== '');
-}
-
-function readableFile(value: string): string {
-  try {
-    readFileSync(value);
-  } catch {
-    throw new Error('must name a file that can be read');
-  }
-  return value;
-}
-
-function headerNames(value: string): readonly string[] {
-  const names = value.split(',').map((name) => name.trim().toLowerCase());
-  for (const name of names) {
-    if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name) || name === '*')
-      throw new Error(`must be names of headers such as x-tenant, not ${quoted(name)}`);
-  }
-  return names;
-}
-
-const quoted = (value: string) => JSON.stringify(value.slice(0, 80));

@@ -1,4 +1,6 @@
-import { type SettingName, settings, variablesOf } from './settings.js';
+import type { Environment } from './environment.js';
+import { variablesOf } from './setting.js';
+import { type SettingName, settings } from './settings.js';
 
 /** A variable that is set and changes nothing, and why. */
 export interface WithoutEffect {
@@ -15,8 +17,6 @@ interface Deciding {
   readonly host: string;
   readonly tracing: { readonly url: string } | null;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables of the environment that the other settings leave without effect. */
 export function settingsWithoutEffect(config: Deciding, env: Environment): readonly WithoutEffect[] {
@@ -65,7 +65,7 @@ export function settingsWithoutEffect(config: Deciding, env: Environment): reado
 function unusedForTraces(variable: string, { tracing }: Deciding, env: Environment): string | null {
   if (!variable.startsWith('OTEL_')) return null;
   const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim() || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
-  // Whoever switches traces off means it.
+  // Traces are off on purpose then.
   if (tracing === null) return endpoint?.trim() ? null : 'OTEL_EXPORTER_OTLP_ENDPOINT is not set';
   if (variable === 'OTEL_TRACES_SAMPLER_ARG' && !env.OTEL_TRACES_SAMPLER?.includes('ratio'))
     return 'OTEL_TRACES_SAMPLER is no traceidratio';

@@ -1,7 +1,8 @@
 import '../heap.js';
 import { startGateway } from '../app.js';
 import { realClock } from '../clock.js';
-import { parseConfig, secretsOf } from '../config/config.js';
+import { parseConfig } from '../config/config.js';
+import { secretsOf } from '../config/secrets.js';
 import { endInOrder } from '../ending.js';
 import { createLog } from '../log.js';
 import { surviveWriteErrors } from '../log-output.js';

@@ -1,6 +1,7 @@
 import { type Gateway, startGateway as startApp } from '../../src/app.js';
 import type { Clock } from '../../src/clock.js';
-import { parseConfig, secretsOf } from '../../src/config/config.js';
+import { parseConfig } from '../../src/config/config.js';
+import { secretsOf } from '../../src/config/secrets.js';
 import { createLog } from '../../src/log.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
 import { cleanUpAfterTests } from './clean-up.js';

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock, Timer } from '../../clock.js';
-import { readTokenFile } from '../../config/config.js';
+import { readTokenFile } from '../../config/environment.js';
 import { Unauthenticated } from '../../errors.js';
 import type { Log } from '../../log.js';
 import { type Access, bearerToken, type Own } from './auth.js';

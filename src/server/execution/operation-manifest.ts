@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type GraphQLError, parse } from 'graphql';
 import { z } from 'zod';
-import { ConfigError } from '../../config/config.js';
+import { ConfigError } from '../../config/environment.js';
 
 /** An operation of a manifest: a client sends its id in place of its text. */
 export interface ManifestOperation {

@@ -41,7 +41,7 @@ interface Page {
 }
 
 /**
- * Renders in a worker thread, which then ends and frees the 9 MB script. On this thread it would block the event loop
+ * Makes the page in a worker thread, which then ends and frees the 9 MB script. On this thread it would block the event loop
  * for most of a second and retain 70 MB.
  */
 function renderPage(options: object): Promise<Page> {
