@@ -1,36 +1,17 @@
-import {
-  type Clock,
-  dayMs,
-  type ForwardMs,
-  forever,
-  hourMs,
-  longAgo,
-  minuteMs,
-  plus,
-} from '../../../clock.js';
-import { type Demand, isRecent } from '../../../upstream/cache/demand.js';
-import type { CacheState, Dependency, ReadCounts } from '../../../upstream/cache/dependencies.js';
-import type { DerivedCache } from '../../../upstream/cache/derived-cache.js';
-import {
-  freshMs as lifetimesMs,
-  staleIfErrorMs,
-  staleWhileRevalidateMs,
-} from '../../../upstream/cache/freshness.js';
-import type { RateLimitStatus, Read } from '../../../upstream/read/read.js';
+import { type ForwardMs, forever, longAgo, plus } from '../../../clock.js';
+import type { Demand } from '../../../upstream/cache/demand.js';
+import type { Dependency } from '../../../upstream/cache/dependencies.js';
+import { freshMs as lifetimesMs, staleIfErrorMs } from '../../../upstream/cache/freshness.js';
+import type { Read } from '../../../upstream/read/read.js';
 import { allowsStaleIfError, isDefinite } from '../../../upstream/resilience/outcome.js';
 import type { UnifyContext } from '../../context.js';
+import { CachedList, type CachedListOptions } from './cached-list.js';
 import type { PageSource } from './pages.js';
 import { type Listed, Reading } from './reading.js';
 
-export interface ListingOptions<W> {
+export interface ListingOptions<W> extends CachedListOptions {
   readonly source: PageSource<W>;
-  readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly rateLimit: () => RateLimitStatus;
-  /** False when upstream must accept the key again before anything cached is shown (docs/behaviour.md 7). */
-  readonly mayServeCached: () => boolean;
-  /** Stores the list, so that it counts towards the size bound of the whole cache. */
-  readonly derivedCache: DerivedCache;
 }
 
 export interface ReadOptions<W> {
@@ -43,7 +24,6 @@ export interface ReadOptions<W> {
 }
 
 const freshMs = lifetimesMs.sensor;
-const longestIntervalMs = hourMs;
 
 interface OwnReading<W> {
   reading: Reading<W> | null;
@@ -51,15 +31,13 @@ interface OwnReading<W> {
   epoch: object;
 }
 
-// Each interface has a derived cache of its own, so that one key is enough.
-const cacheKey = 'sensors';
-
 /**
  * All sensors of one interface: read page by page, cached, and served stale-while-revalidate. Long lists are
  * revalidated less often than short ones, so that they do not spend the budget.
  */
 export class SensorListing<W> {
   readonly #options: ListingOptions<W>;
+  readonly #cached: CachedList<W>;
   #reading: Reading<W> | null = null;
   #revalidateDueMs: ForwardMs = longAgo;
   #expectedPages = 1;
@@ -69,6 +47,7 @@ export class SensorListing<W> {
 
   constructor(options: ListingOptions<W>) {
     this.#options = options;
+    this.#cached = new CachedList(options);
   }
 
   /**
@@ -76,7 +55,7 @@ export class SensorListing<W> {
    */
   available(ctx: UnifyContext): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
     const { demand } = ctx.scope;
-    return this.#cachedFor(demand) ?? (demand ? ctx.once(this.#createOwn).reading : this.#reading);
+    return this.#cached.servable(demand) ?? (demand ? ctx.once(this.#createOwn).reading : this.#reading);
   }
 
   /** The complete cached list, fresh or stale; null where there is none. Without a cached list it reads nothing. */
@@ -87,7 +66,7 @@ export class SensorListing<W> {
 
   /** As `known`, synchronously; undefined where that needs a promise. */
   knownNow(ctx: UnifyContext): Listed<W> | null | undefined {
-    if (this.#cachedFor(ctx.scope.demand)) return this.now(ctx);
+    if (this.#cached.servable(ctx.scope.demand)) return this.now(ctx);
     ctx.scope.dependencies?.add(this, () => this.#absence());
     return null;
   }
@@ -95,14 +74,14 @@ export class SensorListing<W> {
   /** As `read`, synchronously, where the list is cached and may be shown; undefined where that needs a promise. */
   now(ctx: UnifyContext): Listed<W> | undefined {
     if (ctx.scope.maxAgeMs !== undefined) return undefined;
-    const cached = this.#cachedFor(ctx.scope.demand);
+    const cached = this.#cached.servable(ctx.scope.demand);
     if (!cached || !this.#options.mayServeCached()) return undefined;
     return this.#served(ctx, cached);
   }
 
   /** The complete cached list, however old; null without one. For an estimate, not for an answer. */
   get lastComplete(): Listed<W> | null {
-    const cached = this.#usable(staleIfErrorMs);
+    const cached = this.#cached.usable(staleIfErrorMs);
     return cached?.complete ? cached : null;
   }
 
@@ -134,7 +113,7 @@ export class SensorListing<W> {
     };
     const listed = await this.read(ctx, { enough: (sofar) => scan(sofar) || (sofar.pagesLeft ?? 0) > 1 });
     if (scan(listed)) return found;
-    return listed.complete && this.#ageMs(listed) <= freshMs ? null : undefined;
+    return listed.complete && this.#cached.isFresh(listed) ? null : undefined;
   }
 
   /**
@@ -148,7 +127,8 @@ export class SensorListing<W> {
     if (maxAgeMs !== undefined) ctx.scope.dependencies?.refuse('a list of a certain age was asked for');
     const { demand } = ctx.scope;
     for (;;) {
-      const cached = maxAgeMs === undefined ? this.#cachedFor(demand) : this.#usable(maxAgeMs, demand);
+      const cached =
+        maxAgeMs === undefined ? this.#cached.servable(demand) : this.#cached.usable(maxAgeMs, demand);
       const refusal = cached && (await this.#refusal(ctx));
       if (refusal) return { ...nothing, failure: refusal };
       if (cached) return this.#served(ctx, cached, maxAgeMs === undefined);
@@ -161,7 +141,8 @@ export class SensorListing<W> {
       const outcome = await waiting;
       if (own && (outcome === 'discarded' || own.epoch !== this.#epoch)) own.reading = null;
       if (outcome === 'discarded' || own?.reading === null) continue;
-      const older = reading.failure && maxAgeMs === undefined ? this.#usable(staleIfErrorMs, demand) : null;
+      const older =
+        reading.failure && maxAgeMs === undefined ? this.#cached.usable(staleIfErrorMs, demand) : null;
       if (!older || (await this.#refusal(ctx))) return reading;
       ctx.once(this.#countOnce);
       return older;
@@ -181,7 +162,7 @@ export class SensorListing<W> {
     try {
       return await readOne();
     } catch (error) {
-      const older = allowsStaleIfError(error) && this.#usable(staleIfErrorMs, ctx.scope.demand);
+      const older = allowsStaleIfError(error) && this.#cached.usable(staleIfErrorMs, ctx.scope.demand);
       if (!older || !this.#options.mayServeCached()) throw error;
       for (const record of older.records.values()) {
         if (!matches(record.value)) continue;
@@ -194,34 +175,12 @@ export class SensorListing<W> {
 
   /** Discards the cached list and every reading in progress: no record read before this call is served again. */
   discard(): void {
-    this.#options.derivedCache.delete(cacheKey);
+    this.#cached.delete();
     this.#revalidateDueMs = longAgo;
     this.#epoch = {};
     const reading = this.#reading;
     this.#reading = null;
     reading?.discard();
-  }
-
-  get #cached(): Listed<W> | null {
-    return (this.#options.derivedCache.get(cacheKey) as Listed<W> | undefined) ?? null;
-  }
-
-  #usable(maxAgeMs: number, demand?: Demand): Listed<W> | null {
-    const cached = this.#cached;
-    if (!cached || (demand && !isRecent(demand, cached.readAtMs))) return null;
-    return this.#ageMs(cached) <= maxAgeMs ? cached : null;
-  }
-
-  /**
-   * The cached list, where it may be served without waiting for upstream. A list of so many pages that the budget does
-   * not yet allow another reading is served for longer.
-   */
-  #cachedFor(demand?: Demand): Listed<W> | null {
-    const cached = this.#usable(staleIfErrorMs, demand);
-    if (!cached) return null;
-    const ageMs = this.#ageMs(cached);
-    if (ageMs <= staleWhileRevalidateMs('sensor')) return cached;
-    return ageMs <= revalidateEveryMs(cached.pages, this.#options.rateLimit()) ? cached : null;
   }
 
   /** Starts a reading for an operation with a freshness demand: a shared one may hold pages from before the demand. */
@@ -249,10 +208,6 @@ export class SensorListing<W> {
     }
   }
 
-  #ageMs(listed: Listed<W>): number {
-    return this.#options.clock.now() - listed.readAtMs;
-  }
-
   #start(maxAgeMs: number | undefined, behind: boolean): Reading<W> {
     const { source, clock, signal } = this.#options;
     const reading = new Reading(source, clock, {
@@ -270,12 +225,10 @@ export class SensorListing<W> {
     if (!isShared && this.#epochs.get(reading) !== this.#epoch) return;
     if (isShared) this.#reading = null;
     if (reading.pages > 0) this.#expectedPages = reading.pages;
-    const { clock, rateLimit } = this.#options;
-    this.#revalidateDueMs = plus(clock.now(), revalidateEveryMs(reading.pages, rateLimit()));
-    const { derivedCache } = this.#options;
-    if (reading.complete) derivedCache.put(cacheKey, reading, reading.bytes);
+    this.#revalidateDueMs = plus(this.#options.clock.now(), this.#cached.intervalMs(reading.pages));
+    if (reading.complete) this.#cached.put(reading, reading.bytes);
     // A list that this key may no longer read must not be served from the cache either.
-    else if (isDefinite(reading.failure)) derivedCache.delete(cacheKey);
+    else if (isDefinite(reading.failure)) this.#cached.delete();
   }
 
   #revalidate(): void {
@@ -289,40 +242,19 @@ export class SensorListing<W> {
    * then satisfies.
    */
   #served(ctx: UnifyContext, listed: Listed<W>, mayRevalidate = true): Listed<W> {
-    ctx.scope.dependencies?.add(listed, () => this.#dependencyOn(listed));
+    ctx.scope.dependencies?.add(listed, () => this.#cached.dependency(listed, () => this.#revalidate()));
     ctx.once(this.#countOnce);
-    if (mayRevalidate && this.#ageMs(listed) > freshMs) this.#revalidate();
+    if (mayRevalidate && !this.#cached.isFresh(listed)) this.#revalidate();
     return listed;
-  }
-
-  #dependencyOn(listed: Listed<W>): Dependency {
-    return {
-      state: (): CacheState => {
-        if (this.#cachedFor() !== listed || !this.#options.mayServeCached()) return 'gone';
-        return this.#ageMs(listed) <= freshMs ? 'fresh' : 'stale';
-      },
-      freshUntilMs: () => plus(listed.readAtMs, freshMs),
-      read: (meter) => {
-        this.#count(listed, meter);
-        if (this.#ageMs(listed) > freshMs) this.#revalidate();
-      },
-    };
   }
 
   /** Dependency of an answer that was made without the list because the list was neither cached nor being read. */
   #absence(): Dependency {
     return {
-      state: () => ((this.#cachedFor() ?? this.#reading) ? 'gone' : 'fresh'),
+      state: () => ((this.#cached.servable() ?? this.#reading) ? 'gone' : 'fresh'),
       freshUntilMs: () => forever,
       read: () => {},
     };
-  }
-
-  #count(listed: Listed<W>, meter: ReadCounts): void {
-    const ageMs = this.#ageMs(listed);
-    if (ageMs <= freshMs) meter.cacheHits += listed.pages;
-    else meter.staleHits += listed.pages;
-    meter.oldestAgeS = Math.max(meter.oldestAgeS, ageMs / 1000);
   }
 
   /** For `ctx.once`: the reads of an operation with a demand share one reading. */
@@ -330,19 +262,9 @@ export class SensorListing<W> {
 
   /** For `ctx.once`: an operation that uses the list a hundred times counts it once. */
   readonly #countOnce = (ctx: UnifyContext): void => {
-    const listed = this.#cached;
-    if (listed) this.#count(listed, ctx.scope.meter);
+    const listed = this.#cached.current;
+    if (listed) this.#cached.count(listed, ctx.scope.meter);
   };
-}
-
-/**
- * Interval between readings of a list of so many pages: as in docs/behaviour.md 5.6, or longer where that would take
- * more than a quarter of the budget per minute, or more than 90 % of the rest of the daily quota.
- */
-function revalidateEveryMs(pages: number, { perMinute, remainingToday }: RateLimitStatus): number {
-  const byMinute = (pages * minuteMs * 4) / Math.max(1, perMinute);
-  const byDay = remainingToday === null ? 0 : (pages * dayMs) / Math.max(1, remainingToday * 0.9);
-  return Math.min(longestIntervalMs, Math.max(freshMs, byMinute, byDay));
 }
 
 const nothing = {
