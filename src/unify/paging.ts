@@ -14,6 +14,16 @@ export interface Edge<T> {
   readonly node: T;
 }
 
+/** Encodes its cursor on demand: of hundreds, usually only the last is selected. */
+export function edgeOf<T>(node: T, cursorOf: () => string): Edge<T> {
+  return {
+    node,
+    get cursor() {
+      return cursorOf();
+    },
+  };
+}
+
 export interface PageInfo {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
@@ -41,11 +51,15 @@ export function lossOf(source: Source, count: number): readonly UnavailableSourc
   return count > 0 ? [unavailableSource(source, unreadableRecords(source, count))] : [];
 }
 
-/** A slice of these edges; `more` says in which directions the list continues. */
+/**
+ * A slice of these edges; `more` says in which directions the list continues. `cursorReached`: the end of a list that was
+ * cut behind its last edge.
+ */
 export function sliceOf<T>(
   edges: readonly Edge<T>[],
   more: { readonly next: boolean; readonly previous: boolean },
   unavailableSources: readonly UnavailableSource[] = [],
+  cursorReached: string | null = null,
 ): Slice<T> {
   return {
     edges,
@@ -56,7 +70,7 @@ export function sliceOf<T>(
         return edges[0]?.cursor ?? null;
       },
       get endCursor() {
-        return edges.at(-1)?.cursor ?? null;
+        return cursorReached ?? edges.at(-1)?.cursor ?? null;
       },
     },
     unavailableSources,
@@ -101,7 +115,7 @@ export function pageRequestOf(args: PageArgs, byDefault: number): PageRequest {
 }
 
 /** The slice in list order of a page that was read backward. */
-export function reversed<T, S extends Slice<T>>(slice: S): S {
+export function reversed<S extends Slice<unknown>>(slice: S): S {
   const { pageInfo } = slice;
   return {
     ...slice,

@@ -94,6 +94,15 @@ describe('the history of a sensor', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', argument } }]);
   });
 
+  it('refuses a range that is too long before it asks upstream', async () => {
+    await using gw = await gatewayOf([]);
+    const { errors } = await gw.queryWithErrors(
+      `{ sensor(by: { deviceId: "${device}" }) { healthHistory(from: "2025-01-01") { reportCount } } }`,
+    );
+    expect(errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX' } }]);
+    expect(gw.sandbox.seen('project', soh)).toHaveLength(0);
+  });
+
   it('has empty buckets for a sensor that never sent a report', async () => {
     await using gw = await gatewayOf([]);
     const { sensors } = await gw.query('{ sensors { nodes { stationCode healthHistory { reportCount } } } }');

@@ -57,6 +57,27 @@ describe('a cursor of a feed', () => {
     expect(cursorsOf('triggerChanges ').encode(given).length).toBeLessThan(mostBytes);
   });
 
+  it.each([3, 80, 500])('stays short and whole when %i records with names are added to it', (count) => {
+    const cursors = cursorsOf('eventChanges ', false);
+    const now = date(1_767_225_600_000);
+    const known = new Map(Array.from({ length: 1_000 }, (_, i) => [idNumber(`event-${i}`), i]));
+    const full = {
+      logged: null,
+      timeUs: now * 1000,
+      lastNumber: 1,
+      horizonMs: plus(now, -dayMs),
+      oldestOpenMs: now,
+    };
+    const position = cursors.decode(cursors.encode({ ...full, known, older: new Map() }));
+    const added = new Map(Array.from({ length: count }, (_, i) => [idNumber(`added-${i}`), i]));
+    const cursor = cursors.encodeWith(position, added);
+    expect(cursor.length).toBeLessThanOrEqual(1_000);
+    const decoded = cursors.decode(cursor);
+    expect([...position.known.keys()].filter((id) => !decoded.known.has(id))).toEqual([]);
+    expect(decoded.rest?.length).toBeGreaterThan(30);
+    if (count === 3) expect([...added.keys()].filter((id) => !decoded.known.has(id))).toEqual([]);
+  });
+
   it('is refused when it is of another feed, of another key, or changed', () => {
     fc.assert(
       fc.property(position, fc.nat(), (given, at) => {

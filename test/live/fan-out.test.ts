@@ -14,6 +14,7 @@ interface TestChange {
 
 /** A feed that says what it is told to say. */
 class TestFeed implements Feed<TestChange> {
+  readonly recordsPerCursor = 0;
   readonly clock = new ManualClock();
   readonly log = new ChangeLog<TestChange>(this.clock, { maxChanges: 5_000, maxAgeMs: 86_400_000 });
   readonly listeners = new Set<FeedListener<TestChange>>();

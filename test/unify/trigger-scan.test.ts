@@ -207,6 +207,23 @@ describe('a walk through the triggers', () => {
     );
   });
 
+  it('reads a page backward by itself, though the same response was read forward', async () => {
+    const upstream = new Upstream();
+    for (let count = 0; count < 5; count++) upstream.add('2026-03-08T00:00:00Z');
+    const pages = new Map<string, ReturnType<TriggerScan['read']>>();
+    const read: TriggerScan['read'] = (query) => {
+      const key = JSON.stringify(query);
+      const page = pages.get(key) ?? upstream.read(query);
+      pages.set(key, page);
+      return page;
+    };
+    const scan = walkOf(upstream, { read, order: 'asc', wanted: 2 });
+    const forward = await scanTriggers(scan);
+    expect(forward.triggers.map(({ position }) => position.id)).toEqual([null, null]);
+    const backward = await scanTriggers({ ...scan, isOpposite: true });
+    expect(backward.triggers.map(({ position }) => position.id)).toEqual(['1', '2']);
+  });
+
   it('keeps to both ends of a range to the last digit and to a filter of its own', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -26,6 +26,8 @@ import { SharedResult } from './shared-result.js';
 
 // Sockets written to per event-loop slice, about 3 ms: writing to ten thousand at once would block other clients.
 const deliveriesPerTurn = 250;
+// A cursor over 5,000 records takes as long as a thousand values of an answer.
+const recordsPerValue = 5;
 
 /**
  * Runs subscriptions of the live feeds: one execution per change and distinct selection with variables, for any number
@@ -69,6 +71,7 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
       new PayloadCache(stream.clock, (delivery: Delivery<LoggedChange>) =>
         run(
           operation.payload,
+          operation.payload.values + Math.ceil(stream.feed.recordsPerCursor / recordsPerValue),
           args.schema,
           delivery,
           feedGroups.contextOf(delivery.change, args.contextValue as GraphContext),
@@ -95,12 +98,13 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
 
   function run(
     operation: PayloadOperation,
+    amount: number,
     schema: GraphQLSchema,
     delivery: Delivery<LoggedChange>,
     contextValue: GraphContext,
   ): SharedResult | Promise<SharedResult> {
     const { slices, scope } = contextValue.unify;
-    const slice = slices.take(operation.values, scope.operationKey);
+    const slice = slices.take(amount, scope.operationKey);
     return slice ? slice.then(begin) : begin();
 
     function begin(): SharedResult | Promise<SharedResult> {

@@ -6,6 +6,8 @@ import type { ChangeLog } from '../tracking/change-log.js';
 /** A source of changes with any number of subscribers, polled once for all of them. */
 export interface Feed<C extends LoggedChange> {
   readonly log: ChangeLog<C>;
+  /** Number of records that each of its cursors is made of: making one takes the longer, the more there are. */
+  readonly recordsPerCursor: number;
   /** True when a later change of the same record supersedes this one. */
   isFolded(change: C): boolean;
   /** @throws CursorInvalid when `after` is no cursor of this feed */

@@ -119,6 +119,10 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       : localPublisher(this.#appender);
   }
 
+  get recordsPerCursor() {
+    return this.#detector.snapshot.size;
+  }
+
   get log() {
     return this.#appender.log;
   }

@@ -36,6 +36,8 @@ const graceMs = 2_000;
  * 150 seconds ago. It has no cursors, since a missed status is no longer current.
  */
 export class SensorStatusFeed implements Feed<SensorStatusChange> {
+  /** It has no cursors. */
+  readonly recordsPerCursor = 0;
   readonly log: ChangeLog<SensorStatusChange>;
   readonly #options: SensorStatusFeedOptions;
   readonly #statuses: SensorStatuses;

@@ -51,8 +51,7 @@ export function adapted<Rec, Kind extends string>(
     kind: isFirst ? subject.kindOf(record, true) : kind,
     cursor() {
       const position = cursors.decode(change.cursor());
-      const known = new Map([...position.known, ...unknown]);
-      return cursors.encodeAgain({ ...position, logged: null, known });
+      return cursors.encodeWith({ ...position, logged: null }, new Map(unknown));
     },
   };
 }

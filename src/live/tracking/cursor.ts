@@ -80,11 +80,16 @@ export class Cursors {
     return this.#finished(begun, this.#sums.of(without(newest, allEnd ? all : known)));
   }
 
-  /** Encodes a decoded position to which known records were added; with less room, fewer of the sums are written. */
-  encodeAgain(position: Position): string {
-    if (!position.rest) return this.encode({ ...position, older: new Map() });
+  /**
+   * Encodes a decoded position with known records added. They take the room of sums, down to a quarter of these; where
+   * they need more they are left out, and a resume at an instance that has not read them delivers them again.
+   */
+  encodeWith(position: Position, added: Known): string {
+    const known = new Map([...added, ...position.known, ...added]);
+    if (!position.rest) return this.encode({ ...position, known, older: new Map() });
     const out = this.#begin(position);
-    writeEntries(out, position.known, true, this.#mostBytes);
+    const room = this.#mostBytes - out.length - mostEndBytes - (mostSums / 4) * bytesPerSum;
+    if (!writeEntries(out, known, true, room)) writeEntries(out, position.known, true, this.#mostBytes);
     return this.#finished(out, position.rest);
   }
 
@@ -139,7 +144,7 @@ export class Cursors {
     const oldestOpenMs = plus(timeMs, -unsigned(input.varint()));
     const known = readEntries(input);
     const count = Math.min(mostSums, input.varint());
-    const sums = Array.from({ length: count }, () => input.uint(4));
+    const sums = Array.from({ length: count }, () => input.uint(bytesPerSum));
     if (!input.isAtEnd) return null;
     const logged = epoch === 0 ? null : { epoch, offset };
     return { logged, timeUs, lastNumber, horizonMs, oldestOpenMs, known, rest: count === 0 ? null : sums };

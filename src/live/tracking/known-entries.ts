@@ -22,12 +22,11 @@ export function writeEntries(
   const first = numbers[0] ?? 0;
   const gaps = numbers.map((number, i) => number - (numbers[i - 1] ?? number - 1));
   const order = orderOf(gaps);
-  const isWritten = (state: number | null | undefined) => typeof state === 'number' && hasStates;
   // An exponential Golomb code of this order: the number of bits beyond it as zeros, then the gap, at least 2^order.
   const codes = gaps.map((gap) => gap - 1 + 2 ** order);
   let bits = 0;
   for (const code of codes) bits += 2 * widthOf(code) - order;
-  for (const state of known.values()) if (isWritten(state)) bits += stateBits;
+  if (hasStates) for (const state of known.values()) if (state !== null) bits += stateBits;
   if (Math.ceil(bits / 8) + mostHeaderBytes > mostBytes) return false;
   out.varint(numbers.length);
   out.varint(first);
@@ -38,13 +37,18 @@ export function writeEntries(
     out.bits(code, width);
     const state = known.get(numbers[i] ?? 0) ?? null;
     out.bits(state === null ? 0 : 1, 1);
-    if (state !== null && isWritten(state)) out.bits(state, stateBits);
+    if (state !== null && hasStates) out.bits(state, stateBits);
   }
   out.flush();
   return true;
 }
 
+/** The records that `writeEntries` wrote, the greatest number first, as the newest records have it. */
 export function readEntries(input: ByteReader): Map<number, number | null> {
+  return new Map([...readAscending(input)].reverse());
+}
+
+function readAscending(input: ByteReader): Map<number, number | null> {
   const known = new Map<number, number | null>();
   const count = Math.min(mostKnown, input.varint());
   let number = input.varint() - 1;

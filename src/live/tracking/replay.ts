@@ -69,11 +69,13 @@ export class Replay<Rec, Kind extends string> {
     const key = `${next} ${coveredFromMs} ${cursor}`;
     return cached(this.#missed, mostReplays, key, () => {
       const { snapshot, subject, cursors } = this.#options;
-      const position = withRest(
-        start,
-        snapshot.ordered.map(({ state }) => state),
-        (traits) => subject.wasShown(traits),
-      );
+      const position = start.rest
+        ? withRest(
+            start,
+            snapshot.ordered.map(({ state }) => state),
+            (traits) => subject.wasShown(traits),
+          )
+        : start;
       if (!position) return null;
       const replay = this.#replayFrom(position, coveredFromMs);
       const ahead = aheadOf(position, snapshot);

@@ -9,7 +9,7 @@ import { type Head, setHead } from './head.js';
 import { parseUrl } from './parse-url.js';
 import { refuseMalformed } from './refuse-connection.js';
 import { isMethod, refuse, sendError } from './reply.js';
-import { hasSeveral, toOriginForm } from './request-head.js';
+import { refusalOfRepeated, toOriginForm } from './request-head.js';
 
 /** A route without authentication: health and metrics. */
 export type OpenRoute = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
@@ -76,7 +76,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (leaving.aborted) {
       return [503, 'The gateway is shutting down', { connection: 'close', 'retry-after': '1' }];
     }
-    if (hasSeveral(request)) return [400, 'A header that says one thing was sent twice'];
+    const repeated = refusalOfRepeated(request);
+    if (repeated !== null) return [400, repeated];
     if (request.method === 'OPTIONS' || isAddress(request)) return null;
     return [400, 'The Host header or the path is malformed'];
   }

@@ -14,18 +14,18 @@ export function toOriginForm(request: IncomingMessage): void {
 }
 
 /**
- * True where a header that decides who asks whom for what was sent twice. Node takes the first, a proxy before it
- * perhaps the last; RFC 9112 3.2 has a second Host refused.
+ * The refusal where a header that decides who asks whom for what was sent twice; null where none was. Node takes the
+ * first, a proxy before it perhaps the last; RFC 9112 3.2 has a second Host refused.
  */
-export function hasSeveral({ rawHeaders }: IncomingMessage): boolean {
+export function refusalOfRepeated({ rawHeaders }: IncomingMessage): string | null {
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]?.toLowerCase() ?? '';
     if (!single.has(name)) continue;
-    if (seen.has(name)) return true;
+    if (seen.has(name)) return `The header ${name} was sent twice: send it once`;
     seen.add(name);
   }
-  return false;
+  return null;
 }
 
 const single = new Set(['authorization', 'content-type', 'host']);

@@ -6,7 +6,7 @@ import { credentialsOf } from '../http/as-client.js';
 import type { BrowserPolicy } from '../http/browser-safety.js';
 import { pathOf } from '../http/http.js';
 import { refuseConnection } from '../http/refuse-connection.js';
-import { hasSeveral, toOriginForm } from '../http/request-head.js';
+import { refusalOfRepeated, toOriginForm } from '../http/request-head.js';
 import { asksForWebSocket, ignoreUpgrade, onUpgrade } from '../http/upgrade.js';
 import { Heartbeat } from './heartbeat.js';
 import { type ProtocolOptions, socketProtocol } from './protocol.js';
@@ -61,8 +61,8 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
     if (!asksForWebSocket(request)) return ignoreUpgrade(server, request, connection, head);
     connection.on('error', () => connection.destroy());
     toOriginForm(request);
-    if (hasSeveral(request))
-      return refuseConnection(connection, 400, 'A header that says one thing was sent twice');
+    const repeated = refusalOfRepeated(request);
+    if (repeated !== null) return refuseConnection(connection, 400, repeated);
     if (pathOf(request) !== '/graphql')
       return refuseConnection(connection, 404, 'WebSockets are at /graphql');
     const refusal = policy.refusal('/graphql', request.headers);

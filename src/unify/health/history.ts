@@ -7,6 +7,7 @@ import { lossOf, type UnavailableSource } from '../paging.js';
 import { Instant } from '../time/instant.js';
 import { checkRange, readerOf } from './list/list.js';
 import { scanHealthReports } from './list/scan.js';
+import { longestRangeMs } from './list/windows.js';
 import type { HealthReport, SignalStrength } from './report.js';
 
 /** Values of the reports of one bucket that have one. */
@@ -57,6 +58,8 @@ export async function healthHistory(
   const end = to ?? Instant.fromMs(nowMs);
   const start = from ?? (to ? to.plusMs(-dayMs) : Instant.fromMs(plus(nowMs, -dayMs)));
   checkRange(start, end);
+  // Known before any request: a window has 7 days at most.
+  if (Math.min(end.ms, nowMs) - start.ms > limits.healthPageRequests * longestRangeMs) throw tooLong();
   const scanned = await scanHealthReports({
     read,
     from,
@@ -67,11 +70,7 @@ export async function healthHistory(
     mostRequests: limits.healthPageRequests,
   });
   if (!scanned) return null;
-  if (scanned.reached) {
-    throw new QueryTooComplex(
-      `The range has more reports than ${limits.healthPageRequests} requests to the service can read: give a shorter one`,
-    );
-  }
+  if (scanned.reached) throw tooLong();
   const lengthMs = (end.ms - start.ms) / count;
   const buckets: HealthBucket[] = [];
   let next = 0;
@@ -94,6 +93,12 @@ export async function healthHistory(
     buckets,
     unavailableSources: lossOf('PROJECT', scanned.unreadable),
   };
+}
+
+function tooLong() {
+  return new QueryTooComplex(
+    `The range has more reports than ${limits.healthPageRequests} requests to the service can read: give a shorter one`,
+  );
 }
 
 /** Null when no report of the bucket has a value that can be read. */

@@ -4,7 +4,7 @@ import type { UnifyContext } from '../context.js';
 import {
   checkPageArgs,
   decodeCursor,
-  type Edge,
+  edgeOf,
   encodeCursor,
   type PageArgs,
   type Slice,
@@ -68,7 +68,7 @@ function sliceAt(
   if (failures.size > 0) ctx.scope.dependencies?.refuse('an interface could not answer');
   const edges = pairs
     .slice(start, end)
-    .map((pair) => new SensorEdge(pair, pairSensor(ctx, pair, unified, true)));
+    .map((pair) => edgeOf(pairSensor(ctx, pair, unified, true), () => cursorOf(pair.sortKey)));
   const unavailable = [...failures].map(([source, failure]) => {
     if (!(failure instanceof GatewayError)) throw failure;
     return unavailableSource(source, failure);
@@ -79,20 +79,8 @@ function sliceAt(
   };
 }
 
-/** Encodes its cursor lazily: of hundreds of edges, mostly only the last one's cursor is asked for. */
-class SensorEdge implements Edge<Sensor> {
-  readonly node: Sensor;
-  readonly #sortKey: SensorSortKey;
-
-  constructor({ sortKey }: SortedPair, node: Sensor) {
-    this.node = node;
-    this.#sortKey = sortKey;
-  }
-
-  get cursor(): string {
-    const { stationCode, networkCode, key } = this.#sortKey;
-    return encodeCursor(list, [stationCode, networkCode, key]);
-  }
+function cursorOf({ stationCode, networkCode, key }: SensorSortKey): string {
+  return encodeCursor(list, [stationCode, networkCode, key]);
 }
 
 function rangeOf(

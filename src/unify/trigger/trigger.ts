@@ -4,7 +4,7 @@ import { asId, type DeviceId, known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import {
   decodeCursor,
-  type Edge,
+  edgeOf,
   encodeCursor,
   lossOf,
   type PageArgs,
@@ -16,15 +16,9 @@ import {
 import { deviceIdOf, serialKey } from '../sensor/identity.js';
 import type { Instant } from '../time/instant.js';
 import { fitsMs } from '../time/millisecond.js';
-import { decodePosition, encodePosition } from './list/position.js';
+import { decodePosition, encodePosition, type TriggerPosition } from './list/position.js';
 import { reachOf, type TriggerReach } from './list/reach.js';
-import {
-  type PositionedTrigger,
-  projectTriggers,
-  type ScannedTriggers,
-  scanTriggers,
-  type TriggerScan,
-} from './list/scan.js';
+import { projectTriggers, type ScannedTriggers, scanTriggers, type TriggerScan } from './list/scan.js';
 import { scanTogether } from './list/together.js';
 import type { Trigger, TriggerStatus } from './record.js';
 
@@ -94,8 +88,14 @@ function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers):
     );
   }
   const list = listName(listOrderOf(scan));
-  const edges = triggers.map((placed) => new TriggerEdge(list, placed));
-  const slice = sliceOf(edges, { next: more, previous: scan.after !== null }, lossOf('PROJECT', unreadable));
+  const cursorOf = (position: TriggerPosition) => encodeCursor(list, encodePosition(position));
+  const slice = sliceOf(
+    triggers.map(({ trigger, position }) => edgeOf(trigger, () => cursorOf(position))),
+    { next: more, previous: scan.after !== null },
+    lossOf('PROJECT', unreadable),
+    // A filtered list that was cut continues from the last position it read, even if nothing matched up to there.
+    reached && cursorOf(reached),
+  );
   const page: TriggerSlice = {
     ...slice,
     reach: reachOf(scan, {
@@ -104,10 +104,6 @@ function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers):
       // Infinite when nothing was read.
       readAtMs: Number.isFinite(readAtMs) ? readAtMs : ctx.clock.now(),
     }),
-    // A filtered list that was cut continues from the last position it read, even if nothing matched up to there.
-    pageInfo: reached
-      ? { ...slice.pageInfo, endCursor: encodeCursor(list, encodePosition(reached)) }
-      : slice.pageInfo,
     totalCount: async () => {
       if (!countedUpstream(scan)) return null;
       if (scan.after === null && total !== null) return total;
@@ -115,25 +111,6 @@ function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers):
     },
   };
   return scan.isOpposite ? reversed(page) : page;
-}
-
-/** Encodes its cursor on demand: of hundreds, usually only the last is selected. */
-class TriggerEdge implements Edge<Trigger> {
-  readonly #list: string;
-  readonly #placed: PositionedTrigger;
-
-  constructor(list: string, placed: PositionedTrigger) {
-    this.#list = list;
-    this.#placed = placed;
-  }
-
-  get node(): Trigger {
-    return this.#placed.trigger;
-  }
-
-  get cursor(): string {
-    return encodeCursor(this.#list, encodePosition(this.#placed.position));
-  }
 }
 
 function scanOf(ctx: UnifyContext, args: TriggerListArgs): TriggerScan {

@@ -53,16 +53,17 @@ export async function scanHealthReportsBackward(scan: BackwardHealthScan): Promi
       const limit = found.at(-1)?.position ?? before;
       found.push(...window.reports.filter((placed) => isBefore(placed.position, limit)).reverse());
       // Upstream's clock decides where the last 24 hours begin: the next window overlaps them.
-      end = isDefault ? (found.at(-1)?.report.timestamp ?? start.plusMs(hourMs)) : start;
-      reached = { timestamp: end, rank: null };
+      const oldest = isDefault ? found.at(-1) : undefined;
+      end = oldest?.report.timestamp ?? (isDefault ? start.plusMs(hourMs) : start);
+      reached = oldest?.position ?? { timestamp: end, rank: null };
     }
-    if (found.length > wanted || (isWhole && isLast)) {
-      const more = found.length > wanted;
+    const more = found.length > wanted;
+    if (more || (isWhole && isLast)) {
       return { reports: found.slice(0, wanted), more, reached: null, unreadable };
     }
     if (requests >= mostRequests) {
       if (reached === before) throw tooDense();
-      return { reports: found, more: true, reached: found.at(-1)?.position ?? reached, unreadable };
+      return { reports: found, more: true, reached, unreadable };
     }
     if (!isWhole) lengthMs /= 4;
     else if (lengthMs === dayMs) lengthMs = longestRangeMs;

@@ -7,7 +7,7 @@ import type { HealthQuery } from '../../../upstream/project/client.js';
 import type { UnifyContext } from '../../context.js';
 import {
   decodeCursor,
-  type Edge,
+  edgeOf,
   encodeCursor,
   lossOf,
   type PageArgs,
@@ -19,7 +19,7 @@ import {
 import { Instant } from '../../time/instant.js';
 import type { HealthReport } from '../report.js';
 import { scanHealthReportsBackward } from './backward-scan.js';
-import { type PositionedReport, scanHealthReports } from './scan.js';
+import { scanHealthReports } from './scan.js';
 import type { HealthPosition } from './seam.js';
 
 export type HealthOrder = 'TIMESTAMP_ASC' | 'TIMESTAMP_DESC';
@@ -54,11 +54,13 @@ export async function listHealthReports(
     ? scanHealthReports({ ...scan, after: position })
     : scanHealthReportsBackward({ ...scan, before: position }));
   if (!scanned) return null;
-  const edges = scanned.reports.map((placed) => new HealthEdge(placed));
-  const more = { next: scanned.more, previous: position !== null };
-  const slice = sliceOf(edges, more, lossOf('PROJECT', scanned.unreadable));
-  const { reached } = scanned;
-  const page = reached ? { ...slice, pageInfo: { ...slice.pageInfo, endCursor: cursorOf(reached) } } : slice;
+  const { reports, reached, unreadable } = scanned;
+  const page = sliceOf(
+    reports.map(({ report, position }) => edgeOf(report, () => cursorOf(position))),
+    { next: scanned.more, previous: position !== null },
+    lossOf('PROJECT', unreadable),
+    reached && cursorOf(reached),
+  );
   return isBackward ? reversed(page) : page;
 }
 
@@ -66,21 +68,6 @@ export async function listHealthReports(
 export function checkRange(from: Instant | null, to: Instant | null): void {
   if (from && to && from.compare(to) > 0)
     throw new BadUserInput('`from` must not be after `to`', { argument: 'from' });
-}
-
-/** Encodes its cursor on demand: of thousands, usually only the last is selected. */
-class HealthEdge implements Edge<HealthReport> {
-  readonly node: HealthReport;
-  readonly #position: HealthPosition;
-
-  constructor({ report, position }: PositionedReport) {
-    this.node = report;
-    this.#position = position;
-  }
-
-  get cursor(): string {
-    return cursorOf(this.#position);
-  }
 }
 
 /**

@@ -26,7 +26,7 @@ export interface HealthScan {
 }
 
 export interface ScannedReports {
-  /** Oldest first, at most `wanted`. */
+  /** In the order of the scan, at most `wanted`. */
   readonly reports: readonly PositionedReport[];
   /** True when more may follow, also when the scan ended at `mostRequests`. */
   readonly more: boolean;

@@ -97,8 +97,10 @@ const unfilteredScans = derived(
   mostPages,
 );
 
-function isUnfiltered({ from, to, deviceId, after, keep }: TriggerScan): boolean {
-  return !from && !to && deviceId === undefined && !after && !keep;
+function isUnfiltered({ from, to, deviceId, after, keep, isOpposite, mostRequests }: TriggerScan): boolean {
+  const isWhole = !from && !to && deviceId === undefined && !after && !keep;
+  // A scan that may not go on, or has no cursors within a moment, ends otherwise.
+  return isWhole && !isOpposite && mostRequests > 1;
 }
 
 async function scanPages(scan: TriggerScan): Promise<ScannedPages> {
