@@ -70,13 +70,12 @@ export class Cursors {
     const { allEnd } = this.#scope;
     const room = this.#mostBytes - out.length - mostEndBytes;
     const all = older.size === 0 ? known : new Map([...known, ...older]);
-    if (writeEntries(out, all, true, room) || (allEnd && writeEntries(out, all, false, room)))
-      return this.#finished(out, []);
+    if (writeEntries(out, all, allEnd, room)) return this.#finished(out, []);
     // Of a feed whose records never become final, older ones than a day count as known (docs/behaviour.md 9.2).
     const oldestOpenMs = allEnd ? position.oldestOpenMs : position.horizonMs;
     const begun = this.#begin({ ...position, oldestOpenMs });
     const newest = new Map(first(known, mostNewest));
-    writeEntries(begun, newest, true, this.#mostBytes);
+    writeEntries(begun, newest, false, this.#mostBytes);
     return this.#finished(begun, this.#sums.of(without(newest, allEnd ? all : known)));
   }
 
@@ -89,7 +88,7 @@ export class Cursors {
     if (!position.rest) return this.encode({ ...position, known, older: new Map() });
     const out = this.#begin(position);
     const room = this.#mostBytes - out.length - mostEndBytes - (mostSums / 4) * bytesPerSum;
-    if (!writeEntries(out, known, true, room)) writeEntries(out, position.known, true, this.#mostBytes);
+    if (!writeEntries(out, known, false, room)) writeEntries(out, position.known, false, this.#mostBytes);
     return this.#finished(out, position.rest);
   }
 

@@ -9,38 +9,54 @@ const mostKnown = 1_000_000;
 /**
  * Writes known records one by one, in the order of their numbers: the gap to the one before, and a bit that is set where
  * the record is not final. Upstream numbers triggers consecutively (docs/interfaces.md P2), so most of them take two
- * bits; a hashed id takes some six bytes. Writes nothing and returns false where it would take more than `mostBytes`.
+ * bits; a hashed id takes some six bytes. Where the states of records that are not final would take more than `mostBytes`,
+ * they are left out if that `mayOmitStates`. Writes nothing and returns false where the rest takes more too.
  */
 export function writeEntries(
   out: ByteWriter,
   known: ReadonlyMap<number, number | null>,
-  hasStates: boolean,
+  mayOmitStates: boolean,
   mostBytes: number,
 ): boolean {
   if (known.size > mostBytes * 4) return false;
-  const numbers = Float64Array.from(known.keys()).sort();
-  const first = numbers[0] ?? 0;
-  const gaps = numbers.map((number, i) => number - (numbers[i - 1] ?? number - 1));
+  const entries = inOrder([...known]);
+  const first = entries[0]?.[0] ?? 0;
+  const gaps = new Float64Array(entries.length);
+  let openCount = 0;
+  let before = first - 1;
+  for (const [i, [number, state]] of entries.entries()) {
+    gaps[i] = number - before;
+    before = number;
+    if (state !== null) openCount++;
+  }
   const order = orderOf(gaps);
   // An exponential Golomb code of this order: the number of bits beyond it as zeros, then the gap, at least 2^order.
-  const codes = gaps.map((gap) => gap - 1 + 2 ** order);
+  const least = 2 ** order - 1;
   let bits = 0;
-  for (const code of codes) bits += 2 * widthOf(code) - order;
-  if (hasStates) for (const state of known.values()) if (state !== null) bits += stateBits;
-  if (Math.ceil(bits / 8) + mostHeaderBytes > mostBytes) return false;
-  out.varint(numbers.length);
+  for (const gap of gaps) bits += 2 * widthOf(gap + least) - order;
+  const fits = (count: number) => Math.ceil(count / 8) + mostHeaderBytes <= mostBytes;
+  const hasStates = fits(bits + openCount * stateBits);
+  if (!hasStates && !(mayOmitStates && fits(bits))) return false;
+  out.varint(entries.length);
   out.varint(first);
   out.varint(order * 2 + (hasStates ? 1 : 0));
-  for (const [i, code] of codes.entries()) {
+  for (const [i, [, state]] of entries.entries()) {
+    const code = (gaps[i] ?? 0) + least;
     const width = widthOf(code);
-    out.bits(0, width - 1 - order);
-    out.bits(code, width);
-    const state = known.get(numbers[i] ?? 0) ?? null;
-    out.bits(state === null ? 0 : 1, 1);
+    if (width > order + 1) out.bits(0, width - 1 - order);
+    out.bits(code * 2 + (state === null ? 0 : 1), width + 1);
     if (state !== null && hasStates) out.bits(state, stateBits);
   }
   out.flush();
   return true;
+}
+
+type Entry = readonly [number: number, state: number | null];
+
+/** By ascending number. Most are in descending order, since records are numbered as they appear. */
+function inOrder(entries: Entry[]): readonly Entry[] {
+  const isDescending = entries.every((entry, i) => i === 0 || entry[0] < (entries[i - 1]?.[0] ?? 0));
+  return isDescending ? entries.reverse() : entries.sort((one, other) => one[0] - other[0]);
 }
 
 /** The records that `writeEntries` wrote, the greatest number first, as the newest records have it. */

@@ -43,6 +43,7 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<FullPo
   const known = new Map<number, number | null>();
   let newest: KnownRecord | null = null;
   let horizonMs: UnixMs = epochMs;
+  let oldestOpenMs: UnixMs = forever;
   for (let i = last; i >= 0; i--) {
     const record = records[i];
     const state = record && stateOf(record);
@@ -53,13 +54,14 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<FullPo
     }
     if (record.state.timeMs < horizonMs) break;
     known.set(record.number, state);
+    if (state !== null) oldestOpenMs = record.state.timeMs;
   }
   const older = new Map<number, number>();
-  let oldestOpenMs: UnixMs = forever;
   for (const record of unfinished) {
+    if (known.has(record.number)) continue;
     const state = stateOf(record);
     if (state === undefined || state === null) continue;
-    if (!known.has(record.number)) older.set(record.number, state);
+    older.set(record.number, state);
     oldestOpenMs = earliest(oldestOpenMs, record.state.timeMs);
   }
   const timeMs = newest?.state.timeMs ?? nowMs;
