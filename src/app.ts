@@ -4,7 +4,7 @@ import { type Clock, realClock } from './clock.js';
 import type { Config } from './config/config.js';
 import { secretsOf } from './config/secrets.js';
 import type { OtherProcesses } from './graph/context.js';
-import { schema } from './graph/schema.js';
+import { schema, subgraphSchema } from './graph/schema.js';
 import { createLog, type Log } from './log.js';
 import { startSandbox } from './sandbox/server.js';
 import { type ClientRate, clientRate, type OperationBudget, RateBuckets } from './server/auth/client-rate.js';
@@ -120,7 +120,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
   });
   const shared = {
     engine: createGraphQLEngine({
-      schema,
+      schema: config.federation ? subgraphSchema() : schema,
       limits,
       introspection: config.introspection,
       persisted,

@@ -148,6 +148,7 @@ describe('configuration', () => {
     ['WORKERS', { WORKERS: '65' }],
     ['WORKERS', { WORKERS: 'all' }],
     ['DASHBOARD', { DASHBOARD: 'true' }],
+    ['FEDERATION', { FEDERATION: 'true', PERSISTED_OPERATIONS: 'only' }],
   ])('stops at a wrong %s with one line that names it: %o', (variable, env) => {
     const { message } = refusal(env);
     expect(message.split(' ')[0]).toBe(variable);

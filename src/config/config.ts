@@ -25,6 +25,8 @@ export interface Config {
   readonly persistedOperations: Settings['PERSISTED_OPERATIONS'];
   readonly persistedOperationsFiles: readonly string[];
   readonly limits: LimitConfig;
+  /** Serve the graph as a subgraph of a federation. */
+  readonly federation: boolean;
   /** Null: no limit. */
   readonly clientRatePerMinute: number | null;
   /** Cache whole GraphQL answers. */
@@ -122,6 +124,7 @@ export function parseConfig(env: Environment = process.env): Config {
       maxBodyBytes: values.MAX_BODY_BYTES,
       maxCost: values.MAX_COST,
     },
+    federation: federation(values),
     clientRatePerMinute: values.CLIENT_RATE_PER_MINUTE,
     answerCache: values.ANSWER_CACHE,
     workers: values.WORKERS,
@@ -169,6 +172,15 @@ function manifestFiles(values: Settings): readonly string[] {
   if (files.length > 0 && mode === 'off')
     throw new ConfigError('PERSISTED_OPERATIONS_FILE', 'has no effect while PERSISTED_OPERATIONS is off');
   return files;
+}
+
+function federation({ FEDERATION: isSubgraph, PERSISTED_OPERATIONS: mode }: Settings): boolean {
+  if (isSubgraph && mode === 'only')
+    throw new ConfigError(
+      'FEDERATION',
+      'is true, and a router writes its operations itself: PERSISTED_OPERATIONS must not be only',
+    );
+  return isSubgraph;
 }
 
 function proxies({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy }: Settings): Proxies | null {

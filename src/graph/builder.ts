@@ -8,8 +8,8 @@ import { cost } from './limits/cost.js';
 import { decodeNodeId, encodeNodeId } from './node-id.js';
 import { dateTimeScalar, type GraphScalars, jsonScalar, samplesScalar } from './scalars.js';
 
-// One read of the record and, for a sensor or an event, one of its record on the other side.
-const mostForNode = 2;
+/** Upstream requests for one node: its record and, for a sensor or an event, its record on the other side. */
+export const mostForNode = 2;
 
 /** The one Pothos builder. Fields are nullable by default, since upstream may omit values. */
 export const builder = new SchemaBuilder<{

@@ -1,0 +1,84 @@
+import { createClient } from 'graphql-sse';
+import { describe, expect, it } from 'vitest';
+import { aTrigger } from '../../src/sandbox/builders.js';
+import { deviceId, stationCode, worldOf } from '../graph/sensors-world.js';
+import { exampleLeftOut, startExample } from '../support/example.js';
+import { startGateway } from '../support/gateway.js';
+
+const leftOut = exampleLeftOut('federation');
+
+describe.skipIf(leftOut)(`a router over two subgraphs${leftOut ? ` (${leftOut})` : ''}`, () => {
+  async function open() {
+    const gw = await startGateway({
+      sandbox: { world: worldOf(4) },
+      env: { FEDERATION: 'true', TRIGGER_POLL_INTERVAL_MS: '500' },
+    });
+    const visits = await startExample('federation', 'visits.js', {
+      DEVICE_IDS: [deviceId(2), deviceId(0)].join(),
+    });
+    const router = await startExample('federation', 'router.js', {
+      SEISGRAPH_URL: `${gw.url}/graphql`,
+      VISITS_URL: visits.url,
+    });
+    return {
+      gw,
+      url: router.url,
+      async [Symbol.asyncDispose]() {
+        for (const server of [router, visits, gw]) await server[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  it('answers one query from both, in either direction', async () => {
+    await using servers = await open();
+    const { gw, url } = servers;
+    const query = `{
+      visits { day sensor { stationCode } }
+      sensors(first: 3) { nodes { stationCode visits { keeper } } }
+    }`;
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    expect(await response.json()).toEqual({
+      data: {
+        visits: [
+          { day: '2026-01-01', sensor: { stationCode: stationCode(2) } },
+          { day: '2026-01-02', sensor: { stationCode: stationCode(0) } },
+        ],
+        sensors: {
+          nodes: [
+            { stationCode: stationCode(0), visits: [{ keeper: 'Inge' }] },
+            { stationCode: stationCode(1), visits: [] },
+            { stationCode: stationCode(2), visits: [{ keeper: 'Ada' }] },
+          ],
+        },
+      },
+    });
+    // The list of sensors, once from each interface: the visited sensors were found in it.
+    expect(gw.sandbox.seen('project', /^\/v1\/sensors/)).toHaveLength(1);
+  });
+
+  it('follows a feed of one subgraph with fields of the other', async () => {
+    await using servers = await open();
+    const { gw, url } = servers;
+    const client = createClient({ url });
+    const changes = client.iterate<{ triggerChanges: unknown }>({
+      query: 'subscription { triggerChanges { kind trigger { sensor { stationCode visits { keeper } } } } }',
+    });
+    const next = changes.next();
+    // A feed begins with its first poll: what it finds then is not a change.
+    await expect.poll(() => gw.sandbox.seen('project', '/v1/triggers').length).toBeGreaterThan(0);
+    gw.sandbox.world.project.triggers.push(
+      aTrigger({ id: 1, device_id: deviceId(2), station: stationCode(2), status: 'open' }),
+    );
+    expect((await next).value.data).toEqual({
+      triggerChanges: {
+        kind: 'OPENED',
+        trigger: { sensor: { stationCode: stationCode(2), visits: [{ keeper: 'Ada' }] } },
+      },
+    });
+    client.dispose();
+  });
+});
