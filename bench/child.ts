@@ -78,14 +78,14 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 /** A helper of the bench in a process of its own, so that it does not take the server's time. */
 export interface Helper<Order, Report> extends Disposable {
   ask(order: Order): Promise<Report>;
-  tell(order: Order): void;
+  send(order: Order): void;
   /** What it says next. */
-  heard<T = Report>(): Promise<T>;
+  received<T = Report>(): Promise<T>;
 }
 
 export function startHelper<Order extends object | string, Report>(script: URL): Helper<Order, Report> {
   const child = fork(fileURLToPath(script));
-  const heard = <T>() =>
+  const received = <T>() =>
     new Promise<T>((resolve, reject) => {
       const end = () => reject(new Error(`${script.pathname} ended`));
       child.once('close', end);
@@ -95,10 +95,10 @@ export function startHelper<Order extends object | string, Report>(script: URL):
       });
     });
   return {
-    heard,
-    tell: (order) => void child.send(order),
+    received,
+    send: (order) => void child.send(order),
     ask(order) {
-      const report = heard<Report>();
+      const report = received<Report>();
       child.send(order);
       return report;
     },

@@ -72,6 +72,6 @@ async function walk(world: Parameters<typeof startGatewayOf>[0], first: number):
 }
 
 function toldOf(events: { unavailableSources: readonly { source: string; code: string }[] }): object {
-  const told = events.unavailableSources.map(({ source, code }) => `${source} ${code}`);
-  return told.length > 0 ? { says: told.join(', ') } : {};
+  const reasons = events.unavailableSources.map(({ source, code }) => `${source} ${code}`);
+  return reasons.length > 0 ? { says: reasons.join(', ') } : {};
 }

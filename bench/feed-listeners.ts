@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
-/** What this process is told to do: so many sockets, all with one operation or each with its own. */
+/** What this process is to do: so many sockets, all with one operation or each with its own. */
 export interface Listeners {
   readonly url: string;
   readonly count: number;
@@ -11,7 +11,7 @@ export interface Listeners {
 /** In the value of a filter, or in the fields that are selected. */
 export type Difference = 'in nothing' | 'in their filters' | 'in their selections';
 
-export interface Heard {
+export interface ListenersMessage {
   /** `everyone`: each socket has had the change that was announced last. */
   readonly kind: 'ready' | 'everyone' | 'report';
   /** Of the change that was announced last, by socket. */
@@ -52,7 +52,7 @@ let lost = 0;
 let reason: string | null = null;
 
 process.on('message', (message: Listeners | 'report' | 'next') => {
-  if (message === 'report') return tell('report');
+  if (message === 'report') return report('report');
   if (message !== 'next') return void open(message);
   delaysMs = [];
 });
@@ -64,7 +64,7 @@ async function open({ url, differ, ...order }: Listeners): Promise<void> {
     const numbers = Array.from({ length: Math.min(atOnce, count - opened) }, (_, i) => opened + i);
     await Promise.all(numbers.map((number) => listen(new URL(url), operationOf(number, differ))));
   }
-  tell('ready');
+  report('ready');
 }
 
 // One for all sockets: each takes out what has come before the next one reads.
@@ -106,7 +106,7 @@ function listen({ hostname, port, pathname }: URL, payload: object): Promise<voi
         return;
       }
       const at = frame.indexOf(observedAt);
-      if (at >= 0) return heard(nowMs - Date.parse(frame.toString('latin1', at + 14, at + 38)));
+      if (at >= 0) return delivered(nowMs - Date.parse(frame.toString('latin1', at + 14, at + 38)));
       const text = frame.toString('latin1');
       if (text.includes('"connection_ack"')) {
         // Clients of graphql-ws give each operation such an id.
@@ -163,11 +163,11 @@ function send(socket: Socket, message: object, sent?: () => void): void {
   socket.write(Buffer.concat([header, text]), sent);
 }
 
-function heard(delayMs: number): void {
+function delivered(delayMs: number): void {
   delaysMs.push(delayMs);
-  if (delaysMs.length === count - lost) tell('everyone');
+  if (delaysMs.length === count - lost) report('everyone');
 }
 
-function tell(kind: Heard['kind']): void {
-  process.send?.({ kind, delaysMs, lost, reason } satisfies Heard);
+function report(kind: ListenersMessage['kind']): void {
+  process.send?.({ kind, delaysMs, lost, reason } satisfies ListenersMessage);
 }

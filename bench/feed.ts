@@ -6,7 +6,7 @@ import { aTrigger } from '../src/sandbox/builders.js';
 import { type Sandbox, startSandbox } from '../src/sandbox/server.js';
 import { gateway } from './comparison/servers.js';
 import { unlimitedIn } from './environment.js';
-import type { Difference, Heard, Listeners } from './feed-listeners.js';
+import type { Difference, Listeners, ListenersMessage } from './feed-listeners.js';
 import { processorMs, residentMiB, urlOf } from './process-facts.js';
 
 const intervalMs = 500;
@@ -83,12 +83,12 @@ export async function fanOut(name: keyof typeof servers, count: number, differ: 
   try {
     const order: Listeners = { url: server.url, count, differ };
     listeners.send(order);
-    await heard(listeners, ['ready'], openMs);
+    await received(listeners, ['ready'], openMs);
     let id = 0;
     const change = async () => {
       listeners.send('next');
       addTrigger(sandbox, ++id);
-      const all = await heard(listeners, ['everyone', 'report'], mostMs);
+      const all = await received(listeners, ['everyone', 'report'], mostMs);
       // The next one comes when everyone has this one, so that none waits behind another, and never in step with the polls.
       await pause(intervalMs * (0.2 + Math.random()));
       return all;
@@ -162,14 +162,18 @@ function addTrigger({ world }: Sandbox, id: number): void {
 }
 
 /** The next message of these kinds; what there is by then is asked for when the time is over. */
-function heard(listeners: ChildProcess, kinds: readonly Heard['kind'][], withinMs: number): Promise<Heard> {
+function received(
+  listeners: ChildProcess,
+  kinds: readonly ListenersMessage['kind'][],
+  withinMs: number,
+): Promise<ListenersMessage> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => listeners.send('report'), withinMs);
     const end = () => {
       clearTimeout(late);
       listeners.off('message', listen).off('exit', left);
     };
-    const listen = (message: Heard) => {
+    const listen = (message: ListenersMessage) => {
       if (message.kind !== 'report' && !kinds.includes(message.kind)) return;
       end();
       resolve(message);

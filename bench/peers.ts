@@ -32,7 +32,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     new URL('./comparison/upstream.ts', import.meta.url),
   );
   using load = startHelper<LoadOrder, LoadReport>(new URL('./comparison/load.ts', import.meta.url));
-  const env = environmentOf(await upstream.heard<UpstreamReady>());
+  const env = environmentOf(await upstream.received<UpstreamReady>());
   const bench: Bench = { upstream, load, env, starts: length.starts, skipped: new Set() };
   console.log(
     `Node ${process.versions.node}, ${cpus().length} cores, upstream answers after ${upstreamLatencyMs} ms, ` +
@@ -121,7 +121,7 @@ async function compareExpiries(bench: Bench, length: Lengths): Promise<void> {
     for (const [entrant, expiries] of reports) {
       // What expired while the others had their round is not measured.
       await drive(bench, entrant, body, 1);
-      bench.upstream.tell('forget');
+      bench.upstream.send('forget');
       const { sentAtMs, tookMs } = await drive(bench, entrant, body, expiryS, expiringPerSecond);
       await pause(200);
       expiries.push(expiriesOf(sentAtMs, tookMs, (await bench.upstream.ask('report')).arrivedAtMs));

@@ -24,7 +24,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     new URL('./comparison/upstream.ts', import.meta.url),
   );
   using load = startHelper<LoadOrder, LoadReport>(new URL('./comparison/load.ts', import.meta.url));
-  const env = environmentOf(await upstream.heard<UpstreamReady>());
+  const env = environmentOf(await upstream.received<UpstreamReady>());
   for (const answerCache of ['true', 'false']) {
     const columns: Map<string, number>[] = [];
     for (const [name, query] of Object.entries(operations)) {

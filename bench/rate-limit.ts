@@ -6,13 +6,13 @@ import { simulatedUpstream } from './simulated-upstream.js';
 
 const latencyMs = 120;
 
-/** A simulated hour of 500 dashboards on one key, beside a plain gateway; then the path where all is kept. */
+/** A simulated hour of 500 dashboards on one key, beside a plain gateway; then the path where all is cached. */
 export async function run(): Promise<void> {
   console.log(
     `An hour of ${dashboards} dashboards that look every 30 s, one key for each interface at 60 requests a minute:\n`,
   );
   console.table({ seisgraph: await ourHour(), 'plain gateway': await plainHour() });
-  console.log('\nThe same dashboard with everything kept:\n');
+  console.log('\nThe same dashboard with everything cached:\n');
   console.table(await warm());
 }
 

@@ -12,7 +12,7 @@ export interface Bench {
   readonly env: Readonly<Record<string, string>>;
   /** How often each server is started for its cold start. */
   readonly starts: number;
-  /** Those that refused to start, told once. */
+  /** Those that refused to start, named once. */
   readonly skipped: Set<Contender>;
 }
 
@@ -59,7 +59,7 @@ export async function enter(
       };
       const cold: Entrant['cold'] = { tookMs: [], requests: [] };
       for (let left = bench.starts; left > 0; left--) {
-        bench.upstream.tell('forget');
+        bench.upstream.send('forget');
         const server = await start(bench, contender, env);
         if (!server) break;
         started.push(server);

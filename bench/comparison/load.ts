@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from './client.js';
 import { connections } from './conditions.js';
 
-/** What this process is told to do. */
+/** What this process is to do. */
 export interface LoadOrder {
   readonly url: string;
   readonly body: string;

@@ -24,13 +24,13 @@ for (const source of ['project', 'catalogue'] as const) {
 }
 process.on('message', (order: UpstreamOrder) => {
   if (order === 'forget') sandbox.forget();
-  else tell({ arrivedAtMs: sandbox.requests.map(({ atMs }) => atMs) } satisfies UpstreamReport);
+  else send({ arrivedAtMs: sandbox.requests.map(({ atMs }) => atMs) } satisfies UpstreamReport);
 });
 // The bench has ended, however it did.
 process.on('disconnect', () => process.exit());
 const { projectUrl, projectKey, catalogueUrl, catalogueKey } = sandbox;
-tell({ projectUrl, projectKey, catalogueUrl, catalogueKey } satisfies UpstreamReady);
+send({ projectUrl, projectKey, catalogueUrl, catalogueKey } satisfies UpstreamReady);
 
-function tell(message: UpstreamReady | UpstreamReport): void {
+function send(message: UpstreamReady | UpstreamReport): void {
   process.send?.(message);
 }
