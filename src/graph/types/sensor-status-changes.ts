@@ -1,12 +1,11 @@
 import { limits } from '../../limits.js';
 import type { SensorStatusChange } from '../../live/feeds/sensor-status.js';
 import type { Delivery } from '../../live/tracking/change.js';
-import { promised } from '../../maybe.js';
-import { sensorByDeviceId, sensorOf } from '../../unify/sensor/sensor.js';
+import { sensorNow } from '../../unify/sensor/sensor.js';
 import { builder } from '../builder.js';
 import { SensorRef } from '../refs.js';
-import { deviceIdsArg } from './device-id.js';
 import { SensorStatusEnum } from './sensor.js';
+import { sensorSelectionInput } from './sensor-selection.js';
 
 const SensorStatusChangeRef = builder
   .objectRef<Delivery<SensorStatusChange>>('SensorStatusChange')
@@ -17,14 +16,7 @@ const SensorStatusChangeRef = builder
         type: SensorRef,
         nullable: false,
         description: 'Sensor with its present values, as a query would answer them.',
-        resolve: async ({ change: { pair } }, _args, { unify }) => {
-          const { project, catalogue } = pair;
-          if (!project) return sensorOf(unify, { catalogue: { record: catalogue } });
-          const now = await promised(() => sensorByDeviceId(unify, project.value.device_id)).catch(
-            () => null,
-          );
-          return now ?? sensorOf(unify, { project: { record: project } });
-        },
+        resolve: ({ change: { pair } }, _args, { unify }) => sensorNow(unify, pair),
       }),
       previousStatus: t.field({
         type: SensorStatusEnum,
@@ -51,22 +43,7 @@ const SensorStatusChangeRef = builder
     }),
   });
 
-const SensorStatusChangeFilterInput = builder.inputType('SensorStatusChangeFilter', {
-  description:
-    'Selection of sensors for a subscription. A sensor must meet every condition given, and an empty ' +
-    'list selects nothing.',
-  fields: (t) => ({
-    deviceIds: t.stringList({
-      validate: deviceIdsArg,
-      description:
-        'Device IDs, of which the sensor must have one: 12 hexadecimal characters each, in any case. ' +
-        'Error: BAD_USER_INPUT for another text.',
-    }),
-    stationCodes: t.stringList({
-      description: 'Station codes, of which the sensor must have one; case matters.',
-    }),
-  }),
-});
+const SensorStatusChangeFilterInput = sensorSelectionInput('SensorStatusChangeFilter');
 
 builder.subscriptionField('sensorStatusChanges', (t) =>
   t.field({

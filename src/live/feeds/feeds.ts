@@ -4,12 +4,10 @@ import type { TriggerSlice } from '../../unify/trigger/trigger.js';
 import { ChangeStream } from '../delivery/change-stream.js';
 import { type EventChange, type EventChangeFilter, eventFilter } from './event-subject.js';
 import type { Feed, FeedStatus } from './feed.js';
-import {
-  type SensorStatusChange,
-  type SensorStatusChangeFilter,
-  sensorStatusFilter,
-} from './sensor-status.js';
-import { eventFeed, type FeedsOptions, sensorFeed, triggerFeed } from './sources.js';
+import type { SensorHealthChange } from './sensor-health.js';
+import { type SensorSelection, sensorFilter } from './sensor-selection.js';
+import type { SensorStatusChange } from './sensor-status.js';
+import { eventFeed, type FeedsOptions, healthFeed, sensorFeed, triggerFeed } from './sources.js';
 import { type TriggerChangeFilter, triggerFilter } from './trigger-filter.js';
 import type { TriggerChange } from './trigger-subject.js';
 
@@ -19,7 +17,9 @@ export interface Feeds {
   triggerChanges(request: StreamRequest<TriggerChangeFilter>): ChangeStream<TriggerChange>;
   /** @throws CursorInvalid */
   eventChanges(request: StreamRequest<EventChangeFilter>): ChangeStream<EventChange>;
-  sensorStatusChanges(filter: SensorStatusChangeFilter | null): ChangeStream<SensorStatusChange>;
+  sensorStatusChanges(filter: SensorSelection | null): ChangeStream<SensorStatusChange>;
+  /** @throws NotConfigured without the project interface */
+  sensorHealthChanges(filter: SensorSelection | null): ChangeStream<SensorHealthChange>;
   /** A cursor that resumes after the list without a gap. @throws NotConfigured without the project interface */
   changesCursor(ctx: UnifyContext, list: TriggerSlice): Promise<string>;
   status(): readonly FeedStatus[];
@@ -39,7 +39,8 @@ export function createFeeds(options: FeedsOptions): Feeds {
   const triggers = triggerFeed(options);
   const events = eventFeed(options);
   const sensors = sensorFeed(options);
-  const all: readonly Pick<Feed<never>, 'status' | 'close'>[] = [triggers, events, sensors].filter(
+  const health = healthFeed(options);
+  const all: readonly Pick<Feed<never>, 'status' | 'close'>[] = [triggers, events, sensors, health].filter(
     (feed) => feed !== null,
   );
   const close = (error: GatewayError | null = null) => {
@@ -57,7 +58,11 @@ export function createFeeds(options: FeedsOptions): Feeds {
     },
     sensorStatusChanges(filter) {
       if (!sensors) throw notConfigured('PROJECT');
-      return new ChangeStream({ feed: sensors, clock, filter: sensorStatusFilter(filter), after: null });
+      return new ChangeStream({ feed: sensors, clock, filter: sensorFilter(filter), after: null });
+    },
+    sensorHealthChanges(filter) {
+      if (!health) throw notConfigured('PROJECT');
+      return new ChangeStream({ feed: health.of(filter), clock, filter: sensorFilter(filter), after: null });
     },
     async changesCursor(ctx, { edges, reach }) {
       if (!triggers) throw notConfigured('PROJECT');

@@ -1,8 +1,7 @@
 import type { Clock, ForwardMs } from '../../clock.js';
-import { type Pair, serialKey } from '../../unify/sensor/identity.js';
+import type { Pair } from '../../unify/sensor/identity.js';
 import { offlineFromMs, type SensorStatus, type StatusTime, statusOf } from '../../unify/sensor/status.js';
 import { Instant } from '../../unify/time/instant.js';
-import { known } from '../../upstream/decode/fields.js';
 import type { SensorReading } from '../polling/sensor-readers.js';
 
 /** A change of a sensor's status, by the 150-second rule as of the moment of the change (docs/behaviour.md 5.6). */
@@ -12,26 +11,6 @@ export interface SensorStatusChange {
   readonly previousStatus: SensorStatus;
   readonly status: SensorStatus;
   readonly observedAtMs: ForwardMs;
-}
-
-export interface SensorStatusChangeFilter {
-  readonly deviceIds?: readonly string[] | null | undefined;
-  readonly stationCodes?: readonly string[] | null | undefined;
-}
-
-/** Every given condition must hold; an empty list matches nothing. */
-export function sensorStatusFilter(
-  filter: SensorStatusChangeFilter | null,
-): (change: SensorStatusChange) => boolean {
-  const { deviceIds, stationCodes } = filter ?? {};
-  const devices = deviceIds && new Set(deviceIds.map((id) => serialKey(id) ?? id));
-  const stations = stationCodes && new Set(stationCodes.map((code) => code.trim()));
-  return ({ pair: { project, catalogue } }) => {
-    const device = serialKey(project ? project.value.device_id : (catalogue?.value.serial_number ?? null));
-    const station = known(project ? project.value.station : catalogue?.value.station_code);
-    if (devices && (device === null || !devices.has(device))) return false;
-    return !stations || (station !== null && stations.has(station));
-  };
 }
 
 interface KnownSensor {

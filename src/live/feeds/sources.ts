@@ -11,6 +11,7 @@ import { catalogueSensors, projectSensors } from '../polling/sensor-readers.js';
 import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
 import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
 import { RecordFeed } from './record-feed.js';
+import { SensorHealthFeed } from './sensor-health-feed.js';
 import { SensorStatusFeed } from './sensor-status-feed.js';
 import { triggerIntervalMs, triggerReader } from './trigger-feed.js';
 import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
@@ -132,5 +133,20 @@ export function sensorFeed({ tenant, settings, connection, random }: FeedsOption
     readAll: catalogueSensors(tenant),
     onDelivering: () => catalogue.delivering({ kind: 'sensor' }),
     intervalMs: (requests) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
+  });
+}
+
+/** One sensor for each request of the rate limit, as long as half of the budget is left. */
+export function healthFeed({ tenant, random }: FeedsOptions): SensorHealthFeed | null {
+  const { project } = tenant;
+  if (!project) return null;
+  return new SensorHealthFeed({
+    tenant,
+    readAll: projectSensors(tenant),
+    random,
+    intervalMs: () => {
+      const { rateLimit } = project.status();
+      return pollIntervalMs(minuteMs / rateLimit.perMinute, 1, rateLimit);
+    },
   });
 }

@@ -1,5 +1,5 @@
 import { earliest, type ForwardMs, forever } from '../../clock.js';
-import { type Maybe, whenBoth, whenKnown } from '../../maybe.js';
+import { type Maybe, promised, whenBoth, whenKnown } from '../../maybe.js';
 import {
   type CatalogueSensorId,
   type DeviceId,
@@ -264,6 +264,13 @@ export function sensorByDeviceId(ctx: UnifyContext, deviceId: DeviceId): Maybe<S
     projectSensor(ctx, deviceId),
     (record) => record && sensorOf(ctx, { project: { record } }),
   );
+}
+
+/** The sensor of a change with its present values, or with those of the change where it cannot be read. */
+export async function sensorNow(ctx: UnifyContext, { project, catalogue }: Pair): Promise<Sensor> {
+  if (!project) return sensorOf(ctx, { catalogue: { record: catalogue } });
+  const now = await promised(() => sensorByDeviceId(ctx, project.value.device_id)).catch(() => null);
+  return now ?? sensorOf(ctx, { project: { record: project } });
 }
 
 /**

@@ -1,0 +1,179 @@
+import { minuteMs } from '../../clock.js';
+import { Forbidden, type GatewayError } from '../../errors.js';
+import { type Tenant, UnifyContext } from '../../unify/context.js';
+import { latestHealthReport } from '../../unify/health/list/list.js';
+import { Instant } from '../../unify/time/instant.js';
+import { instantOf } from '../../unify/time/wire-time.js';
+import { freshMs } from '../../upstream/cache/freshness.js';
+import { newCostMeter, type Priority } from '../../upstream/read/read.js';
+import { Subscribers } from '../delivery/subscribers.js';
+import { Poller } from '../polling/poller.js';
+import type { ReadSensors } from '../polling/sensor-readers.js';
+import { ChangeLog } from '../tracking/change-log.js';
+import type { Feed, FeedListener, FeedStatus, Listening } from './feed.js';
+import { feedStatus } from './feed-status.js';
+import { SensorHealth, type SensorHealthChange, type WatchedSensor } from './sensor-health.js';
+import { type SensorSelection, sensorFilter } from './sensor-selection.js';
+
+export interface SensorHealthFeedOptions {
+  readonly tenant: Tenant;
+  /** All sensors of the project. */
+  readonly readAll: ReadSensors;
+  /** Between two reads of one sensor each. */
+  readonly intervalMs: () => number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+type Listener = FeedListener<SensorHealthChange>;
+
+interface Selected {
+  readonly key: string;
+  readonly filter: ReturnType<typeof sensorFilter>;
+}
+
+/**
+ * Reads the state of health of the sensors that somebody watches, one after the other and the longest unread first, from
+ * the budget that queries and other feeds leave (docs/behaviour.md 9.10). It has no cursors: a new subscriber gets the
+ * latest report of each of its sensors.
+ */
+export class SensorHealthFeed {
+  readonly log: ChangeLog<SensorHealthChange>;
+  readonly #options: SensorHealthFeedOptions;
+  readonly #health = new SensorHealth();
+  readonly #selections = new Map<string, Feed<SensorHealthChange>>();
+  readonly #selected = new Map<Listener, Selected>();
+  readonly #subscribers: Subscribers<SensorHealthChange>;
+  readonly #poller: Poller;
+  #watchedCount = 0;
+
+  constructor(options: SensorHealthFeedOptions) {
+    const { tenant, random, intervalMs } = options;
+    const { clock, log } = tenant;
+    this.#options = options;
+    this.log = new ChangeLog(clock);
+    this.#poller = new Poller({
+      clock,
+      random,
+      poll: (signal) => this.#poll(signal),
+      isLeader: () => true,
+      idle: () => Promise.resolve(false),
+      intervalMs,
+      onFailure: (error, failures) => {
+        const name = error instanceof Error ? error.name : String(error);
+        log.warn({ feed: feedName, failures, error: name }, 'A poll failed; it is tried again');
+        if (error instanceof Forbidden && this.#watchedCount === 0) this.close(error);
+      },
+    });
+    this.#subscribers = new Subscribers({
+      clock,
+      lingerMs: () => minuteMs,
+      onFirst: () => this.#poller.start(),
+      onLeft: (listener) => this.#left(listener as Listener),
+      onEmpty: () => this.#stop(),
+    });
+  }
+
+  /** The feed as the subscribers of one selection of sensors see it; the same object for equal selections. */
+  of(selection: SensorSelection | null): Feed<SensorHealthChange> {
+    const key = JSON.stringify([selection?.deviceIds ?? null, selection?.stationCodes ?? null]);
+    const known = this.#selections.get(key);
+    if (known) return known;
+    const selected = { key, filter: sensorFilter(selection) };
+    const feed: Feed<SensorHealthChange> = {
+      log: this.log,
+      recordsPerCursor: 0,
+      isFolded: () => true,
+      check: () => {},
+      subscribe: (_after, listener) => this.#subscribe(selected, listener),
+      status: () => this.status(),
+      close: (error) => this.close(error),
+    };
+    this.#selections.set(key, feed);
+    return feed;
+  }
+
+  status(): FeedStatus {
+    return feedStatus({
+      name: feedName,
+      poller: this.#poller,
+      leaderReadAtMs: null,
+      subscriberCount: this.#subscribers.size,
+      intervalMs: this.#options.intervalMs(),
+      nowMs: this.#options.tenant.clock.now(),
+    });
+  }
+
+  close(error: GatewayError | null): void {
+    this.#subscribers.end(error);
+  }
+
+  #subscribe(selected: Selected, listener: Listener): Listening {
+    this.#selected.set(listener, selected);
+    const listening = this.#subscribers.enter(listener);
+    const replay = [...this.#health.latest()]
+      .filter(selected.filter)
+      .map((change) => ({ change, isReplayed: true }));
+    listener.begin({ replay, from: this.log.next, liveFrom: this.log.next });
+    return listening;
+  }
+
+  #left(listener: Listener): void {
+    const left = this.#selected.get(listener);
+    this.#selected.delete(listener);
+    const isUsed = [...this.#selected.values()].some(({ key }) => key === left?.key);
+    if (left && !isUsed) this.#selections.delete(left.key);
+  }
+
+  #stop(): void {
+    this.#poller.stop();
+    this.#selected.clear();
+    this.#selections.clear();
+    this.#health.clear();
+    this.log.clear();
+    this.#watchedCount = 0;
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    const { tenant, readAll } = this.#options;
+    const { clock } = tenant;
+    const { pairs } = await readAll({ ...scopeOf(signal, 'feed'), maxAgeMs: freshMs.health });
+    if (signal.aborted) return;
+    const watched = this.#watchedIn(pairs.values());
+    this.#watchedCount = watched.length;
+    const sensor = this.#health.next(watched, clock.now());
+    if (!sensor) return;
+    this.#health.begin(sensor, clock.now());
+    const { deviceId, pair, lastSeenAt } = sensor;
+    // Younger than a round, or the next round would find its own response.
+    const scope = { ...scopeOf(signal, 'background'), maxAgeMs: freshMs.health / 2 };
+    const report = await latestHealthReport(new UnifyContext(tenant, scope), deviceId, lastSeenAt);
+    if (signal.aborted) return;
+    const change = report && { pair, report, roundMs: this.#roundMs(), observedAtMs: clock.now() };
+    if (this.#health.learn(sensor, change) && change) this.log.append(change, { last: null });
+  }
+
+  #watchedIn(pairs: Iterable<WatchedSensor['pair']>): WatchedSensor[] {
+    const filters = [
+      ...new Map([...this.#selected.values()].map(({ key, filter }) => [key, filter])).values(),
+    ];
+    const watched: WatchedSensor[] = [];
+    for (const pair of pairs) {
+      if (!pair.project || !filters.some((filter) => filter({ pair }))) continue;
+      const { device_id: deviceId, last_seen } = pair.project.value;
+      const lastSeenAt = instantOf(last_seen);
+      watched.push({ deviceId, pair, lastSeenAt: lastSeenAt instanceof Instant ? lastSeenAt : null });
+    }
+    return watched;
+  }
+
+  #roundMs(): number {
+    return Math.max(freshMs.health, this.#watchedCount * this.#options.intervalMs());
+  }
+}
+
+function scopeOf(signal: AbortSignal, priority: Priority) {
+  return { signal, priority, operationKey: {}, meter: newCostMeter() };
+}
+
+const feedName = 'sensorHealthChanges';
