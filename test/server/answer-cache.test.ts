@@ -335,7 +335,7 @@ describe('as server-sent events', () => {
         headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
         body: JSON.stringify({ query: sensors }),
       });
-      const { 'x-request-id': _, ...headers } = Object.fromEntries(response.headers);
+      const { 'x-request-id': _, date: __, ...headers } = Object.fromEntries(response.headers);
       return { headers, text: await response.text() };
     };
     const first = await stream();
