@@ -111,6 +111,7 @@ describe('random worlds of sensors', () => {
     station,
     network,
     place: fc.option(place),
+    name: fc.constantFrom(null, 'Old Mill', 'Vault A'),
     kind: fc.constantFrom('both', 'project', 'catalogue', 'byCodes'),
     ageS: fc.constantFrom(10, 1000),
     text: fc.constantFrom('online', 'offline', 'strange'),
@@ -125,7 +126,10 @@ describe('random worlds of sensors', () => {
     {
       status: fc.constantFrom('ONLINE', 'OFFLINE', 'UNKNOWN'),
       networkId: fc.constantFrom('net_SX', 'net_SZ'),
+      statuses: fc.array(fc.constantFrom('ONLINE', 'OFFLINE', 'UNKNOWN'), { maxLength: 3 }),
       networkCode: network,
+      networkCodes: fc.array(fc.constantFrom('SX', ' SY', 'SZ'), { maxLength: 3 }),
+      search: fc.constantFrom('a', 'Bb', ' MILL ', 'vault a', 'd-1', 'a1:00:00', '0001', '', ' ', '-', 'x'),
       stationCodes: fc.array(station, { maxLength: 3 }),
       source: fc.constantFrom('PROJECT', 'CATALOGUE'),
       within: fc.record({
@@ -148,8 +152,8 @@ describe('random worlds of sensors', () => {
 
   function worldWith(drawn: readonly Drawn[]): World {
     const world = emptyWorld();
-    for (const [n, { station: at, network: of, place: where, kind, ageS, text }] of drawn.entries()) {
-      const location = where && { ...where, elevation_m: 0, name: null };
+    for (const [n, { station: at, network: of, place: where, name, kind, ageS, text }] of drawn.entries()) {
+      const location = where && { ...where, elevation_m: 0, name };
       const there = where && { ...where, elevation: 0, site_name: null };
       const common = { status: text, last_seen: secondsAgo(ageS) };
       addSensor(world, n, {
@@ -175,7 +179,16 @@ describe('random worlds of sensors', () => {
     return a.network < b.network ? -1 : 1;
   };
 
-  function matches(drawn: Drawn, wanted: Filter): boolean {
+  function isFound({ station: at, place: where, name, kind }: Drawn, n: number, search: string): boolean {
+    const text = search.trim().toLowerCase();
+    if (at.toLowerCase().includes(text)) return true;
+    if (kind === 'catalogue') return false;
+    const digits = text.replace(/[: -]/g, '').toUpperCase();
+    if (digits !== '' && deviceId(n).includes(digits)) return true;
+    return where !== null && (name?.toLowerCase().includes(text) ?? false);
+  }
+
+  function matches(drawn: Drawn, n: number, wanted: Filter): boolean {
     const { kind, text, ageS } = drawn;
     const inProject = kind !== 'catalogue';
     const inCatalogue = kind !== 'project';
@@ -183,6 +196,10 @@ describe('random worlds of sensors', () => {
     const status = inProject && ageS > 150 ? 'OFFLINE' : stated;
     return (
       (wanted.status === undefined || wanted.status === status) &&
+      (wanted.statuses === undefined || wanted.statuses.includes(status ?? '')) &&
+      (wanted.networkCodes === undefined ||
+        wanted.networkCodes.some((code) => code.trim() === drawn.network)) &&
+      (wanted.search === undefined || isFound(drawn, n, wanted.search)) &&
       (wanted.networkId === undefined || (inCatalogue && wanted.networkId === `net_${drawn.network}`)) &&
       (wanted.networkCode === undefined || wanted.networkCode === drawn.network) &&
       (wanted.stationCodes === undefined || wanted.stationCodes.includes(drawn.station)) &&
@@ -202,7 +219,7 @@ describe('random worlds of sensors', () => {
         fc.pre(unnamed.length === 0);
         await using gw = await startGateway({ sandbox: { world: worldWith(drawn), rateLimits: false } });
         const expected = drawn
-          .filter((one) => matches(one, wanted))
+          .filter((one, n) => matches(one, n, wanted))
           .sort(inOrder)
           .map((one) => one.station);
         const forwards: string[] = [];
@@ -232,10 +249,52 @@ describe('random worlds of sensors', () => {
 });
 
 describe('filters of sensors', () => {
-  it('by an empty list of station codes match nothing, without asking', async () => {
+  it('by an empty list match nothing, without asking', async () => {
     await using gw = await startGateway({ sandbox: { world: worldOf(3) } });
-    expect(await page(gw, { filter: { stationCodes: [] } })).toMatchObject({ edges: [], totalCount: 0 });
+    for (const filter of [{ stationCodes: [] }, { statuses: [] }, { networkCodes: [] }]) {
+      expect(await page(gw, { filter })).toMatchObject({ edges: [], totalCount: 0 });
+    }
     expect(gw.sandbox.requests).toEqual([]);
+  });
+
+  it('by one value and by several select the sensors that meet both', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(4, ['net_1', 'net_2']) } });
+    const found = async (filter: object) => codes(await page(gw, { filter }));
+    expect(await found({ networkCodes: ['N1', 'N2'] })).toEqual([0, 1, 2, 3].map(stationCode));
+    expect(await found({ networkCodes: ['N1', 'N2'], networkCode: 'N2' })).toEqual([1, 3].map(stationCode));
+    expect(await found({ statuses: ['OFFLINE'], status: 'ONLINE' })).toEqual([]);
+    expect(await found({ statuses: null, networkCodes: null, search: null })).toHaveLength(4);
+  });
+
+  it('by a text find codes, Device IDs in any spelling, and names of sites', async () => {
+    const world = worldOf(3);
+    const [first, second] = world.project.sensors;
+    if (first) first.location = { latitude: 1, longitude: 1, elevation_m: 0, name: 'Müller’s Vault' };
+    if (second) second.location = { latitude: 1, longitude: 1, elevation_m: 0, name: null };
+    await using gw = await startGateway({ sandbox: { world } });
+    const found = async (search: string) => codes(await page(gw, { filter: { search } }));
+    expect(await found(' MÜLLER’S ')).toEqual([stationCode(0)]);
+    expect(await found(stationCode(1).toLowerCase())).toEqual([stationCode(1)]);
+    expect(await found('a1-00-00-00-00-02')).toEqual([stationCode(2)]);
+    expect(await found('nowhere')).toEqual([]);
+    expect(await found('  ')).toHaveLength(3);
+    expect(gw.sandbox.seen('catalogue', /^\/v1\/sensors\/.+/)).toEqual([]);
+  });
+
+  it('that are wrong are refused, without asking', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(1) } });
+    for (const [argument, value] of [
+      ['filter.search', 'x'.repeat(201)],
+      ['filter.search', 1],
+      ['filter.statuses', ['BROKEN']],
+      ['filter.statuses', [null]],
+      ['filter.networkCodes', [null]],
+    ] as const) {
+      const filter = { [argument.replace('filter.', '')]: value };
+      expect(await errorOf(gw, { filter })).toMatchObject({ code: 'BAD_USER_INPUT', argument });
+    }
+    expect(await errorOf(gw, { filter: { search: 'x'.repeat(200) } })).toBeUndefined();
+    expect(gw.sandbox.seen('project', '/v1/sensors').length).toBeLessThanOrEqual(1);
   });
 
   it('by a box find both sides of the antimeridian, the equator and the prime meridian', async () => {

@@ -1,4 +1,6 @@
-import type { SensorFilter } from '../../unify/sensor/filter.js';
+import { z } from 'zod';
+import { limits } from '../../limits.js';
+import { filtersByLocation, type SensorFilter } from '../../unify/sensor/filter.js';
 import { sensorCollection } from '../../unify/sensor/geojson.js';
 import { listSensors, type SensorListArgs, type SensorSlice } from '../../unify/sensor/list.js';
 import { builder } from '../builder.js';
@@ -9,6 +11,8 @@ import { bothWaysArgs, defaultFirst, SourceEnum, UnavailableSourceRef } from './
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 import { SensorStatusEnum } from './sensor.js';
 
+const searchMessage = `must have ${limits.searchCharacters} characters at most`;
+
 const SensorFilterInput = builder.inputType('SensorFilter', {
   description:
     'Selection of sensors. A sensor must meet every condition given; the conditions compare the values ' +
@@ -18,15 +22,34 @@ const SensorFilterInput = builder.inputType('SensorFilter', {
       type: SensorStatusEnum,
       description: 'Status of the sensor at the time of the response.',
     }),
+    statuses: t.field({
+      type: [SensorStatusEnum],
+      description:
+        'Statuses, of which the sensor must have one at the time of the response. An empty list selects ' +
+        'nothing.',
+    }),
     networkId: t.string({
       description:
         "Catalogue identifier of the sensor's network, as in `Network.networkId`. Error: " +
         'NOT_CONFIGURED without the catalogue interface.',
     }),
     networkCode: t.string({ description: 'Seismic network code; case matters.' }),
+    networkCodes: t.stringList({
+      description:
+        'Seismic network codes, of which the sensor must have one; case matters. An empty list selects ' +
+        'nothing.',
+    }),
     stationCodes: t.stringList({
       description:
         'Station codes, of which the sensor must have one; case matters. An empty list selects nothing.',
+    }),
+    search: t.string({
+      validate: z.string().max(limits.searchCharacters, searchMessage).nullish(),
+      description:
+        'Text that the station code, the Device ID or the name of the site must contain, in any case; ' +
+        'spaces around it are ignored, and in a Device ID separators too. The name of a site counts ' +
+        'where the project interface gives it and location masking permits to show it. An empty text ' +
+        `selects all. Error: BAD_USER_INPUT for more than ${limits.searchCharacters} characters.`,
     }),
     boundingBox: t.field({
       type: BoundingBoxInput,
@@ -96,9 +119,12 @@ export function sensorListArgs() {
   };
 }
 
-/** One list page of each interface. With more sensors than a page holds it takes more, which are then cached. */
+/**
+ * One list page of each interface, and the masking setting where the filter compares positions or names of sites. With
+ * more sensors than a page holds it takes more, which are then cached.
+ */
 export const sensorListCost = cost<SensorListArgs>({
-  requests: () => 2,
+  requests: ({ filter }) => (filter && filtersByLocation(filter) ? 3 : 2),
   items: ({ first, last }, { sensors }) => Math.min(first ?? last ?? defaultFirst, sensors),
 });
 

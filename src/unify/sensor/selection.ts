@@ -2,10 +2,12 @@ import type { Source } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import { unreadableRecords } from '../../upstream/decode/response.js';
 import type { UnifyContext } from '../context.js';
-import { isListOutdated, positionView } from '../masking/masking.js';
+import { isListOutdated, locationView } from '../masking/masking.js';
 import {
+  filtersByLocation,
+  filtersByNetworkCode,
   filtersByPosition,
-  inNetworkCode,
+  inNetworkCodes,
   neededSource,
   type SensorFilter,
   sensorMatcher,
@@ -23,7 +25,7 @@ export interface Selection {
 
 /** @throws the failure when none of the interfaces that the filter needs can answer */
 export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Selection> {
-  if (filtersByPosition(filter) || filter.networkCode != null) return selectSensorsLater(ctx, filter);
+  if (filtersByLocation(filter) || filtersByNetworkCode(filter)) return selectSensorsLater(ctx, filter);
   const needed = neededSource(ctx, filter);
   return whenKnown(unifySensors(ctx, { catalogue: needed !== 'PROJECT' }), (unified) => ({
     unified,
@@ -36,20 +38,22 @@ export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Se
 
 const isEmpty = (filter: SensorFilter) => Object.values(filter).every((value) => value == null);
 
-/** For filters that need reads first: public positions, network codes. */
+/** For filters that need reads first: public positions, names of sites, network codes. */
 async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Promise<Selection> {
   const needed = neededSource(ctx, filter);
-  const byPosition = filtersByPosition(filter);
+  const byLocation = filtersByLocation(filter);
   // With `source: PROJECT` the catalogue's list is needed only to match network codes and positions of merged sensors.
-  const wanted = { catalogue: needed !== 'PROJECT' || filter.networkCode != null || byPosition };
+  const wanted = {
+    catalogue: needed !== 'PROJECT' || filtersByNetworkCode(filter) || filtersByPosition(filter),
+  };
   let unified = await unifySensors(ctx, wanted);
-  if (byPosition && unified.project && (await isListOutdated(ctx, unified.project.records.values()))) {
+  if (byLocation && unified.project && (await isListOutdated(ctx, unified.project.records.values()))) {
     unified = await unifySensors(ctx, wanted);
   }
   const failures = failuresOf(unified, needed);
   const { project, association } = unified;
-  const view = byPosition
-    ? positionView(ctx, {
+  const view = byLocation
+    ? locationView(ctx, {
         isWhole: !ctx.project || (project?.complete === true && project.dropped === 0),
         besideProject: association.besideProject,
       })
@@ -57,8 +61,8 @@ async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Prom
   if (view?.withheld && !failures.has('PROJECT')) failures.set('PROJECT', view.withheld);
   const matches = sensorMatcher(ctx, filter, view);
   const pairs = association.pairs.filter(matches);
-  if (filter.networkCode == null) return { unified, pairs, failures };
-  const coded = await inNetworkCode(ctx, pairs, filter.networkCode);
+  if (!filtersByNetworkCode(filter)) return { unified, pairs, failures };
+  const coded = await inNetworkCodes(ctx, pairs, filter);
   if (coded.failure && !failures.has('CATALOGUE')) failures.set('CATALOGUE', coded.failure);
   return { unified, pairs: coded.pairs, failures };
 }
