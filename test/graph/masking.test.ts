@@ -378,6 +378,10 @@ describe('the catalogue’s positions of a masked project', () => {
         inBox: sensors(filter: { boundingBox: $box }) { nodes { ...everything } geoJson totalCount pageInfo { endCursor } }
         near: sensors(filter: { within: $within }, last: 2) { nodes { id } totalCount pageInfo { startCursor } }
         found: sensors(filter: { search: $search }) { nodes { ...everything } totalCount pageInfo { endCursor } }
+        seen: sensors(orderBy: LAST_SEEN_AT_DESC, first: 2) { nodes { ...everything } pageInfo { endCursor } }
+        nearby: sensors(orderBy: NETWORK_CODE_DESC, filter: { within: $within }, first: 2) {
+          nodes { id } totalCount pageInfo { endCursor }
+        }
         one: sensor(by: { deviceId: "${deviceId(0)}" }) { ...everything }
         other: sensor(by: { catalogueId: "sen_0" }) { ...everything }
         networks { sensors { nodes { ...everything } geoJson } }

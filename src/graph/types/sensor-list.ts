@@ -3,6 +3,7 @@ import { limits } from '../../limits.js';
 import { filtersByLocation, type SensorFilter } from '../../unify/sensor/filter.js';
 import { sensorCollection } from '../../unify/sensor/geojson.js';
 import { listSensors, type SensorListArgs, type SensorSlice } from '../../unify/sensor/list.js';
+import { defaultOrder, type SensorOrder } from '../../unify/sensor/list-order.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
@@ -72,6 +73,28 @@ const SensorFilterInput = builder.inputType('SensorFilter', {
   }),
 });
 
+const SensorOrderEnum = builder.enumType('SensorOrder', {
+  description:
+    'Order of a list of sensors. Codes are compared by their characters, times to their last digit. ' +
+    'Sensors without a known network code or time come last in either direction.',
+  values: {
+    STATION_CODE_ASC: { description: 'By station code from A to Z, then by network code.' },
+    STATION_CODE_DESC: { description: 'By station code from Z to A, then by network code.' },
+    NETWORK_CODE_ASC: { description: 'By network code from A to Z, then by station code.' },
+    NETWORK_CODE_DESC: { description: 'By network code from Z to A, then by station code.' },
+    LAST_SEEN_AT_ASC: {
+      description:
+        'The sensor that has been silent for longest comes first. On a walk through the pages a sensor ' +
+        'that reports meanwhile moves to the end and may come again; none is skipped.',
+    },
+    LAST_SEEN_AT_DESC: {
+      description:
+        'The sensor that was in contact last comes first. On a walk through the pages a sensor that ' +
+        'reports meanwhile moves to the beginning, where the walk has passed already; none comes twice.',
+    },
+  } as const satisfies Record<SensorOrder, object>,
+});
+
 export const SensorConnection = builder.connectionObject<typeof SensorRef, SensorSlice>(
   {
     type: SensorRef,
@@ -112,16 +135,22 @@ export const SensorConnection = builder.connectionObject<typeof SensorRef, Senso
 
 export function sensorListArgs() {
   return {
-    filter: builder.args((t) => ({
+    ...builder.args((t) => ({
       filter: t.field({ type: SensorFilterInput, description: 'Selection of sensors; the default is all.' }),
-    })).filter,
+      orderBy: t.field({
+        type: SensorOrderEnum,
+        required: true,
+        defaultValue: defaultOrder,
+        description: 'Order of the list; the default is by station code from A to Z, then by network code.',
+      }),
+    })),
     ...bothWaysArgs(),
   };
 }
 
 /**
  * One list page of each interface, and the masking setting where the filter compares positions or names of sites. With
- * more sensors than a page holds it takes more, which are then cached.
+ * more sensors than a page holds it takes more, which are then cached, as are the codes of networks for a day.
  */
 export const sensorListCost = cost<SensorListArgs>({
   requests: ({ filter }) => (filter && filtersByLocation(filter) ? 3 : 2),
@@ -132,7 +161,7 @@ builder.queryField('sensors', (t) =>
   t.field({
     type: SensorConnection,
     description:
-      'Sensors of both interfaces, each once, in the order of station code, then network code. Null ' +
+      'Sensors of both interfaces, each once, in exact order. Null ' +
       'with an error when none of the interfaces could answer. Errors: BAD_USER_INPUT, CURSOR_INVALID, ' +
       'NOT_CONFIGURED, FORBIDDEN, UPSTREAM_RATE_LIMITED, UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE.',
     args: sensorListArgs(),

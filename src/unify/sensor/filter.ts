@@ -96,18 +96,15 @@ function textMatcher(text: string): (pair: Pair, siteName: string | null) => boo
     (siteName?.toLowerCase().includes(text) ?? false);
 }
 
-export interface CodeFiltered<P extends Pair> {
-  readonly pairs: readonly P[];
+export interface LearntCodes {
+  /** Merged network code; null where a network has none, and where it is not known. */
+  codeOf(pair: Pair): string | null;
   /** The failure because of which the code of some network is unknown; null when all are known. */
   readonly failure: unknown;
 }
 
-/** The sensors in networks of the filter's codes. Learns codes that only the catalogue has, once for each network. */
-export async function inNetworkCodes<P extends Pair>(
-  ctx: UnifyContext,
-  pairs: readonly P[],
-  filter: SensorFilter,
-): Promise<CodeFiltered<P>> {
+/** Network codes of sensors. Learns those that only the catalogue has, once for each network. */
+export async function learnNetworkCodes(ctx: UnifyContext, pairs: readonly Pair[]): Promise<LearntCodes> {
   ctx.tracked(createNetworkCodes).note(ctx);
   const unknownCodes = new Map(
     pairs.flatMap(({ project, catalogue }) =>
@@ -129,11 +126,22 @@ export async function inNetworkCodes<P extends Pair>(
       ),
     ),
   );
-  const codeOf = ({ project, catalogue }: Pair) =>
-    known(project?.value.network) ?? (catalogue && learntCodes.get(codeKeyOf(catalogue.value)));
-  const one = filter.networkCode?.trim();
-  const several = filter.networkCodes && new Set(filter.networkCodes.map((code) => code.trim()));
-  const matches = (code: string | null | undefined) =>
-    code != null && (one === undefined || code === one) && (!several || several.has(code));
-  return { pairs: pairs.filter((pair) => matches(codeOf(pair))), failure };
+  return {
+    codeOf: ({ project, catalogue }) =>
+      known(project?.value.network) ?? (catalogue && learntCodes.get(codeKeyOf(catalogue.value))) ?? null,
+    failure,
+  };
+}
+
+/** Matches the sensors in networks of the filter's codes. */
+export function networkCodeMatcher(
+  { networkCode, networkCodes }: SensorFilter,
+  { codeOf }: LearntCodes,
+): (pair: Pair) => boolean {
+  const one = networkCode?.trim();
+  const several = networkCodes && new Set(networkCodes.map((code) => code.trim()));
+  return (pair) => {
+    const code = codeOf(pair);
+    return code !== null && (one === undefined || code === one) && (!several || several.has(code));
+  };
 }
