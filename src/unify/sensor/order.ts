@@ -15,7 +15,7 @@ export interface SortedPair extends Pair {
 }
 
 /** Compares by code units, so that the order does not depend on a locale. */
-export function compareSortKeys(a: SensorSortKey, b: SensorSortKey): number {
+function compareSortKeys(a: SensorSortKey, b: SensorSortKey): number {
   return (
     compareText(a.stationCode, b.stationCode) ||
     compareText(a.networkCode, b.networkCode) ||
