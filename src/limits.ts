@@ -36,6 +36,8 @@ export const limits = {
   envelopePoints: 100_000,
   /** `Sensor.healthHistory`: no chart is wider. */
   healthBuckets: 1_000,
+  /** `SensorFilter.search`: longer than any code, Device ID or name of a site. */
+  searchCharacters: 200,
   /** A name of a record. Upstream has none near this length, and a longer path may be refused on its way. */
   identifierCharacters: 512,
   /** A cursor of a feed, so that a request with one is good by GET. */

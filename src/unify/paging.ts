@@ -155,7 +155,7 @@ export function decodeCursor<T>(
   const decoded = position === undefined ? null : decode(position);
   if (decoded === null) {
     throw new CursorInvalid(
-      `\`${argument}\` is not a cursor of this list: pass one that this list's edges or pageInfo gave`,
+      `\`${argument}\` is not a cursor of this list in this order: pass one that its edges or pageInfo gave`,
       { argument },
     );
   }

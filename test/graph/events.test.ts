@@ -180,6 +180,45 @@ describe('the list of events', () => {
     }
   });
 
+  it('is paged from its end too, and refuses what belongs to the other direction', async () => {
+    await using gw = await gatewayOf(many(30));
+    const document = `query ($first: Int, $after: String, $last: Int, $before: String, $orderBy: EventOrder! = ORIGIN_TIME_DESC) {
+      events(first: $first, after: $after, last: $last, before: $before, orderBy: $orderBy) {
+        nodes { projectEventId catalogueEventId }
+        pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
+      }
+    }`;
+    const page = async (variables: object) => (await gw.query(document, variables)).events;
+    const all = idsOf((await page({ first: 100 })).nodes);
+    const end = await page({ last: 4 });
+    expect(idsOf(end.nodes)).toEqual(all.slice(-4));
+    expect(end.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+    const middle = await page({ last: 4, before: end.pageInfo.startCursor });
+    expect(idsOf(middle.nodes)).toEqual(all.slice(-8, -4));
+    expect(middle.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: true });
+    expect(idsOf((await page({ first: 9, after: middle.pageInfo.endCursor })).nodes)).toEqual(all.slice(-4));
+    expect(idsOf((await page({ before: middle.pageInfo.startCursor })).nodes)).toEqual(all.slice(0, -8));
+    const start = await page({ first: 3 });
+    const none = await page({ last: 3, before: start.pageInfo.startCursor });
+    expect(none).toEqual({
+      nodes: [],
+      pageInfo: { startCursor: null, endCursor: null, hasNextPage: true, hasPreviousPage: false },
+    });
+    const cursor = end.pageInfo.startCursor;
+    for (const [wrong, code, argument] of [
+      [{ last: 0 }, 'BAD_USER_INPUT', 'last'],
+      [{ last: 501 }, 'BAD_USER_INPUT', 'last'],
+      [{ first: 1, last: 1 }, 'BAD_USER_INPUT', 'last'],
+      [{ first: 1, before: cursor }, 'BAD_USER_INPUT', 'before'],
+      [{ last: 1, after: cursor }, 'BAD_USER_INPUT', 'after'],
+      [{ last: 1, before: 'garbage' }, 'CURSOR_INVALID', 'before'],
+      [{ last: 1, before: cursor, orderBy: 'ORIGIN_TIME_ASC' }, 'CURSOR_INVALID', 'before'],
+    ] as const) {
+      const { errors } = await gw.queryWithErrors(document, wrong);
+      expect(errors?.[0]?.extensions).toMatchObject({ code, argument });
+    }
+  });
+
   it('takes a cursor of another instance, and of another filter', async () => {
     const world = many(30);
     await using first = await gatewayOf(world);
@@ -209,6 +248,7 @@ describe('the list of events', () => {
     const { network } = await gw.query(`{ network(networkId: "net_1") {
       events { nodes { projectEventId catalogueEventId network { networkId name } } }
       none: events(filter: { networkId: "net_2" }) { nodes { id } pageInfo { hasNextPage } }
+      last: events(filter: { networkId: "net_2" }, last: 1) { nodes { id } pageInfo { hasNextPage } }
     } }`);
     expect(network).toEqual({
       events: {
@@ -217,6 +257,7 @@ describe('the list of events', () => {
         ],
       },
       none: { nodes: [], pageInfo: { hasNextPage: false } },
+      last: { nodes: [], pageInfo: { hasNextPage: false } },
     });
   });
 });

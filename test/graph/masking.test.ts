@@ -41,6 +41,10 @@ function mixedWorld(masked: boolean): World {
   return world;
 }
 
+const found = `query ($search: String) {
+  sensors(filter: { search: $search }) { nodes { deviceId } totalCount unavailableSources { source code } }
+}`;
+
 const located = async (gw: TestGateway) => {
   const { data, errors } = await gw.queryWithErrors(
     '{ sensors { nodes { deviceId location { latitude elevationM name masked } } } }',
@@ -81,6 +85,26 @@ describe('while the project masks its positions', () => {
     };
     expect(await near(0.4)).toBe(0);
     expect(await near(1.1)).toBe(1);
+  });
+
+  it('a search finds no name of a masked sensor, even one that the service sent', async () => {
+    const world = mixedWorld(true);
+    await using gw = await startGateway({ sandbox: { world } });
+    gw.sandbox.faults.add({
+      source: 'project',
+      path: '/v1/sensors',
+      times: 100,
+      rewrite: (body) => {
+        const { data: sensors } = body as { data: { location: { name: string | null } | null }[] };
+        for (const { location } of sensors) if (location) location.name = 'Vault';
+        return body;
+      },
+    });
+    for (const search of ['vault', 'Site', 'site 3']) {
+      const { sensors } = await gw.query(found, { search });
+      expect(sensors).toEqual({ nodes: [], totalCount: 0, unavailableSources: [] });
+    }
+    expect((await gw.query(found, { search: stationCode(4) })).sensors.totalCount).toBe(1);
   });
 
   it('a catalogue record that may be of a project sensor is not shown, one that surely is not is', async () => {
@@ -175,6 +199,22 @@ describe('as long as the project has not said whether it masks its positions', (
     });
   });
 
+  it('a search names the interface for want of which names are withheld', async () => {
+    await using gw = await startGateway({ sandbox: { world: mixedWorld(false) } });
+    gw.sandbox.faults.add({ source: 'project', path: '/v1/project', status: 500, times: 1000 });
+    const silent = (body: unknown) => {
+      const { data: sensors } = body as { data: { location: { masked?: boolean } | null }[] };
+      for (const { location } of sensors) delete location?.masked;
+      return body;
+    };
+    gw.sandbox.faults.add({ source: 'project', path: '/v1/sensors', times: 1000, rewrite: silent });
+    expect((await gw.query(found, { search: 'vault' })).sensors).toEqual({
+      nodes: [],
+      totalCount: null,
+      unavailableSources: [{ source: 'PROJECT', code: 'UPSTREAM_UNAVAILABLE' }],
+    });
+  });
+
   it('a body that does not say it is as good as none', async () => {
     await using gw = await startGateway({ sandbox: { world: mixedWorld(false) } });
     const silent = (body: unknown) => ({ ...(body as object), location_masked: undefined });
@@ -220,6 +260,20 @@ describe('when the setting changes', () => {
     await clock.advance(30_001);
     const { locations } = await located(gw);
     expect(locations[0]).toEqual({ latitude: 34.1, elevationM: 1234, name: 'Vault 1', masked: false });
+  });
+
+  it('a name that was found before is not found after, and found again when it may be shown', async () => {
+    const clock = new ManualClock();
+    const world = mixedWorld(false);
+    await using gw = await startGateway({ clock, sandbox: { world } });
+    const total = async () => (await gw.query(found, { search: 'vault' })).sensors.totalCount;
+    expect(await total()).toBe(3);
+    world.project.project.location_masked = true;
+    await clock.advance(30_001);
+    expect(await total()).toBe(0);
+    world.project.project.location_masked = false;
+    await clock.advance(30_001);
+    expect(await total()).toBe(3);
   });
 
   it('a record that says it is masked is obeyed at once', async () => {
@@ -319,25 +373,32 @@ describe('the catalogue’s positions of a masked project', () => {
   it('show in nothing that is answered about its sensors, byte for byte', async () => {
     const box = { minLatitude: -45, maxLatitude: 45, minLongitude: 170, maxLongitude: 60 };
     const document = `${everything}
-      query ($box: BoundingBoxInput!, $within: RadiusInput!) {
+      query ($box: BoundingBoxInput!, $within: RadiusInput!, $search: String!) {
         sensors { nodes { ...everything } geoJson totalCount }
         inBox: sensors(filter: { boundingBox: $box }) { nodes { ...everything } geoJson totalCount pageInfo { endCursor } }
         near: sensors(filter: { within: $within }, last: 2) { nodes { id } totalCount pageInfo { startCursor } }
+        found: sensors(filter: { search: $search }) { nodes { ...everything } totalCount pageInfo { endCursor } }
+        seen: sensors(orderBy: LAST_SEEN_AT_DESC, first: 2) { nodes { ...everything } pageInfo { endCursor } }
+        nearby: sensors(orderBy: NETWORK_CODE_DESC, filter: { within: $within }, first: 2) {
+          nodes { id } totalCount pageInfo { endCursor }
+        }
         one: sensor(by: { deviceId: "${deviceId(0)}" }) { ...everything }
         other: sensor(by: { catalogueId: "sen_0" }) { ...everything }
         networks { sensors { nodes { ...everything } geoJson } }
       }`;
-    const answer = async (world: World) => {
+    const answer = async (world: World, search: string) => {
       await using gw = await startGateway({
         clock: new ManualClock(Date.parse(secondsAgo(0, Date.UTC(2026, 0, 2)))),
         sandbox: { world, rateLimits: false },
       });
       const within = { latitude: 10, longitude: 20, radiusKm: 300 };
-      return JSON.stringify(await gw.query(document, { box, within }));
+      return JSON.stringify(await gw.query(document, { box, within, search }));
     };
     await fc.assert(
       fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 6 }), async (sensors) => {
-        expect(await answer(worldWith(sensors, 1))).toBe(await answer(worldWith(sensors, 0)));
+        // The name that the site has in one of the two worlds.
+        const search = sensors[0]?.places[0].site_name ?? 'Vault';
+        expect(await answer(worldWith(sensors, 1), search)).toBe(await answer(worldWith(sensors, 0), search));
       }),
       { numRuns: 15 },
     );

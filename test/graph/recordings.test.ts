@@ -78,6 +78,16 @@ const eventQuery = `query ($first: Int) { event(by: { projectEventId: "evt_0" })
 const triggersQuery =
   '{ triggers(orderBy: START_TIME_ASC) { nodes { triggerId event { projectEventId } } } }';
 
+const pagesQuery = `query ($id: String!, $first: Int, $after: String, $last: Int, $before: String) {
+  event(by: { projectEventId: $id }) {
+    recordingsConnection(first: $first, after: $after, last: $last, before: $before) {
+      edges { cursor node { trigger { triggerId } distanceKm pArrival } }
+      pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
+      totalCount
+    }
+  }
+}`;
+
 describe('the recordings of an earthquake', () => {
   it('are the triggers that its waves explain, nearest first', async () => {
     const world = worldOf([60, 20, 110]);
@@ -115,6 +125,60 @@ describe('the recordings of an earthquake', () => {
       '{ event(by: { projectEventId: "evt_-3600" }) { recordings { distanceKm } } }',
     );
     expect(event.recordings).toEqual([]);
+  });
+
+  it('are paged from either end, also where a trigger of a cursor is gone', async () => {
+    const world = worldOf([60, 20, 110, 90]);
+    world.project.events.push(quakeAt(-3600));
+    await using gw = await gatewayOf(world);
+    const all = ['2', '1', '4', '3'];
+    const page = async (variables: object, id = 'evt_0') => {
+      const { event } = await gw.query(pagesQuery, { id, ...variables });
+      const { edges, ...others } = event.recordingsConnection;
+      const ids = edges.map(
+        ({ node }: { node: { trigger: { triggerId: string } } }) => node.trigger.triggerId,
+      );
+      return { ids, ...others };
+    };
+    for (const size of [1, 2, 3, 4, 5]) {
+      const forward: string[] = [];
+      for (let after: string | null = null; forward.length < all.length; ) {
+        const { ids, pageInfo, totalCount } = await page({ first: size, after });
+        expect(totalCount).toBe(4);
+        expect(pageInfo.hasPreviousPage).toBe(forward.length > 0);
+        forward.push(...ids);
+        expect(pageInfo.hasNextPage).toBe(forward.length < all.length);
+        after = pageInfo.endCursor;
+      }
+      expect(forward).toEqual(all);
+      const backward: string[] = [];
+      for (let before: string | null = null; backward.length < all.length; ) {
+        const { ids, pageInfo } = await page({ last: size, before });
+        expect(pageInfo.hasNextPage).toBe(backward.length > 0);
+        backward.unshift(...ids);
+        expect(pageInfo.hasPreviousPage).toBe(backward.length < all.length);
+        before = pageInfo.startCursor;
+      }
+      expect(backward).toEqual(all);
+    }
+    const { pageInfo } = await page({ first: 2 });
+    const cursor = pageInfo.endCursor;
+    for (const [wrong, code, argument] of [
+      [{ first: 0 }, 'BAD_USER_INPUT', 'first'],
+      [{ last: 501 }, 'BAD_USER_INPUT', 'last'],
+      [{ first: 1, before: cursor }, 'BAD_USER_INPUT', 'before'],
+      [{ after: 'garbage' }, 'CURSOR_INVALID', 'after'],
+      [{ id: 'evt_-3600', after: cursor }, 'CURSOR_INVALID', 'after'],
+    ] as const) {
+      const { errors } = await gw.queryWithErrors(pagesQuery, { id: 'evt_0', ...wrong });
+      expect(errors?.[0]?.extensions).toMatchObject({ code, argument });
+    }
+    world.project.triggers = world.project.triggers.filter(({ id }) => id !== 1);
+    await using later = await gatewayOf(world);
+    const { event } = await later.query(pagesQuery, { id: 'evt_0', first: 1, after: cursor });
+    expect(event.recordingsConnection.edges).toMatchObject([{ node: { trigger: { triggerId: '4' } } }]);
+    const back = await later.query(pagesQuery, { id: 'evt_0', last: 1, before: cursor });
+    expect(back.event.recordingsConnection.edges).toMatchObject([{ node: { trigger: { triggerId: '2' } } }]);
   });
 
   it("have the catalogue's arrivals where it has the station, and read its detail only for them", async () => {
@@ -197,8 +261,9 @@ describe('the recordings of an earthquake', () => {
       }
       await using gw = await gatewayOf(world);
       answers.push(await gw.query(eventQuery), await gw.query(triggersQuery));
+      answers.push(await gw.query(pagesQuery, { id: 'evt_0', last: 2 }));
     }
-    expect(answers.slice(2)).toEqual(answers.slice(0, 2));
+    expect(JSON.stringify(answers.slice(3))).toBe(JSON.stringify(answers.slice(0, 3)));
   });
 
   it('of a page of earthquakes are read together', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
 import { emptyWorld, type World } from '../../src/sandbox/world.js';
 import { boxContains, distanceKm } from '../../src/unify/geo/geodesy.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
@@ -16,8 +17,11 @@ interface Page {
   readonly totalCount: number;
 }
 
-const document = `query ($filter: SensorFilter, $first: Int, $after: String, $last: Int, $before: String) {
-  sensors(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
+const document = `query (
+  $filter: SensorFilter, $orderBy: SensorOrder! = STATION_CODE_ASC
+  $first: Int, $after: String, $last: Int, $before: String
+) {
+  sensors(filter: $filter, orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) {
     edges { cursor node { stationCode } }
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
     totalCount
@@ -100,6 +104,117 @@ describe('pages of sensors', () => {
   });
 });
 
+describe('orders of sensors', () => {
+  const orders = ['STATION_CODE', 'NETWORK_CODE', 'LAST_SEEN_AT'].flatMap((by) => [
+    `${by}_ASC`,
+    `${by}_DESC`,
+  ]);
+
+  it('each have cursors of their own, and refuse those of another with the argument', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(4) } });
+    for (const orderBy of orders) {
+      const { endCursor } = (await page(gw, { orderBy, first: 2 })).pageInfo;
+      for (const other of orders) {
+        const next = { orderBy: other, after: endCursor };
+        if (other === orderBy) expect((await page(gw, next)).edges).toHaveLength(2);
+        else expect(await errorOf(gw, next)).toMatchObject({ code: 'CURSOR_INVALID', argument: 'after' });
+      }
+    }
+    const { errors } = await gw.queryWithErrors(document, { orderBy: 'LAST_SEEN_AT_ASC', after: 'x' });
+    expect(errors?.[0]?.message).toContain('not a cursor of this list in this order');
+    expect(await errorOf(gw, { orderBy: 'MODEL_ASC' })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      argument: 'orderBy',
+    });
+    for (const [orderBy, place] of [
+      ['LAST_SEEN_AT_ASC', ['no time', 'a']],
+      ['LAST_SEEN_AT_ASC', [null]],
+      ['NETWORK_CODE_DESC', ['SX', 'AAA']],
+      ['NETWORK_CODE_DESC', ['SX', null, 'a']],
+      ['STATION_CODE_DESC', [null, 'SX', 'a']],
+    ] as const) {
+      const before = Buffer.from(JSON.stringify([`sensors ${orderBy}`, place])).toString('base64url');
+      const wrong = await errorOf(gw, { orderBy, before });
+      expect(wrong).toMatchObject({ code: 'CURSOR_INVALID', argument: 'before' });
+    }
+  });
+
+  it('by network code have the networks that only the catalogue knows in their places', async () => {
+    const world = emptyWorld();
+    const networks = ['ZZ', 'BB', 'MM', null];
+    for (const [n, code] of networks.entries()) {
+      const catalogue = { serial_number: `SN-${n}`, network_id: `net_${n}`, network_code: code };
+      addSensor(world, n, { project: null, catalogue });
+    }
+    addSensor(world, 4, { project: { network: 'CC' }, catalogue: null });
+    await using gw = await startGateway({ sandbox: { world } });
+    const order = async (orderBy: string) => codes(await page(gw, { orderBy }));
+    expect(await order('NETWORK_CODE_ASC')).toEqual([1, 4, 2, 0, 3].map(stationCode));
+    const details = gw.sandbox.seen('catalogue', /^\/v1\/sensors\/.+/).length;
+    expect(details).toBe(networks.length);
+    expect(await order('NETWORK_CODE_DESC')).toEqual([0, 2, 4, 1, 3].map(stationCode));
+    expect(gw.sandbox.seen('catalogue', /^\/v1\/sensors\/.+/)).toHaveLength(details);
+  });
+
+  it('by network code name the catalogue where it does not tell a code', async () => {
+    const world = emptyWorld();
+    addSensor(world, 1, { project: null });
+    await using gw = await startGateway({ sandbox: { world } });
+    gw.sandbox.faults.add({ source: 'catalogue', path: /^\/v1\/sensors\/.+/, status: 500, times: 100 });
+    const { sensors } = await gw.query(
+      '{ sensors(orderBy: NETWORK_CODE_ASC) { totalCount unavailableSources { source } nodes { id } } }',
+    );
+    expect(sensors).toMatchObject({ totalCount: null, unavailableSources: [{ source: 'CATALOGUE' }] });
+    expect(sensors.nodes).toHaveLength(1);
+  });
+
+  it('by the last contact skip or repeat none but what has reported meanwhile', async () => {
+    const happening = fc.record({ sensor: fc.nat(11), afterPage: fc.integer({ min: 1, max: 6 }) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(happening, { maxLength: 8 }),
+        fc.constantFrom('ASC', 'DESC'),
+        fc.integer({ min: 1, max: 4 }),
+        async (happenings, direction, first) => {
+          const world = emptyWorld();
+          const clock = new ManualClock();
+          const at = (n: number) => secondsAgo(1_000 - 10 * Math.floor(n / 3), clock.wallMs());
+          for (let n = 0; n < 12; n++)
+            addSensor(world, n, { project: { last_seen: at(n) }, catalogue: null });
+          await using gw = await startGateway({ clock, sandbox: { world, rateLimits: false } });
+          const before = world.project.sensors.map(({ station }) => station);
+          if (direction === 'DESC') before.reverse();
+          const moved = new Set<string | null>();
+          const seen: string[] = [];
+          for (let after: string | null = null, pages = 1; ; pages++) {
+            const { edges, pageInfo } = await page(gw, {
+              orderBy: `LAST_SEEN_AT_${direction}`,
+              first,
+              after,
+            });
+            seen.push(...edges.map(({ node }) => node.stationCode));
+            if (!pageInfo.hasNextPage) break;
+            after = pageInfo.endCursor;
+            for (const { sensor, afterPage } of happenings) {
+              const record = world.project.sensors[sensor];
+              if (afterPage !== pages || !record) continue;
+              record.last_seen = secondsAgo(0, clock.wallMs());
+              moved.add(record.station);
+            }
+            // The list is read again.
+            await clock.advance(60_000);
+          }
+          const stayed = (all: readonly (string | null)[]) => all.filter((code) => !moved.has(code));
+          expect(stayed(seen)).toEqual(stayed(before));
+          if (direction === 'ASC') expect(new Set(seen)).toEqual(new Set(before));
+          else expect(new Set(seen).size).toBe(seen.length);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  }, 60_000);
+});
+
 describe('random worlds of sensors', () => {
   const station = fc.constantFrom('AAA', 'BBB', 'CCC', 'aaa', 'D-1', '');
   const network = fc.constantFrom('SX', 'SY');
@@ -111,8 +226,10 @@ describe('random worlds of sensors', () => {
     station,
     network,
     place: fc.option(place),
+    name: fc.constantFrom(null, 'Old Mill', 'Vault A'),
     kind: fc.constantFrom('both', 'project', 'catalogue', 'byCodes'),
-    ageS: fc.constantFrom(10, 1000),
+    // Few values, so that many are equal; null is a sensor that has never been seen.
+    ageS: fc.constantFrom(10, 1000, 1000.5, null),
     text: fc.constantFrom('online', 'offline', 'strange'),
   });
   type Drawn = typeof sensor extends fc.Arbitrary<infer T> ? T : never;
@@ -121,37 +238,53 @@ describe('random worlds of sensors', () => {
     // A station and network code together are one sensor's.
     selector: ({ station: at, network: of }) => `${of} ${at}`,
   });
-  const filter = fc.record(
-    {
-      status: fc.constantFrom('ONLINE', 'OFFLINE', 'UNKNOWN'),
-      networkId: fc.constantFrom('net_SX', 'net_SZ'),
-      networkCode: network,
-      stationCodes: fc.array(station, { maxLength: 3 }),
-      source: fc.constantFrom('PROJECT', 'CATALOGUE'),
-      within: fc.record({
-        latitude: fc.integer({ min: -90, max: 90 }),
-        longitude: fc.integer({ min: -180, max: 180 }),
-        radiusKm: fc.integer({ min: 1, max: 15_000 }),
-      }),
-      boundingBox: fc
-        .tuple(fc.integer({ min: -90, max: 90 }), fc.integer({ min: -90, max: 90 }), place, place)
-        .map(([a, b, west, east]) => ({
-          minLatitude: Math.min(a, b),
-          maxLatitude: Math.max(a, b),
-          minLongitude: west.longitude,
-          maxLongitude: east.longitude,
-        })),
-    },
-    { requiredKeys: [] },
-  );
+  const conditions = fc.record({
+    status: fc.constantFrom('ONLINE', 'OFFLINE', 'UNKNOWN'),
+    networkId: fc.constantFrom('net_SX', 'net_SZ'),
+    statuses: fc.array(fc.constantFrom('ONLINE', 'OFFLINE', 'UNKNOWN'), { maxLength: 3 }),
+    networkCode: network,
+    networkCodes: fc.array(fc.constantFrom('SX', ' SY', 'SZ'), { maxLength: 3 }),
+    search: fc.constantFrom('a', 'Bb', ' MILL ', 'vault a', 'd-1', 'a1:00:00', '0001', '', ' ', '-', 'x'),
+    stationCodes: fc.array(station, { maxLength: 3 }),
+    source: fc.constantFrom('PROJECT', 'CATALOGUE'),
+    within: fc.record({
+      latitude: fc.integer({ min: -90, max: 90 }),
+      longitude: fc.integer({ min: -180, max: 180 }),
+      radiusKm: fc.integer({ min: 1, max: 15_000 }),
+    }),
+    boundingBox: fc
+      .tuple(fc.integer({ min: -90, max: 90 }), fc.integer({ min: -90, max: 90 }), place, place)
+      .map(([a, b, west, east]) => ({
+        minLatitude: Math.min(a, b),
+        maxLatitude: Math.max(a, b),
+        minLongitude: west.longitude,
+        maxLongitude: east.longitude,
+      })),
+  });
+  type Conditions = typeof conditions extends fc.Arbitrary<infer T> ? T : never;
+  const names = [
+    'status',
+    'statuses',
+    'networkId',
+    'networkCode',
+    'networkCodes',
+    'search',
+    'stationCodes',
+  ] as const;
+  const places = ['source', 'within', 'boundingBox'] as const;
+  // More conditions at a time would leave few sensors.
+  const filter = fc
+    .tuple(conditions, fc.uniqueArray(fc.constantFrom(...names, ...places), { maxLength: 2 }))
+    .map(([all, given]) => Object.fromEntries(given.map((name) => [name, all[name]])) as Partial<Conditions>);
   type Filter = typeof filter extends fc.Arbitrary<infer T> ? T : never;
 
   function worldWith(drawn: readonly Drawn[]): World {
     const world = emptyWorld();
-    for (const [n, { station: at, network: of, place: where, kind, ageS, text }] of drawn.entries()) {
-      const location = where && { ...where, elevation_m: 0, name: null };
+    const nowMs = Date.now();
+    for (const [n, { station: at, network: of, place: where, name, kind, ageS, text }] of drawn.entries()) {
+      const location = where && { ...where, elevation_m: 0, name };
       const there = where && { ...where, elevation: 0, site_name: null };
-      const common = { status: text, last_seen: secondsAgo(ageS) };
+      const common = { status: text, last_seen: ageS === null ? null : secondsAgo(ageS, nowMs) };
       addSensor(world, n, {
         project: kind === 'catalogue' ? null : { ...common, station: at, network: of, location },
         catalogue:
@@ -170,19 +303,62 @@ describe('random worlds of sensors', () => {
     return world;
   }
 
-  const inOrder = (a: Drawn, b: Drawn) => {
-    if (a.station !== b.station) return a.station < b.station ? -1 : 1;
-    return a.network < b.network ? -1 : 1;
-  };
+  const order = fc.constantFrom(
+    ...(['STATION_CODE', 'NETWORK_CODE', 'LAST_SEEN_AT'] as const).flatMap((by) =>
+      (['ASC', 'DESC'] as const).map((direction) => ({ by, direction })),
+    ),
+  );
+  type Order = typeof order extends fc.Arbitrary<infer T> ? T : never;
 
-  function matches(drawn: Drawn, wanted: Filter): boolean {
+  const compare = (a: string, b: string) => Number(a > b) - Number(a < b);
+
+  /** The order as the graph describes it; `key` is the last part of a sensor's global id. */
+  function inOrder({ by, direction }: Order, a: Placed, b: Placed): number {
+    const sign = direction === 'ASC' ? 1 : -1;
+    const byStation = compare(a.one.station, b.one.station);
+    const byNetwork = compare(a.one.network, b.one.network);
+    switch (by) {
+      case 'STATION_CODE':
+        return sign * (byStation || byNetwork);
+      case 'NETWORK_CODE':
+        return sign * (byNetwork || byStation);
+      case 'LAST_SEEN_AT':
+        if (a.one.ageS === null || b.one.ageS === null) {
+          const lastly = Number(a.one.ageS === null) - Number(b.one.ageS === null);
+          return lastly || sign * compare(a.key, b.key);
+        }
+        return sign * (b.one.ageS - a.one.ageS || compare(a.key, b.key));
+    }
+  }
+
+  interface Placed {
+    readonly one: Drawn;
+    readonly key: string;
+  }
+
+  const placed = (one: Drawn, n: number): Placed => ({ one, key: deviceId(n) });
+
+  function isFound({ station: at, place: where, name, kind }: Drawn, n: number, search: string): boolean {
+    const text = search.trim().toLowerCase();
+    if (at.toLowerCase().includes(text)) return true;
+    if (kind === 'catalogue') return false;
+    const digits = text.replace(/[: -]/g, '').toUpperCase();
+    if (digits !== '' && deviceId(n).includes(digits)) return true;
+    return where !== null && (name?.toLowerCase().includes(text) ?? false);
+  }
+
+  function matches(drawn: Drawn, n: number, wanted: Filter): boolean {
     const { kind, text, ageS } = drawn;
     const inProject = kind !== 'catalogue';
     const inCatalogue = kind !== 'project';
     const stated = { online: 'ONLINE', offline: 'OFFLINE', strange: 'UNKNOWN' }[text];
-    const status = inProject && ageS > 150 ? 'OFFLINE' : stated;
+    const status = inProject && ageS !== null && ageS > 150 ? 'OFFLINE' : stated;
     return (
       (wanted.status === undefined || wanted.status === status) &&
+      (wanted.statuses === undefined || wanted.statuses.some((one) => one === status)) &&
+      (wanted.networkCodes === undefined ||
+        wanted.networkCodes.some((code) => code.trim() === drawn.network)) &&
+      (wanted.search === undefined || isFound(drawn, n, wanted.search)) &&
       (wanted.networkId === undefined || (inCatalogue && wanted.networkId === `net_${drawn.network}`)) &&
       (wanted.networkCode === undefined || wanted.networkCode === drawn.network) &&
       (wanted.stationCodes === undefined || wanted.stationCodes.includes(drawn.station)) &&
@@ -196,46 +372,101 @@ describe('random worlds of sensors', () => {
 
   it('are listed in order, once each, and filtered exactly, by pages of any size in both directions', async () => {
     await fc.assert(
-      fc.asyncProperty(list, filter, fc.integer({ min: 1, max: 5 }), async (drawn, wanted, size) => {
-        // Stations without a code have no network to be told apart by.
-        const unnamed = drawn.filter(({ station: at, kind }) => at === '' && kind === 'byCodes');
-        fc.pre(unnamed.length === 0);
-        await using gw = await startGateway({ sandbox: { world: worldWith(drawn), rateLimits: false } });
-        const expected = drawn
-          .filter((one) => matches(one, wanted))
-          .sort(inOrder)
-          .map((one) => one.station);
-        const forwards: string[] = [];
-        for (let after: string | null = null; ; ) {
-          const { edges, pageInfo, totalCount } = await page(gw, { filter: wanted, first: size, after });
-          expect(totalCount).toBe(expected.length);
-          expect(pageInfo.hasPreviousPage).toBe(forwards.length > 0);
-          forwards.push(...edges.map(({ node }) => node.stationCode));
-          expect(pageInfo.hasNextPage).toBe(forwards.length < expected.length);
-          if (!pageInfo.hasNextPage) break;
-          after = pageInfo.endCursor;
-        }
-        expect(forwards).toEqual(expected);
-        const backwards: string[] = [];
-        for (let before: string | null = null; ; ) {
-          const { edges, pageInfo } = await page(gw, { filter: wanted, last: size, before });
-          backwards.unshift(...edges.map(({ node }) => node.stationCode));
-          expect(pageInfo.hasPreviousPage).toBe(backwards.length < expected.length);
-          if (!pageInfo.hasPreviousPage) break;
-          before = pageInfo.startCursor;
-        }
-        expect(backwards).toEqual(expected);
-      }),
-      { numRuns: 25 },
+      fc.asyncProperty(
+        list,
+        filter,
+        order,
+        fc.integer({ min: 1, max: 5 }),
+        async (drawn, wanted, by, size) => {
+          const orderBy = `${by.by}_${by.direction}`;
+          // Stations without a code have no network to be told apart by.
+          const unnamed = drawn.filter(({ station: at, kind }) => at === '' && kind === 'byCodes');
+          fc.pre(unnamed.length === 0);
+          await using gw = await startGateway({ sandbox: { world: worldWith(drawn), rateLimits: false } });
+          const expected = drawn
+            .map(placed)
+            .filter(({ one }, n) => matches(one, n, wanted))
+            .sort((a, b) => inOrder(by, a, b))
+            .map(({ one }) => one.station);
+          const forwards: string[] = [];
+          for (let after: string | null = null; ; ) {
+            const { edges, pageInfo, totalCount } = await page(gw, {
+              filter: wanted,
+              orderBy,
+              first: size,
+              after,
+            });
+            expect(totalCount).toBe(expected.length);
+            expect(pageInfo.hasPreviousPage).toBe(forwards.length > 0);
+            forwards.push(...edges.map(({ node }) => node.stationCode));
+            expect(pageInfo.hasNextPage).toBe(forwards.length < expected.length);
+            if (!pageInfo.hasNextPage) break;
+            after = pageInfo.endCursor;
+          }
+          expect(forwards).toEqual(expected);
+          const backwards: string[] = [];
+          for (let before: string | null = null; ; ) {
+            const { edges, pageInfo } = await page(gw, { filter: wanted, orderBy, last: size, before });
+            backwards.unshift(...edges.map(({ node }) => node.stationCode));
+            expect(pageInfo.hasPreviousPage).toBe(backwards.length < expected.length);
+            if (!pageInfo.hasPreviousPage) break;
+            before = pageInfo.startCursor;
+          }
+          expect(backwards).toEqual(expected);
+        },
+      ),
+      { numRuns: 40 },
     );
   }, 60_000);
 });
 
 describe('filters of sensors', () => {
-  it('by an empty list of station codes match nothing, without asking', async () => {
+  it('by an empty list match nothing, without asking', async () => {
     await using gw = await startGateway({ sandbox: { world: worldOf(3) } });
-    expect(await page(gw, { filter: { stationCodes: [] } })).toMatchObject({ edges: [], totalCount: 0 });
+    for (const filter of [{ stationCodes: [] }, { statuses: [] }, { networkCodes: [] }]) {
+      expect(await page(gw, { filter })).toMatchObject({ edges: [], totalCount: 0 });
+    }
     expect(gw.sandbox.requests).toEqual([]);
+  });
+
+  it('by one value and by several select the sensors that meet both', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(4, ['net_1', 'net_2']) } });
+    const found = async (filter: object) => codes(await page(gw, { filter }));
+    expect(await found({ networkCodes: ['N1', 'N2'] })).toEqual([0, 1, 2, 3].map(stationCode));
+    expect(await found({ networkCodes: ['N1', 'N2'], networkCode: 'N2' })).toEqual([1, 3].map(stationCode));
+    expect(await found({ statuses: ['OFFLINE'], status: 'ONLINE' })).toEqual([]);
+    expect(await found({ statuses: null, networkCodes: null, search: null })).toHaveLength(4);
+  });
+
+  it('by a text find codes, Device IDs in any spelling, and names of sites', async () => {
+    const world = worldOf(3);
+    const [first, second] = world.project.sensors;
+    if (first) first.location = { latitude: 1, longitude: 1, elevation_m: 0, name: 'Müller’s Vault' };
+    if (second) second.location = { latitude: 1, longitude: 1, elevation_m: 0, name: null };
+    await using gw = await startGateway({ sandbox: { world } });
+    const found = async (search: string) => codes(await page(gw, { filter: { search } }));
+    expect(await found(' MÜLLER’S ')).toEqual([stationCode(0)]);
+    expect(await found(stationCode(1).toLowerCase())).toEqual([stationCode(1)]);
+    expect(await found('a1-00-00-00-00-02')).toEqual([stationCode(2)]);
+    expect(await found('nowhere')).toEqual([]);
+    expect(await found('  ')).toHaveLength(3);
+    expect(gw.sandbox.seen('catalogue', /^\/v1\/sensors\/.+/)).toEqual([]);
+  });
+
+  it('that are wrong are refused, without asking', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(1) } });
+    for (const [argument, value] of [
+      ['filter.search', 'x'.repeat(201)],
+      ['filter.search', 1],
+      ['filter.statuses', ['BROKEN']],
+      ['filter.statuses', [null]],
+      ['filter.networkCodes', [null]],
+    ] as const) {
+      const filter = { [argument.replace('filter.', '')]: value };
+      expect(await errorOf(gw, { filter })).toMatchObject({ code: 'BAD_USER_INPUT', argument });
+    }
+    expect(await errorOf(gw, { filter: { search: 'x'.repeat(200) } })).toBeUndefined();
+    expect(gw.sandbox.seen('project', '/v1/sensors').length).toBeLessThanOrEqual(1);
   });
 
   it('by a box find both sides of the antimeridian, the equator and the prime meridian', async () => {

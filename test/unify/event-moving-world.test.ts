@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listEvents } from '../../src/unify/event/list/list.js';
+import { reversed } from '../../src/unify/paging.js';
 import { type Merged, mergedWorld } from './event-reference.js';
 import { type CatalogueQuake, EventWorld, type ProjectQuake, quakes } from './event-world.js';
 
@@ -36,8 +37,8 @@ describe('a walk through events while the world goes on', () => {
         }),
         fc.constantFrom('ORIGIN_TIME_DESC' as const, 'ORIGIN_TIME_ASC' as const),
         fc.integer({ min: 1, max: 12 }),
-        fc.boolean(),
-        async ({ project, catalogue }, happens, options, orderBy, first, remembers) => {
+        fc.record({ remembers: fc.boolean(), isBackward: fc.boolean() }),
+        async ({ project, catalogue }, happens, options, orderBy, size, { remembers, isBackward }) => {
           const world = new EventWorld(project, catalogue, options);
           const touched = new Set<string>();
           let requests = 0;
@@ -50,24 +51,26 @@ describe('a walk through events while the world goes on', () => {
 
           const delivered: Delivered[] = [];
           const tenant = world.tenant();
-          let after: string | null = null;
+          let cursor: string | null = null;
           for (let more = true, pages = 0; more; pages++) {
             if (pages > 300) throw new Error('the walk does not end');
             const context = world.context(remembers ? tenant : world.tenant());
-            const slice = await listEvents(context, { orderBy, first, after });
+            const args = isBackward ? { last: size, before: cursor } : { first: size, after: cursor };
+            const slice = await listEvents(context, { orderBy, ...args });
             fc.pre(slice.unavailableSources.length === 0);
-            for (const { node } of slice.edges) {
+            const { edges, pageInfo } = isBackward ? reversed(slice) : slice;
+            for (const { node } of edges) {
               const originMs = node.solution.originTime.ms;
               delivered.push({ p: node.projectEventId, c: node.catalogueEventId, originMs });
             }
-            more = slice.pageInfo.hasNextPage;
-            after = slice.pageInfo.endCursor;
+            more = pageInfo.hasNextPage;
+            cursor = pageInfo.endCursor;
           }
 
           expectOnce(delivered.map(({ p }) => p));
           // Who stood where nothing happened is there once, and in order; of the others no earthquake is missing.
           const before = mergedWorld(project, catalogue);
-          if (orderBy === 'ORIGIN_TIME_DESC') before.reverse();
+          if ((orderBy === 'ORIGIN_TIME_DESC') !== isBackward) before.reverse();
           const unmoved = before.filter((event) => !isNear(event.originMs, touched));
           const seen = delivered.filter(({ originMs }) => !isNear(originMs, touched));
           expect(seen.map(({ p, c }) => (p ? `p:${p}` : `c:${c}`))).toEqual(unmoved.map(({ key }) => key));

@@ -1,14 +1,13 @@
 import { limits } from '../../limits.js';
-import type { EventFilter } from '../../unify/event/filter.js';
 import { eventGeoJson } from '../../unify/event/geojson.js';
-import { listEvents } from '../../unify/event/list/list.js';
+import { type EventListArgs, listEvents } from '../../unify/event/list/list.js';
 import type { LocatedEvent } from '../../unify/event/merge.js';
-import { type Slice, sliceOf } from '../../unify/paging.js';
+import { type PageArgs, pageRequestOf, reversed, type Slice, sliceOf } from '../../unify/paging.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
 import { EventRef, NetworkRef } from '../refs.js';
-import { defaultFirst, forwardArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
+import { bothWaysArgs, defaultFirst, SourceEnum, UnavailableSourceRef } from './connection.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 
 const EventFilterInput = builder.inputType('EventFilter', {
@@ -131,29 +130,25 @@ function eventListArgs() {
         description: 'Order of the list; the default is the latest origin time first.',
       }),
     })),
-    ...forwardArgs(),
+    ...bothWaysArgs(),
   };
 }
 
-interface EventListInput {
-  readonly filter?: EventFilter | null | undefined;
-  readonly orderBy: 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC';
-  readonly first?: number | null | undefined;
-}
-
-const eventListCost = cost<EventListInput>({
+const eventListCost = cost<EventListArgs>({
   requests: (args, parents) => requestsOf(args) * parents,
-  items: ({ first }) => first ?? defaultFirst,
+  items: ({ first, last }) => first ?? last ?? defaultFirst,
 });
 
 /**
- * A page in the order of both upstream lists takes a few requests. A filter without pushdown, or the oldest first,
- * needs a scan: at worst as many requests as one page may use.
+ * A page that is read in the order of both upstream lists takes a few requests. A filter without pushdown, or reading the
+ * oldest first, needs a scan: at worst as many requests as one page may use.
  */
-function requestsOf({ filter, orderBy, first }: EventListInput): number {
+function requestsOf({ filter, orderBy, first, last, before }: EventListArgs): number {
   const { from: _, boundingBox: __, within: ___, ...others } = filter ?? {};
-  const isInOrder = orderBy === 'ORIGIN_TIME_DESC' && Object.values(others).every((value) => value == null);
-  return isInOrder ? 4 + Math.ceil((first ?? defaultFirst) / 85) : 2 * limits.eventPageRequests;
+  const isBackward = last != null || (first == null && before != null);
+  const isNewestFirst = (orderBy === 'ORIGIN_TIME_DESC') !== isBackward;
+  const isInOrder = isNewestFirst && Object.values(others).every((value) => value == null);
+  return isInOrder ? 4 + Math.ceil((first ?? last ?? defaultFirst) / 85) : 2 * limits.eventPageRequests;
 }
 
 builder.queryField('events', (t) =>
@@ -162,15 +157,15 @@ builder.queryField('events', (t) =>
     description:
       'Earthquakes of both interfaces, each once, in exact order of origin time. A walk through the ' +
       'pages neither repeats nor skips an earthquake while new ones are issued. A page may have fewer ' +
-      'records than `first` although `hasNextPage` is true, where finding more would take too many ' +
-      'requests to the service: continue from `endCursor`, or narrow `filter`. Null with an error when ' +
+      'records than `first` although `hasNextPage` is true, or than `last` although `hasPreviousPage` ' +
+      'is, where finding more would take too many requests to the service: continue from `endCursor` or ' +
+      '`startCursor`, or narrow `filter`. Null with an error when ' +
       'none of the interfaces could answer. Errors: BAD_USER_INPUT, CURSOR_INVALID, NOT_CONFIGURED; ' +
       'FORBIDDEN on a plan without earthquake detection; UPSTREAM_RATE_LIMITED, UPSTREAM_TIMEOUT, ' +
       'UPSTREAM_UNAVAILABLE.',
     args: eventListArgs(),
     extensions: eventListCost,
-    resolve: (_, { first, ...args }, { unify }) =>
-      listEvents(unify, { ...args, first: first ?? defaultFirst }),
+    resolve: (_, args, { unify }) => listEvents(unify, args),
   }),
 );
 
@@ -182,11 +177,17 @@ builder.objectFields(NetworkRef, (t) => ({
       '`Query.events`, with the same errors.',
     args: eventListArgs(),
     extensions: eventListCost,
-    resolve: ({ networkId }, { first, filter, ...args }, { unify }) => {
+    resolve: ({ networkId }, { filter, ...args }, { unify }) => {
       // A filter for another network matches no event of this one.
       const isOther = filter?.networkId != null && filter.networkId !== networkId;
-      if (isOther) return sliceOf<LocatedEvent>([], { next: false, previous: args.after != null });
-      return listEvents(unify, { ...args, filter: { ...filter, networkId }, first: first ?? defaultFirst });
+      if (isOther) return emptyPage(args);
+      return listEvents(unify, { ...args, filter: { ...filter, networkId } });
     },
   }),
 }));
+
+function emptyPage(args: PageArgs): Slice<LocatedEvent> {
+  const { cursor, isBackward } = pageRequestOf(args, defaultFirst);
+  const slice = sliceOf<LocatedEvent>([], { next: false, previous: cursor !== null });
+  return isBackward ? reversed(slice) : slice;
+}

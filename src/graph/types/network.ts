@@ -93,9 +93,7 @@ builder.node(NetworkRef, {
     }),
     sensors: t.field({
       type: SensorConnection,
-      description:
-        'Sensors of the network in the order of station code, then network code; paged as ' +
-        '`Query.sensors`, with the same errors.',
+      description: 'Sensors of the network in exact order; paged as `Query.sensors`, with the same errors.',
       args: sensorListArgs(),
       extensions: sensorListCost,
       resolve: (network: Network, { filter, ...page }, { unify }) => {

@@ -1,11 +1,19 @@
-import { arrivalAt, type Recording, recordedAtKm, recordingsOf } from '../../unify/event/recording.js';
+import {
+  arrivalAt,
+  listRecordings,
+  type Recording,
+  type RecordingSlice,
+  recordedAtKm,
+  recordingsOf,
+} from '../../unify/event/recording.js';
+import type { PageArgs } from '../../unify/paging.js';
 import { sensorOfTrigger } from '../../unify/trigger/sensor.js';
 import { builder } from '../builder.js';
 import { kmShown } from '../digits.js';
 import { shown } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
 import { EventRef, SensorRef, TriggerRef } from '../refs.js';
-import { defaultFirst, forwardArgs } from './connection.js';
+import { bothWaysArgs, defaultFirst, forwardArgs } from './connection.js';
 
 const RecordingRef = builder.objectRef<Recording>('Recording').implement({
   description:
@@ -54,6 +62,21 @@ const RecordingRef = builder.objectRef<Recording>('Recording').implement({
   }),
 });
 
+const RecordingConnection = builder.connectionObject<typeof RecordingRef, RecordingSlice>(
+  {
+    type: RecordingRef,
+    name: 'RecordingConnection',
+    description: 'One page of the recordings of an earthquake.',
+    fields: (t) => ({
+      totalCount: t.exposeInt('totalCount', {
+        nullable: false,
+        description: 'Number of recordings on all pages together.',
+      }),
+    }),
+  },
+  { name: 'RecordingEdge', description: 'A recording with its cursor in the list.' },
+);
+
 builder.objectFields(EventRef, (t) => ({
   recordings: t.field({
     type: [RecordingRef],
@@ -69,5 +92,19 @@ builder.objectFields(EventRef, (t) => ({
     }),
     resolve: async (event, { first }, { unify }) =>
       (await recordingsOf(unify, event)).slice(0, first ?? defaultFirst),
+  }),
+  recordingsConnection: t.field({
+    type: RecordingConnection,
+    description:
+      'The list `recordings` in pages, from either end. Costs at most six requests to the service, which ' +
+      'it shares with `recordings` in the same operation. Errors: ' +
+      'BAD_USER_INPUT, CURSOR_INVALID; NOT_CONFIGURED without the project interface, which alone has ' +
+      'triggers.',
+    args: bothWaysArgs(),
+    extensions: cost<PageArgs>({
+      requests: () => 6,
+      items: ({ first, last }) => first ?? last ?? defaultFirst,
+    }),
+    resolve: (event, args, { unify }) => listRecordings(unify, event, args),
   }),
 }));

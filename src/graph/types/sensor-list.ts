@@ -1,6 +1,9 @@
-import type { SensorFilter } from '../../unify/sensor/filter.js';
+import { z } from 'zod';
+import { limits } from '../../limits.js';
+import { filtersByLocation, type SensorFilter } from '../../unify/sensor/filter.js';
 import { sensorCollection } from '../../unify/sensor/geojson.js';
 import { listSensors, type SensorListArgs, type SensorSlice } from '../../unify/sensor/list.js';
+import { defaultOrder, type SensorOrder } from '../../unify/sensor/list-order.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
@@ -8,6 +11,8 @@ import { SensorRef } from '../refs.js';
 import { bothWaysArgs, defaultFirst, SourceEnum, UnavailableSourceRef } from './connection.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 import { SensorStatusEnum } from './sensor.js';
+
+const searchMessage = `must have ${limits.searchCharacters} characters at most`;
 
 const SensorFilterInput = builder.inputType('SensorFilter', {
   description:
@@ -18,15 +23,34 @@ const SensorFilterInput = builder.inputType('SensorFilter', {
       type: SensorStatusEnum,
       description: 'Status of the sensor at the time of the response.',
     }),
+    statuses: t.field({
+      type: [SensorStatusEnum],
+      description:
+        'Statuses, of which the sensor must have one at the time of the response. An empty list selects ' +
+        'nothing.',
+    }),
     networkId: t.string({
       description:
         "Catalogue identifier of the sensor's network, as in `Network.networkId`. Error: " +
         'NOT_CONFIGURED without the catalogue interface.',
     }),
     networkCode: t.string({ description: 'Seismic network code; case matters.' }),
+    networkCodes: t.stringList({
+      description:
+        'Seismic network codes, of which the sensor must have one; case matters. An empty list selects ' +
+        'nothing.',
+    }),
     stationCodes: t.stringList({
       description:
         'Station codes, of which the sensor must have one; case matters. An empty list selects nothing.',
+    }),
+    search: t.string({
+      validate: z.string().max(limits.searchCharacters, searchMessage).nullish(),
+      description:
+        'Text that the station code, the Device ID or the name of the site must contain, in any case; ' +
+        'spaces around it are ignored, and in a Device ID separators too. The name of a site counts ' +
+        'where the project interface gives it and location masking permits to show it. An empty text ' +
+        `selects all. Error: BAD_USER_INPUT for more than ${limits.searchCharacters} characters.`,
     }),
     boundingBox: t.field({
       type: BoundingBoxInput,
@@ -47,6 +71,28 @@ const SensorFilterInput = builder.inputType('SensorFilter', {
         'NOT_CONFIGURED when it is not configured.',
     }),
   }),
+});
+
+const SensorOrderEnum = builder.enumType('SensorOrder', {
+  description:
+    'Order of a list of sensors. Codes are compared by their characters, times to their last digit. ' +
+    'Sensors without a known network code or time come last in either direction.',
+  values: {
+    STATION_CODE_ASC: { description: 'By station code from A to Z, then by network code.' },
+    STATION_CODE_DESC: { description: 'By station code from Z to A, then by network code.' },
+    NETWORK_CODE_ASC: { description: 'By network code from A to Z, then by station code.' },
+    NETWORK_CODE_DESC: { description: 'By network code from Z to A, then by station code.' },
+    LAST_SEEN_AT_ASC: {
+      description:
+        'The sensor that has been silent for longest comes first. On a walk through the pages a sensor ' +
+        'that reports meanwhile moves to the end and may come again; none is skipped.',
+    },
+    LAST_SEEN_AT_DESC: {
+      description:
+        'The sensor that was in contact last comes first. On a walk through the pages a sensor that ' +
+        'reports meanwhile moves to the beginning, where the walk has passed already; none comes twice.',
+    },
+  } as const satisfies Record<SensorOrder, object>,
 });
 
 export const SensorConnection = builder.connectionObject<typeof SensorRef, SensorSlice>(
@@ -89,16 +135,25 @@ export const SensorConnection = builder.connectionObject<typeof SensorRef, Senso
 
 export function sensorListArgs() {
   return {
-    filter: builder.args((t) => ({
+    ...builder.args((t) => ({
       filter: t.field({ type: SensorFilterInput, description: 'Selection of sensors; the default is all.' }),
-    })).filter,
+      orderBy: t.field({
+        type: SensorOrderEnum,
+        required: true,
+        defaultValue: defaultOrder,
+        description: 'Order of the list; the default is by station code from A to Z, then by network code.',
+      }),
+    })),
     ...bothWaysArgs(),
   };
 }
 
-/** One list page of each interface. With more sensors than a page holds it takes more, which are then cached. */
+/**
+ * One list page of each interface, and the masking setting where the filter compares positions or names of sites. With
+ * more sensors than a page holds it takes more, which are then cached, as are the codes of networks for a day.
+ */
 export const sensorListCost = cost<SensorListArgs>({
-  requests: () => 2,
+  requests: ({ filter }) => (filter && filtersByLocation(filter) ? 3 : 2),
   items: ({ first, last }, { sensors }) => Math.min(first ?? last ?? defaultFirst, sensors),
 });
 
@@ -106,7 +161,7 @@ builder.queryField('sensors', (t) =>
   t.field({
     type: SensorConnection,
     description:
-      'Sensors of both interfaces, each once, in the order of station code, then network code. Null ' +
+      'Sensors of both interfaces, each once, in exact order. Null ' +
       'with an error when none of the interfaces could answer. Errors: BAD_USER_INPUT, CURSOR_INVALID, ' +
       'NOT_CONFIGURED, FORBIDDEN, UPSTREAM_RATE_LIMITED, UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE.',
     args: sensorListArgs(),

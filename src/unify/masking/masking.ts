@@ -98,11 +98,13 @@ export function unlessMasked<T>(ctx: UnifyContext, value: T | null, readAtMs: Fo
 }
 
 /**
- * Positions of many sensors at a time, for filters: as `publicPosition`, but null where a position is withheld.
- * `withheld` is the failure that withholds them, or null.
+ * Positions and names of sites of many sensors at a time, for filters: as `publicPosition`, but null where they are
+ * withheld. `withheld` is the failure that withholds them, or null.
  */
-export interface PositionView {
+export interface LocationView {
   positionOf(pair: Pair): Point | null;
+  /** The project's name of the site; the catalogue's would cost a request for each sensor, so it is null here. */
+  siteNameOf(pair: Pair): string | null;
   readonly withheld: unknown;
 }
 
@@ -114,7 +116,7 @@ export interface ProjectMembership {
   readonly besideProject: ReadonlySet<CatalogueRecord>;
 }
 
-export function positionView(ctx: UnifyContext, membership: ProjectMembership): PositionView {
+export function locationView(ctx: UnifyContext, membership: ProjectMembership): LocationView {
   const setting = ctx.tracked(createMaskSetting);
   setting.note(ctx);
   return {
@@ -128,6 +130,10 @@ export function positionView(ctx: UnifyContext, membership: ProjectMembership): 
         if (project || !membership.isWhole || membership.besideProject.has(catalogue)) return null;
       }
       return pointOrNull(catalogue.value.location);
+    },
+    siteNameOf({ project }) {
+      const verdict = project && verdictOrNull(ctx, project, setting);
+      return isPosition(verdict) && !verdict.masked ? known(project?.value.location?.name) : null;
     },
     withheld: setting.mask === 'unknown' ? setting.failure : null,
   };

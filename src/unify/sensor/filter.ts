@@ -3,19 +3,23 @@ import { promised } from '../../maybe.js';
 import { known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import { type Box, boxContains, type Circle, withinRadius } from '../geo/geodesy.js';
-import type { PositionView } from '../masking/masking.js';
+import type { LocationView } from '../masking/masking.js';
 import { codeKeyOf, createNetworkCodes } from '../network/code.js';
 import { networkCodeOf } from '../network/code-lookup.js';
-import type { Pair } from './identity.js';
+import { deviceKey, type Pair, serialKey } from './identity.js';
 import { stationOf } from './order.js';
 import { type SensorStatus, type StatusTime, statusOf } from './status.js';
 
 /** All given conditions must hold for the merged values (docs/behaviour.md 6.3). An empty list matches nothing. */
 export interface SensorFilter {
   readonly status?: SensorStatus | null | undefined;
+  readonly statuses?: readonly SensorStatus[] | null | undefined;
   readonly networkId?: string | null | undefined;
   readonly networkCode?: string | null | undefined;
+  readonly networkCodes?: readonly string[] | null | undefined;
   readonly stationCodes?: readonly string[] | null | undefined;
+  /** Part of the station code, the Device ID or the name of the site. */
+  readonly search?: string | null | undefined;
   readonly boundingBox?: Box | null | undefined;
   readonly within?: Circle | null | undefined;
   readonly source?: Source | null | undefined;
@@ -38,25 +42,39 @@ export function filtersByPosition({ boundingBox, within }: SensorFilter): boolea
   return boundingBox != null || within != null;
 }
 
-export function matchesNothing({ stationCodes }: SensorFilter): boolean {
-  return stationCodes?.length === 0;
+/** True where it must be known first which positions and names of sites may be shown. */
+export function filtersByLocation(filter: SensorFilter): boolean {
+  return filtersByPosition(filter) || textOf(filter) !== '';
+}
+
+export function filtersByNetworkCode({ networkCode, networkCodes }: SensorFilter): boolean {
+  return networkCode != null || networkCodes != null;
+}
+
+export function matchesNothing({ stationCodes, statuses, networkCodes }: SensorFilter): boolean {
+  return [stationCodes, statuses, networkCodes].some((choices) => choices?.length === 0);
 }
 
 /** Matches the whole filter except the network code, which may have to be learnt first. */
 export function sensorMatcher(
   time: StatusTime,
   filter: SensorFilter,
-  view: Pick<PositionView, 'positionOf'> | null,
+  view: Pick<LocationView, 'positionOf' | 'siteNameOf'> | null,
 ): (pair: Pair) => boolean {
   const { status, networkId, boundingBox, within, source } = filter;
+  const statuses = filter.statuses && new Set(filter.statuses);
   const stations = filter.stationCodes && new Set(filter.stationCodes.map((code) => code.trim()));
+  const text = textOf(filter);
+  const contains = text === '' ? null : textMatcher(text);
   return (pair) => {
     if (source === 'PROJECT' && !pair.project) return false;
     if (source === 'CATALOGUE' && !pair.catalogue) return false;
     if (stations && !stations.has(stationOf(pair))) return false;
     if (networkId != null && known(pair.catalogue?.value.network_id) !== networkId) return false;
     if (status && statusOf(time, pair) !== status) return false;
-    if (!view) return true;
+    if (statuses && !statuses.has(statusOf(time, pair))) return false;
+    if (contains && !contains(pair, view?.siteNameOf(pair) ?? null)) return false;
+    if (!view || !filtersByPosition(filter)) return true;
     const position = view.positionOf(pair);
     if (!position) return false;
     return (
@@ -65,18 +83,28 @@ export function sensorMatcher(
   };
 }
 
-export interface CodeFiltered<P extends Pair> {
-  readonly pairs: readonly P[];
+/** The text that is searched for, in lower case; empty where the filter searches for none. */
+function textOf({ search }: SensorFilter): string {
+  return search?.trim().toLowerCase() ?? '';
+}
+
+function textMatcher(text: string): (pair: Pair, siteName: string | null) => boolean {
+  const key = serialKey(text);
+  return (pair, siteName) =>
+    stationOf(pair).toLowerCase().includes(text) ||
+    (key !== null && pair.project !== null && deviceKey(pair.project).toUpperCase().includes(key)) ||
+    (siteName?.toLowerCase().includes(text) ?? false);
+}
+
+export interface LearntCodes {
+  /** Merged network code; null where a network has none, and where it is not known. */
+  codeOf(pair: Pair): string | null;
   /** The failure because of which the code of some network is unknown; null when all are known. */
   readonly failure: unknown;
 }
 
-/** The sensors in networks of this code. Learns codes that only the catalogue has, once for each network. */
-export async function inNetworkCode<P extends Pair>(
-  ctx: UnifyContext,
-  pairs: readonly P[],
-  networkCode: string,
-): Promise<CodeFiltered<P>> {
+/** Network codes of sensors. Learns those that only the catalogue has, once for each network. */
+export async function learnNetworkCodes(ctx: UnifyContext, pairs: readonly Pair[]): Promise<LearntCodes> {
   ctx.tracked(createNetworkCodes).note(ctx);
   const unknownCodes = new Map(
     pairs.flatMap(({ project, catalogue }) =>
@@ -98,7 +126,22 @@ export async function inNetworkCode<P extends Pair>(
       ),
     ),
   );
-  const codeOf = ({ project, catalogue }: Pair) =>
-    known(project?.value.network) ?? (catalogue && learntCodes.get(codeKeyOf(catalogue.value)));
-  return { pairs: pairs.filter((pair) => codeOf(pair) === networkCode.trim()), failure };
+  return {
+    codeOf: ({ project, catalogue }) =>
+      known(project?.value.network) ?? (catalogue && learntCodes.get(codeKeyOf(catalogue.value))) ?? null,
+    failure,
+  };
+}
+
+/** Matches the sensors in networks of the filter's codes. */
+export function networkCodeMatcher(
+  { networkCode, networkCodes }: SensorFilter,
+  { codeOf }: LearntCodes,
+): (pair: Pair) => boolean {
+  const one = networkCode?.trim();
+  const several = networkCodes && new Set(networkCodes.map((code) => code.trim()));
+  return (pair) => {
+    const code = codeOf(pair);
+    return code !== null && (one === undefined || code === one) && (!several || several.has(code));
+  };
 }

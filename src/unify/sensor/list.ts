@@ -13,13 +13,23 @@ import {
 } from '../paging.js';
 import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
 import { learnOrder } from './inventory/merging.js';
+import {
+  decodePlace,
+  defaultOrder,
+  indexOfPlace,
+  isByStationCode,
+  placeOf,
+  type SensorOrder,
+  type SensorPlace,
+} from './list-order.js';
 import { pairSensor } from './lookup.js';
-import { compareSortKeys, type SensorSortKey, type SortedPair } from './order.js';
+import type { SortedPair } from './order.js';
 import { type Selection, selectSensors } from './selection.js';
 import type { Sensor } from './sensor.js';
 
 export interface SensorListArgs extends PageArgs {
   readonly filter?: SensorFilter | null | undefined;
+  readonly orderBy: SensorOrder;
 }
 
 export interface SensorSlice extends Slice<Sensor> {
@@ -27,40 +37,37 @@ export interface SensorSlice extends Slice<Sensor> {
   readonly totalCount: number | null;
 }
 
-const list = 'sensors';
 const defaultFirst = 50;
 
 /**
- * Sensors of both interfaces, each once, sorted by station code, then network code. Where one interface cannot answer,
- * the slice has the sensors of the other and names the failed one.
+ * Sensors of both interfaces, each once, in exact order. Where one interface cannot answer, the slice has the sensors of
+ * the other and names the failed one.
  * @throws the failure when no needed interface can answer
  */
 export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<SensorSlice> {
   checkPageArgs(args);
+  const { orderBy } = args;
   const filter = args.filter ?? {};
   neededSource(ctx, filter);
-  const after = args.after == null ? null : placeAt(args.after, 'after');
-  const before = args.before == null ? null : placeAt(args.before, 'before');
+  const after = args.after == null ? null : placeAt(orderBy, args.after, 'after');
+  const before = args.before == null ? null : placeAt(orderBy, args.before, 'before');
   if (matchesNothing(filter)) {
     return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
   }
   const cut = ({ pairs }: Selection) => rangeOf(pairs, args, after, before);
-  return whenKnown(selectSensors(ctx, filter), (selection) => {
-    const isReordered = learnOrder(
-      ctx,
-      selection.unified.association,
-      selection.pairs.slice(...cut(selection)),
-    );
-    return whenKnown(isReordered, (again) =>
-      again
-        ? whenKnown(selectSensors(ctx, filter), (other) => sliceAt(ctx, other, ...cut(other)))
-        : sliceAt(ctx, selection, ...cut(selection)),
-    );
+  const select = () => selectSensors(ctx, filter, orderBy);
+  const slice = (selection: Selection) => sliceAt(ctx, orderBy, selection, ...cut(selection));
+  return whenKnown(select(), (selection) => {
+    if (!isByStationCode(orderBy)) return slice(selection);
+    const { association } = selection.unified;
+    const isReordered = learnOrder(ctx, association, selection.pairs.slice(...cut(selection)));
+    return whenKnown(isReordered, (again) => (again ? whenKnown(select(), slice) : slice(selection)));
   });
 }
 
 function sliceAt(
   ctx: UnifyContext,
+  order: SensorOrder,
   { unified, pairs, failures }: Selection,
   start: number,
   end: number,
@@ -68,7 +75,7 @@ function sliceAt(
   if (failures.size > 0) ctx.scope.dependencies?.refuse('an interface could not answer');
   const edges = pairs
     .slice(start, end)
-    .map((pair) => edgeOf(pairSensor(ctx, pair, unified, true), () => cursorOf(pair.sortKey)));
+    .map((pair) => edgeOf(pairSensor(ctx, pair, unified, true), () => cursorOf(order, pair)));
   const unavailable = [...failures].map(([source, failure]) => {
     if (!(failure instanceof GatewayError)) throw failure;
     return unavailableSource(source, failure);
@@ -79,41 +86,30 @@ function sliceAt(
   };
 }
 
-function cursorOf({ stationCode, networkCode, key }: SensorSortKey): string {
-  return encodeCursor(list, [stationCode, networkCode, key]);
+function cursorOf(order: SensorOrder, pair: SortedPair): string {
+  return encodeCursor(
+    listOf(order),
+    placeOf(order, pair).map((part) => part && String(part)),
+  );
 }
 
 function rangeOf(
   pairs: readonly SortedPair[],
-  { first, last }: SensorListArgs,
-  after: SensorSortKey | null,
-  before: SensorSortKey | null,
+  { orderBy, first, last }: SensorListArgs,
+  after: SensorPlace | null,
+  before: SensorPlace | null,
 ): [start: number, end: number] {
-  const start = after ? positionOf(pairs, after, 'behind') : 0;
-  const end = Math.max(start, before ? positionOf(pairs, before, 'at') : pairs.length);
+  const start = after ? indexOfPlace(orderBy, pairs, after, 'behind') : 0;
+  const end = Math.max(start, before ? indexOfPlace(orderBy, pairs, before, 'at') : pairs.length);
   if (last != null) return [Math.max(start, end - last), end];
   return [start, Math.min(end, start + (first ?? defaultFirst))];
 }
 
-/**
- * Index of the cursor's position, or the index after it. Works as a keyset also when the cursor's sensor is gone or has
- * moved to another position in the order.
- */
-function positionOf(pairs: readonly SortedPair[], cursor: SensorSortKey, side: 'at' | 'behind'): number {
-  const own = pairs.findIndex(
-    ({ sortKey }) => sortKey.key === cursor.key && sortKey.stationCode === cursor.stationCode,
-  );
-  if (own >= 0) return side === 'at' ? own : own + 1;
-  const next = pairs.findIndex(({ sortKey }) => compareSortKeys(sortKey, cursor) > 0);
-  return next < 0 ? pairs.length : next;
+function placeAt(order: SensorOrder, cursor: string, argument: string): SensorPlace {
+  return decodeCursor(listOf(order), cursor, argument, (position) => decodePlace(order, position));
 }
 
-function placeAt(cursor: string, argument: string): SensorSortKey {
-  return decodeCursor(list, cursor, argument, (position) => {
-    if (!Array.isArray(position) || position.length !== 3) return null;
-    const [stationCode, networkCode, key] = position as unknown[];
-    if (typeof stationCode !== 'string' || typeof networkCode !== 'string' || typeof key !== 'string')
-      return null;
-    return { stationCode, networkCode, key };
-  });
+/** The name of the list in its cursors, which belong to one order. */
+function listOf(order: SensorOrder): string {
+  return order === defaultOrder ? 'sensors' : `sensors ${order}`;
 }

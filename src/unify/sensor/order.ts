@@ -1,7 +1,7 @@
 import { known } from '../../upstream/decode/fields.js';
 import { type CatalogueRecord, type CodeOf, type Pair, sensorKey } from './identity.js';
 
-/** Sort key of a sensor, the same in every list; `key` is the tie-break. */
+/** Sort key of a sensor in the order of every list that asks for no other; `key` is the tie-break. */
 export interface SensorSortKey {
   readonly stationCode: string;
   /** Empty where it is unknown or there is none. */
@@ -15,7 +15,7 @@ export interface SortedPair extends Pair {
 }
 
 /** Compares by code units, so that the order does not depend on a locale. */
-export function compareSortKeys(a: SensorSortKey, b: SensorSortKey): number {
+function compareSortKeys(a: SensorSortKey, b: SensorSortKey): number {
   return (
     compareText(a.stationCode, b.stationCode) ||
     compareText(a.networkCode, b.networkCode) ||
@@ -28,7 +28,7 @@ export function stationOf({ project, catalogue }: Pair): string {
   return known(project?.value.station) || known(catalogue?.value.station_code) || '';
 }
 
-/** Sensors sorted in the order of every list. */
+/** Sensors sorted in that order. */
 export function ordered(
   pairs: readonly Pair[],
   codeOf: CodeOf,
@@ -60,7 +60,7 @@ function sortKeyOf(pair: Pair, codeOf: CodeOf): SensorSortKey {
   };
 }
 
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }

@@ -2,15 +2,20 @@ import type { Source } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import { unreadableRecords } from '../../upstream/decode/response.js';
 import type { UnifyContext } from '../context.js';
-import { isListOutdated, positionView } from '../masking/masking.js';
+import { isListOutdated, locationView } from '../masking/masking.js';
 import {
+  filtersByLocation,
+  filtersByNetworkCode,
   filtersByPosition,
-  inNetworkCode,
+  type LearntCodes,
+  learnNetworkCodes,
   neededSource,
+  networkCodeMatcher,
   type SensorFilter,
   sensorMatcher,
 } from './filter.js';
 import { type UnifiedSensors, unifySensors } from './inventory/merging.js';
+import { inOrder, isByNetworkCode, isByStationCode, type SensorOrder } from './list-order.js';
 import type { SortedPair } from './order.js';
 
 /** The sensors that match a filter, in order. */
@@ -22,45 +27,70 @@ export interface Selection {
 }
 
 /** @throws the failure when none of the interfaces that the filter needs can answer */
-export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Selection> {
-  if (filtersByPosition(filter) || filter.networkCode != null) return selectSensorsLater(ctx, filter);
+export function selectSensors(ctx: UnifyContext, filter: SensorFilter, order: SensorOrder): Maybe<Selection> {
+  if (filtersByLocation(filter) || filtersByNetworkCode(filter) || isByNetworkCode(order)) {
+    return selectSensorsLater(ctx, filter, order);
+  }
   const needed = neededSource(ctx, filter);
-  return whenKnown(unifySensors(ctx, { catalogue: needed !== 'PROJECT' }), (unified) => ({
-    unified,
-    pairs: isEmpty(filter)
-      ? unified.association.pairs
-      : unified.association.pairs.filter(sensorMatcher(ctx, filter, null)),
-    failures: failuresOf(unified, needed),
-  }));
+  const wanted = { catalogue: needed !== 'PROJECT' || !isByStationCode(order) };
+  return whenKnown(unifySensors(ctx, wanted), (unified) => {
+    const pairs = inOrder(order, unified.association.pairs);
+    return {
+      unified,
+      pairs: isEmpty(filter) ? pairs : pairs.filter(sensorMatcher(ctx, filter, null)),
+      failures: failuresOf(unified, needed),
+    };
+  });
 }
 
 const isEmpty = (filter: SensorFilter) => Object.values(filter).every((value) => value == null);
 
-/** For filters that need reads first: public positions, network codes. */
-async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Promise<Selection> {
+/** For filters that need reads first: public positions, names of sites, network codes. */
+async function selectSensorsLater(
+  ctx: UnifyContext,
+  filter: SensorFilter,
+  order: SensorOrder,
+): Promise<Selection> {
   const needed = neededSource(ctx, filter);
-  const byPosition = filtersByPosition(filter);
-  // With `source: PROJECT` the catalogue's list is needed only to match network codes and positions of merged sensors.
-  const wanted = { catalogue: needed !== 'PROJECT' || filter.networkCode != null || byPosition };
+  const byLocation = filtersByLocation(filter);
+  // With `source: PROJECT` the catalogue's list is needed only to compare network codes, positions and times of merged
+  // sensors.
+  const wanted = {
+    catalogue:
+      needed !== 'PROJECT' ||
+      filtersByNetworkCode(filter) ||
+      filtersByPosition(filter) ||
+      !isByStationCode(order),
+  };
   let unified = await unifySensors(ctx, wanted);
-  if (byPosition && unified.project && (await isListOutdated(ctx, unified.project.records.values()))) {
+  if (byLocation && unified.project && (await isListOutdated(ctx, unified.project.records.values()))) {
     unified = await unifySensors(ctx, wanted);
   }
+  let { matches, withheld } = locationMatcher(ctx, filter, unified);
+  let codes: LearntCodes | null = null;
+  if (filtersByNetworkCode(filter) || isByNetworkCode(order)) {
+    codes = await learnNetworkCodes(ctx, unified.association.pairs.filter(matches));
+    // The sensors are sorted, and associated, by what has been learnt.
+    unified = await unifySensors(ctx, wanted);
+    ({ matches, withheld } = locationMatcher(ctx, filter, unified));
+  }
+  const hasCode = codes && filtersByNetworkCode(filter) ? networkCodeMatcher(filter, codes) : () => true;
   const failures = failuresOf(unified, needed);
-  const { project, association } = unified;
-  const view = byPosition
-    ? positionView(ctx, {
+  if (withheld && !failures.has('PROJECT')) failures.set('PROJECT', withheld);
+  if (codes?.failure && !failures.has('CATALOGUE')) failures.set('CATALOGUE', codes.failure);
+  const pairs = inOrder(order, unified.association.pairs).filter((pair) => matches(pair) && hasCode(pair));
+  return { unified, pairs, failures };
+}
+
+/** Matches the filter except the network code; `withheld` is the failure that hides positions and names, or null. */
+function locationMatcher(ctx: UnifyContext, filter: SensorFilter, { project, association }: UnifiedSensors) {
+  const view = filtersByLocation(filter)
+    ? locationView(ctx, {
         isWhole: !ctx.project || (project?.complete === true && project.dropped === 0),
         besideProject: association.besideProject,
       })
     : null;
-  if (view?.withheld && !failures.has('PROJECT')) failures.set('PROJECT', view.withheld);
-  const matches = sensorMatcher(ctx, filter, view);
-  const pairs = association.pairs.filter(matches);
-  if (filter.networkCode == null) return { unified, pairs, failures };
-  const coded = await inNetworkCode(ctx, pairs, filter.networkCode);
-  if (coded.failure && !failures.has('CATALOGUE')) failures.set('CATALOGUE', coded.failure);
-  return { unified, pairs: coded.pairs, failures };
+  return { matches: sensorMatcher(ctx, filter, view), withheld: view?.withheld };
 }
 
 /** The failures by interface. @throws the failure when none of the needed interfaces has any record */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { asMoment, longAgo, minuteMs, type UnixMs } from '../../../clock.js';
 import { derived } from '../../derived.js';
-import { decodeCursor, encodeCursor } from '../../paging.js';
+import { decodeCursor, encodeCursor, type PageRequest } from '../../paging.js';
 import { Instant } from '../../time/instant.js';
 import type { LocatedEvent } from '../merge.js';
 import type { ProjectResume, Straggler } from './project-reader.js';
@@ -26,12 +26,22 @@ export interface EventPosition extends EventSortKey {
   readonly project: ProjectResume | null;
   /** Name of the pushdown that `project` belongs to. */
   readonly pushdownName: string;
+  /**
+   * True where a scan in the opposite order made the position. Without a key it then lies behind all events of that
+   * origin time, and it has neither marks nor a resume state: those are of the other scan.
+   */
+  readonly isOpposite: boolean;
 }
 
 /** Span around a cursor in which replaced solutions are recognised. */
 export const movesWithinMs = 2 * minuteMs;
 
-export function encodePosition(order: EventOrder, position: EventPosition): string {
+/** @param isBackward true where the list was scanned from its end, against its order */
+export function encodePosition(
+  order: EventOrder,
+  position: Omit<EventPosition, 'isOpposite'>,
+  isBackward: boolean,
+): string {
   const { originTime, key, delivered, project, pushdownName } = position;
   const resume = project && [
     project.horizonMs,
@@ -47,6 +57,7 @@ export function encodePosition(order: EventOrder, position: EventPosition): stri
     delivered.join(''),
     resume,
     digest(pushdownName),
+    ...(isBackward ? [1] : []),
   ]);
 }
 
@@ -58,21 +69,26 @@ export interface DecodedPosition {
   resumedIn(pushdownName: string): EventPosition;
 }
 
+/** A cursor with the direction in which the page that continues from it is scanned. */
+export type CursorRequest = Pick<PageRequest, 'argument' | 'isBackward'> & { readonly cursor: string };
+
 /** @throws CursorInvalid */
-export function decodePosition(order: EventOrder, cursor: string): DecodedPosition {
-  return decodeCursor(listOf(order), cursor, 'after', (position) => {
+export function decodePosition(order: EventOrder, request: CursorRequest): DecodedPosition {
+  const { cursor, argument, isBackward } = request;
+  return decodeCursor(listOf(order), cursor, argument, (position) => {
     const result = shape.safeParse(position);
     if (!result.success) return null;
-    const [time, key, marks, resume, digestThen] = result.data;
+    const [time, key, marks, resume, digestThen, wasBackward] = result.data;
+    const isOpposite = (wasBackward !== undefined) !== isBackward;
     const originTime = Instant.parse(time);
     if (!originTime) return null;
-    const delivered = marks.match(new RegExp(`.{${markLength}}`, 'g')) ?? [];
+    const delivered = isOpposite ? [] : marks.match(new RegExp(`.{${markLength}}`, 'g'));
     const isOf = (pushdownName: string) => digest(pushdownName) === digestThen;
     return {
       isOf,
       resumedIn: (pushdownName) => {
-        const project = isOf(pushdownName) ? resume : null;
-        return { originTime, key, delivered, project, pushdownName };
+        const project = isOf(pushdownName) && !isOpposite ? resume : null;
+        return { originTime, key, delivered: delivered ?? [], project, pushdownName, isOpposite };
       },
     };
   });
@@ -110,4 +126,11 @@ const resumeShape = z
     return { horizonMs, readOnMs, pinMs, stragglers: pairs, lagMs, isAssumed: isAssumed === 1 };
   });
 
-const shape = z.tuple([z.string(), z.string().nullable(), z.string(), resumeShape.nullable(), z.string()]);
+const shape = z.tuple([
+  z.string(),
+  z.string().nullable(),
+  z.string(),
+  resumeShape.nullable(),
+  z.string(),
+  z.literal(1).optional(),
+]);

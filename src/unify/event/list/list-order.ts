@@ -50,7 +50,8 @@ export class ListOrder {
   isAhead({ solution, key }: Pick<LocatedEvent, 'solution' | 'key'>): boolean {
     if (!this.after) return true;
     const byTime = this.sign * solution.originTime.compare(this.after.originTime);
-    if (byTime !== 0 || this.after.key === null) return byTime >= 0;
+    if (byTime !== 0) return byTime > 0;
+    if (this.after.key === null) return !this.after.isOpposite;
     return this.sign * compareText(key, this.after.key) > 0;
   }
 

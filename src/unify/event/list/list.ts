@@ -1,6 +1,13 @@
 import type { GatewayError, Source } from '../../../errors.js';
 import type { UnifyContext } from '../../context.js';
-import { type Slice, type UnavailableSource, unavailableSource } from '../../paging.js';
+import {
+  type PageArgs,
+  pageRequestOf,
+  reversed,
+  type Slice,
+  type UnavailableSource,
+  unavailableSource,
+} from '../../paging.js';
 import type { Instant } from '../../time/instant.js';
 import { firstIndex } from '../../time/spans.js';
 import type { EventFilter } from '../filter.js';
@@ -16,32 +23,29 @@ import {
 import { type EventPage, readPage } from './page.js';
 import type { ProjectResume } from './project-reader.js';
 
-export interface EventListArgs {
+export interface EventListArgs extends PageArgs {
   readonly filter?: EventFilter | null | undefined;
   readonly orderBy: EventOrder;
-  readonly first: number;
-  readonly after?: string | null | undefined;
 }
+
+const defaultEvents = 50;
 
 /**
  * One page of all earthquakes (docs/behaviour.md 6.5). A cursor holds all that is needed to continue from it. A page
  * can be shorter than `first` before the end of the list when more would take too many requests; its `endCursor` then
- * continues from there.
+ * continues from there. A page from the end of the list, or from before a cursor, is read in the opposite order.
  * @throws BadUserInput, CursorInvalid; NotConfigured when the one interface that could answer is not configured; the
  * failure of an interface when no other can answer
  */
 export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<Slice<LocatedEvent>> {
-  const { orderBy, first } = args;
-  const page = await readPage(context, {
-    filter: args.filter ?? {},
-    orderBy,
-    first,
-    after: args.after ?? null,
-  });
+  const { orderBy } = args;
+  const request = pageRequestOf(args, defaultEvents);
+  const { isBackward } = request;
+  const page = await readPage(context, { ...request, filter: args.filter ?? {}, orderBy });
   // Computed on demand: a cursor holds digests of all events around it, which is wasted work if no field selects it.
   let made: ReturnType<typeof cursorsOf> | undefined;
   const cursors = () => {
-    made ??= cursorsOf(page, orderBy);
+    made ??= cursorsOf(page, orderBy, isBackward);
     return made;
   };
   const edges = page.events.map(({ event: node }, index) => ({
@@ -50,7 +54,7 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
       return cursors().at(index);
     },
   }));
-  return {
+  const slice: Slice<LocatedEvent> = {
     edges,
     pageInfo: {
       hasNextPage: page.hasMore,
@@ -64,6 +68,7 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
     },
     unavailableSources: unavailable(page.failures),
   };
+  return isBackward ? reversed(slice) : slice;
 }
 
 /** All earthquakes of a span of origin times, both ends inclusive, oldest first; with the interfaces that failed. */
@@ -75,8 +80,10 @@ export async function eventsBetween(
   const page = await readPage(ctx, {
     filter: { from, to },
     orderBy: 'ORIGIN_TIME_DESC',
-    first: Number.POSITIVE_INFINITY,
-    after: null,
+    count: Number.POSITIVE_INFINITY,
+    cursor: null,
+    argument: 'after',
+    isBackward: false,
   });
   const events = page.events.map(({ event }) => event).reverse();
   return { events, unavailableSources: unavailable(page.failures) };
@@ -87,7 +94,7 @@ function unavailable(failures: ReadonlyMap<Source, GatewayError>): UnavailableSo
 }
 
 /** Cursors are encoded on demand: most operations select only `endCursor`. */
-function cursorsOf(page: EventPage, order: EventOrder): Cursors {
+function cursorsOf(page: EventPage, order: EventOrder, isBackward: boolean): Cursors {
   const { events, stoppedAt, pushdown } = page;
   const [first, last] = [events[0], events.at(-1)];
   // Resume positions are computed for two events only: the first one's is valid for all events but the last.
@@ -95,12 +102,11 @@ function cursorsOf(page: EventPage, order: EventOrder): Cursors {
   const resumeLast = last ? page.resumeAt(last.place.originTime.ms) : null;
   const marksAt = marksAround(page);
   const cursorAt = (place: EventSortKey, upTo: number, project: ProjectResume | null) =>
-    encodePosition(order, {
-      ...place,
-      delivered: marksAt(place.originTime.ms, upTo),
-      project,
-      pushdownName: pushdown.name,
-    });
+    encodePosition(
+      order,
+      { ...place, delivered: marksAt(place.originTime.ms, upTo), project, pushdownName: pushdown.name },
+      isBackward,
+    );
   return {
     at(index) {
       const item = events[index];

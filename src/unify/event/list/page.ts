@@ -1,4 +1,5 @@
 import type { UnifyContext } from '../../context.js';
+import type { PageRequest } from '../../paging.js';
 import { closeReach, type Reach, wideReach } from '../association.js';
 import { checkFilter, type EventFilter } from '../filter.js';
 import { confirmed } from './confirm.js';
@@ -6,14 +7,13 @@ import { type DecodedPosition, decodePosition, type EventOrder, type EventPositi
 import { type Pushdown, pushdownOf, selectionOf } from './filter-pushdown.js';
 import { type GivenUp, readMergedScan, type ScannedPage } from './merged-scan.js';
 
-export interface PageRequest {
+/** The count is infinite for all events. */
+export interface EventPageRequest extends PageRequest {
   readonly filter: EventFilter;
   readonly orderBy: EventOrder;
-  /** Infinite for all events. */
-  readonly first: number;
-  readonly after: string | null;
 }
 
+/** A page as it was scanned: one that is read backward is in the opposite of the list's order. */
 export interface EventPage extends ScannedPage {
   readonly after: EventPosition | null;
   readonly pushdown: Pushdown;
@@ -23,11 +23,11 @@ export interface EventPage extends ScannedPage {
  * Reads a page of events in the first way that does not give up. A cursor continues with the reach and pushdown of its
  * first page.
  */
-export async function readPage(context: UnifyContext, request: PageRequest): Promise<EventPage> {
-  const { filter, orderBy, first } = request;
+export async function readPage(context: UnifyContext, request: EventPageRequest): Promise<EventPage> {
+  const { filter, orderBy, count: first, cursor, isBackward } = request;
   checkFilter(filter);
-  const position = request.after === null ? null : decodePosition(orderBy, request.after);
-  const order = orderBy === 'ORIGIN_TIME_DESC' ? 'DESC' : 'ASC';
+  const position = cursor === null ? null : decodePosition(orderBy, { ...request, cursor });
+  const order = (orderBy === 'ORIGIN_TIME_DESC') !== isBackward ? 'DESC' : 'ASC';
   const ways = waysOf(context, filter, position);
   for (let way = ways[0]; way; ) {
     const { pushdown, givesUp } = way;

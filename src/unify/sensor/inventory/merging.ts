@@ -6,7 +6,8 @@ import type { UnifyContext } from '../../context.js';
 import { createMaskSetting } from '../../masking/setting.js';
 import { codeKeyOf, createNetworkCodes } from '../../network/code.js';
 import { networkCodeOf } from '../../network/code-lookup.js';
-import type { CatalogueRecord, Pair } from '../identity.js';
+import type { CatalogueRecord } from '../identity.js';
+import type { SortedPair } from '../order.js';
 import { createInventory } from './inventory.js';
 import type { SensorListing } from './listing.js';
 import type { SensorAssociation } from './matching.js';
@@ -73,19 +74,20 @@ async function unifySensorsLater(ctx: UnifyContext, wanted: Wanted): Promise<Uni
 }
 
 /**
- * Learns the network codes that decide the order of these sensors among others of the same station code. True when the
- * order may have changed.
+ * Learns the network codes that decide the order of these sensors among others of the same station code, which may be
+ * behind them as yet. True when the order may have changed.
  */
 export function learnOrder(
   ctx: UnifyContext,
-  { unordered }: SensorAssociation,
-  pairs: readonly Pair[],
+  { unordered, pairs: all }: SensorAssociation,
+  pairs: readonly SortedPair[],
 ): Maybe<boolean> {
   if (unordered.size === 0) return false;
-  return learnCodes(
-    ctx,
-    pairs.flatMap(({ catalogue }) => (catalogue && unordered.has(catalogue) ? [catalogue] : [])),
+  const stations = new Set(pairs.map(({ sortKey }) => sortKey.stationCode));
+  const records = all.flatMap(({ catalogue, sortKey }) =>
+    catalogue && unordered.has(catalogue) && stations.has(sortKey.stationCode) ? [catalogue] : [],
   );
+  return records.length > 0 && learnCodes(ctx, records);
 }
 
 async function learnCodes(ctx: UnifyContext, records: readonly CatalogueRecord[]): Promise<boolean> {
