@@ -1,4 +1,7 @@
+import { specifiedDirectives } from 'graphql';
 import { builder } from './builder.js';
+import { withDeferredFields } from './incremental/deferred-fields.js';
+import { deferDirective, streamDirective } from './incremental/directives.js';
 import { withGlobalIds } from './node-id.js';
 import { withNodesApart } from './nodes-apart.js';
 import { withResolverGroups } from './resolver-groups.js';
@@ -21,7 +24,17 @@ import './types/waveform.js';
 import './types/trigger-list.js';
 
 /** The graph. Importing the file of a type adds the type and the root fields that return it. */
-export const schema = withResolverGroups(withSlicedLists(withNodesApart(withGlobalIds(builder.toSchema()))));
+export const schema = withDeferredFields(
+  withResolverGroups(
+    withSlicedLists(
+      withNodesApart(
+        withGlobalIds(
+          builder.toSchema({ directives: [...specifiedDirectives, deferDirective, streamDirective] }),
+        ),
+      ),
+    ),
+  ),
+);
 
 // Pothos has no option for the description of a schema.
 schema.description =
