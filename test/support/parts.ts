@@ -4,7 +4,7 @@ import type { RequestOptions, TestGateway } from './gateway.js';
 // biome-ignore lint/suspicious/noExplicitAny: tests read payloads by the shape of their own query
 export type Payload = any;
 
-export const multipart =
+const multipart =
   'multipart/mixed;deferSpec=20220824, application/graphql-response+json, application/json;q=0.9';
 
 /** The payloads of a response, as they come. */
