@@ -129,6 +129,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
         sandbox: sandbox !== null,
         ...(common && { otherProcesses: () => otherProcessesOf(common.peers) }),
       },
+      maxDeferredWaitMs: config.upstreamMaxDeferredWaitMs,
       tracing,
       log,
     }),

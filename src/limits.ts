@@ -27,6 +27,9 @@ export const limits = {
    */
   answerValues: 1_100_000,
 
+  /** Parts of one answer (`@defer`, `@stream`): a page of records, each with a part of its own, and streamed. */
+  answerParts: 1_000,
+
   // An argument.
   /** `first` and `last`; a page of health reports may be as large as upstream's. */
   pageRecords: 500,

@@ -18,6 +18,7 @@ export interface Config {
   readonly catalogueTier: Settings['CATALOGUE_TIER'];
   readonly upstreamTimeoutMs: number;
   readonly upstreamMaxWaitMs: number;
+  readonly upstreamMaxDeferredWaitMs: number;
   readonly feeds: FeedConfig;
   readonly cacheMaxBytes: number;
   readonly corsOrigins: readonly string[] | '*';
@@ -106,6 +107,7 @@ export function parseConfig(env: Environment = process.env): Config {
     catalogueTier: values.CATALOGUE_TIER,
     upstreamTimeoutMs: values.UPSTREAM_TIMEOUT_MS,
     upstreamMaxWaitMs: values.UPSTREAM_MAX_WAIT_MS,
+    upstreamMaxDeferredWaitMs: Math.max(values.UPSTREAM_MAX_WAIT_MS, values.UPSTREAM_MAX_DEFERRED_WAIT_MS),
     feeds: {
       triggerPollIntervalMs: values.TRIGGER_POLL_INTERVAL_MS,
       triggerLookbackS: values.TRIGGER_LOOKBACK_S,

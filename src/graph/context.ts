@@ -16,6 +16,10 @@ export interface GraphContext {
   readonly sink?: ResultSink | undefined;
   /** Left out without tracing. */
   readonly inGroup?: InGroup | undefined;
+  /** Makes the context of deferred parts; left out where the client takes no parts. */
+  readonly forDeferred?: (() => GraphContext) | undefined;
+  /** Context of the fields in deferred parts, whose reads may wait longer; set for an answer in parts. */
+  deferred?: GraphContext | undefined;
   /** Worst-case cost, set before the execution. */
   estimate?: Estimate | undefined;
 }
@@ -40,6 +44,8 @@ export interface Estimate {
   readonly requests: number;
   /** Scalars in the answer. */
   readonly values: number;
+  /** Parts of the answer that the client asks for by `@defer` and `@stream`. */
+  readonly parts: number;
   /** True if it does not depend on variables. */
   readonly isConstant: boolean;
   /** True if it depends on how many records are known to exist. */

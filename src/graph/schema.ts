@@ -1,6 +1,8 @@
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLSchema, specifiedDirectives } from 'graphql';
 import { builder } from './builder.js';
 import { withEntities } from './federation.js';
+import { withDeferredFields } from './incremental/deferred-fields.js';
+import { deferDirective, streamDirective } from './incremental/directives.js';
 import { withGlobalIds } from './node-id.js';
 import { withNodesApart } from './nodes-apart.js';
 import { withResolverGroups } from './resolver-groups.js';
@@ -31,11 +33,12 @@ export function subgraphSchema(): GraphQLSchema {
 }
 
 function executable(graph: GraphQLSchema): GraphQLSchema {
-  return withResolverGroups(withSlicedLists(graph));
+  return withDeferredFields(withResolverGroups(withSlicedLists(graph)));
 }
 
 function built(): GraphQLSchema {
-  const graph = withNodesApart(withGlobalIds(builder.toSchema()));
+  const directives = [...specifiedDirectives, deferDirective, streamDirective];
+  const graph = withNodesApart(withGlobalIds(builder.toSchema({ directives })));
   // Pothos has no option for the description of a schema.
   graph.description =
     'Sensors, state of health, earthquakes, triggers, networks and waveforms of a seismic-sensor service. The service has ' +

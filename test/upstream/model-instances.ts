@@ -202,7 +202,8 @@ export function modelInstances(
       signal: new AbortController().signal,
       priority,
       operationKey: {},
-      raise: undefined,
+      maxWaitMs: undefined,
+      queued: undefined,
       waitedMs: 0,
     };
     const send = async () => {

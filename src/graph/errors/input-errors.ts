@@ -8,7 +8,8 @@ import {
   type ValueNode,
   visit,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
+import { type ExecutionPart, withErrors } from '../incremental/results.js';
 
 /**
  * Values that graphql-js itself refuses (a bad date, a number in place of a text, two fields of a `@oneOf`) become
@@ -22,12 +23,12 @@ export function inputErrors(): Plugin {
         if (result.length > 0) setResult(result.map((error) => named(error, document)));
       };
     },
-    onExecute({ args }) {
+    onExecute({ args: { document } }) {
       return {
-        onExecuteDone({ result, setResult }) {
-          if (!('errors' in result) || !result.errors) return;
-          setResult({ ...result, errors: allNamed(result.errors, args.document) });
-        },
+        onExecuteDone: (done) =>
+          handleStreamOrSingleExecutionResult(done, ({ result, setResult }) =>
+            setResult(withErrors(result as ExecutionPart, (errors) => allNamed(errors, document))),
+          ),
       };
     },
     onSubscribe({ args }) {

@@ -25,6 +25,7 @@ import { limits } from '../../limits.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import { knownSensorCount, learnSensorCount } from '../../unify/sensor/inventory/inventory.js';
 import type { Estimate, GraphContext } from '../context.js';
+import { partsOfFragment, partsOfList } from '../incremental/count.js';
 
 /**
  * Worst-case cost of an operation, estimated before it runs: upstream requests (docs/behaviour.md 5.8) and values in
@@ -166,6 +167,7 @@ export function estimateCost(
 const nothing: Estimate = {
   requests: 0,
   values: 0,
+  parts: 0,
   isConstant: true,
   isTimeless: true,
   isBound: true,
@@ -178,6 +180,7 @@ function sum(one: Estimate, other: Estimate): Estimate {
   return {
     requests: one.requests + other.requests,
     values: one.values + other.values,
+    parts: one.parts + other.parts,
     isConstant: one.isConstant && other.isConstant,
     isTimeless: one.isTimeless && other.isTimeless,
     isBound: one.isBound && other.isBound,
@@ -222,13 +225,15 @@ class Walk {
 
   #selected(node: SelectionNode, type: GraphQLObjectType | null, parents: number): Estimate {
     if (node.kind === Kind.FIELD) return type ? this.#field(node, type, parents) : nothing;
+    const own: Estimate = { ...nothing, parts: parents * partsOfFragment(node, this.#variables) };
     if (node.kind === Kind.INLINE_FRAGMENT) {
       const on = node.typeCondition ? this.#objectType(node.typeCondition.name.value) : type;
-      return this.selection(node.selectionSet, on ?? type, parents);
+      return sum(own, this.selection(node.selectionSet, on ?? type, parents));
     }
     const fragment = this.#fragments.get(node.name.value);
     if (!fragment) return nothing;
-    return this.selection(fragment.selectionSet, this.#objectType(fragment.typeName) ?? type, parents);
+    const on = this.#objectType(fragment.typeName) ?? type;
+    return sum(own, this.selection(fragment.selectionSet, on, parents));
   }
 
   #field(node: FieldNode, type: GraphQLObjectType, parents: number): Estimate {
@@ -240,9 +245,11 @@ class Walk {
     if (args === null) return unknown;
     const usesArguments = takes(hint?.requests, 1) || takes(hint?.items, 1);
     const requests = hint?.requests?.(args, parents, this.#nowMs) ?? 0;
+    const items = hint?.items?.(args, this.#known) ?? 1;
     const own: Estimate = {
       requests,
       values: node.selectionSet ? 0 : parents,
+      parts: parents * partsOfList(node, this.#variables, items),
       isConstant: !(usesArguments && node.arguments?.some(usesVariable)),
       // A range that ends now only grows with time: an estimate equal to that at infinity is constant.
       isTimeless: !takes(hint?.requests, 3) || requests === hint?.requests?.(args, parents, forever),
@@ -250,7 +257,6 @@ class Walk {
       counts: takes(hint?.items, 2),
     };
     if (!node.selectionSet) return own;
-    const items = hint?.items?.(args, this.#known) ?? 1;
     return sum(own, this.selection(node.selectionSet, isObjectType(named) ? named : null, parents * items));
   }
 

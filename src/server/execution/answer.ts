@@ -1,11 +1,12 @@
 import type { ExecutionResult } from 'graphql';
+import type { Json } from './json-pieces.js';
 
 /** The response to one operation. */
 export interface Answer {
   /** After `finishResult`: HTTP status and headers are in the `http` extension. */
   readonly result: ExecutionResult;
   /** The result as JSON; in pieces where it is long. */
-  readonly json: string | Iterable<string>;
+  readonly json: Json;
 }
 
 interface Http {

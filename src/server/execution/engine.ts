@@ -13,6 +13,8 @@ import { Unauthenticated } from '../../errors.js';
 import type { GatewayFacts, GraphContext } from '../../graph/context.js';
 import { clientError } from '../../graph/errors/error-codes.js';
 import { inputErrors } from '../../graph/errors/input-errors.js';
+import { incrementalDelivery } from '../../graph/incremental/plugin.js';
+import type { ExecutionPart } from '../../graph/incremental/results.js';
 import { costLimit, isShort } from '../../graph/limits/cost.js';
 import { queryLimits } from '../../graph/limits/limits.js';
 import { sharedSubscriptions } from '../../graph/subscriptions/shared-subscriptions.js';
@@ -32,6 +34,8 @@ export interface GraphQLOptions {
   readonly introspection: boolean;
   readonly persisted: PersistedOperations;
   readonly gateway: GatewayFacts;
+  /** UPSTREAM_MAX_DEFERRED_WAIT_MS: longest wait of a read for a deferred part. */
+  readonly maxDeferredWaitMs: number;
   /** Null without tracing. */
   readonly tracing: Pick<Tracing, 'plugin' | 'inGroup'> | null;
   readonly log: Log;
@@ -50,7 +54,8 @@ export interface GraphQLEngine {
   /** Parses and validates; short texts are cached. Throws a GraphQLError where the text cannot be parsed. */
   read(text: string): ReadDocument;
   contextOf(operation: Operation): OperationContext;
-  execute(args: OperationArgs): Maybe<ExecutionResult>;
+  /** In parts only for an operation that takes them. */
+  execute(args: OperationArgs): Maybe<ExecutionResult | AsyncIterable<ExecutionPart>>;
   subscribe(args: OperationArgs): Maybe<ExecutionResult | AsyncIterable<ExecutionResult>>;
 }
 
@@ -77,7 +82,7 @@ export interface YogaContext {
 }
 
 export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
-  const { schema, limits, introspection, persisted, gateway, tracing, log } = options;
+  const { schema, limits, introspection, persisted, gateway, maxDeferredWaitMs, tracing, log } = options;
   const documents = smallTexts<ReadDocument>();
 
   function contextOf(operation: Operation): OperationContext {
@@ -93,14 +98,22 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       // It has no effect on a subscription: a feed polls for all its subscribers, and each change has its own scope.
       ...(demand && { demand }),
     } as const;
-    return {
+    const context: OperationContext = {
       operation,
       unify: new UnifyContext(client.tenant, scope),
       gateway,
       feeds: client.feeds,
       sink,
       inGroup: tracing?.inGroup(operation),
+      // Loaders of its own: a read that the rest of the answer waits for must not wait for one that is deferred.
+      forDeferred: operation.takesParts
+        ? () => ({
+            ...context,
+            unify: new UnifyContext(client.tenant, { ...scope, maxWaitMs: maxDeferredWaitMs }),
+          })
+        : undefined,
     };
+    return context;
   }
 
   const yoga = createYoga<YogaContext, OperationContext>({
@@ -128,6 +141,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       inputErrors(),
       ...(introspection ? [] : [withoutIntrospection()]),
       costLimit(limits.maxCost),
+      incrementalDelivery(log),
       operationRecord(log),
       streamErrors(),
       sharedSubscriptions(log),
@@ -231,7 +245,7 @@ const noEvents = () =>
     extensions: { code: 'BAD_REQUEST', http: { status: 406 } },
   });
 
-const refusedKey = 'Upstream refuses this key';
+export const refusedKey = 'Upstream refuses this key';
 
 const takesEvents = /(text\/(event-stream|\*)|\*\/\*)\s*([;,]|$)/i;
 

@@ -1,5 +1,6 @@
 import { GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
+import { type ExecutionPart, withErrors } from '../../graph/incremental/results.js';
 
 /** INTROSPECTION=false: refuses introspection, and removes "Did you mean" hints, which would reveal names. */
 export function withoutIntrospection(): Plugin {
@@ -11,11 +12,12 @@ export function withoutIntrospection(): Plugin {
       };
     },
     onExecute: () => ({
-      onExecuteDone({ result, setResult }) {
-        if ('errors' in result && result.errors) {
-          setResult({ ...result, errors: result.errors.map(withoutSuggestion) });
-        }
-      },
+      onExecuteDone: (done) =>
+        handleStreamOrSingleExecutionResult(done, ({ result, setResult }) =>
+          setResult(
+            withErrors(result as ExecutionPart, (errors) => errors.map((error) => withoutSuggestion(error))),
+          ),
+        ),
     }),
   };
 }

@@ -1,9 +1,12 @@
+/** A JSON text, in pieces where it is long. */
+export type Json = string | Iterable<string>;
+
 /**
  * The JSON text of an answer: whole, or in pieces that each take little time. Serialising thousands of records at once
  * would block the event loop for all other clients.
  * @param isShort the value is known to be small, so that counting it can be skipped
  */
-export function jsonOf(value: object, isShort: boolean): string | Iterable<string> {
+export function jsonOf(value: object, isShort: boolean): Json {
   return isShort || countOf(value) <= mostAtOnce ? JSON.stringify(value) : jsonPieces(value);
 }
 

@@ -34,6 +34,8 @@ export class Operation {
   readonly headers: IncomingHttpHeaders | undefined;
   readonly sink: ResultSink | undefined;
   demand: Demand | null;
+  /** True if the client takes an answer in parts (`@defer`, `@stream`). */
+  takesParts = false;
   readonly meter = newCostMeter();
   /** Records the responses that the answer depends on; null for an answer that is not cached. */
   dependencies: Dependencies | null = null;

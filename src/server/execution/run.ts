@@ -1,11 +1,14 @@
 import { type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
-import { isPromise } from 'graphql-yoga';
+import { isAsyncIterable, isPromise } from 'graphql-yoga';
 import { clientError } from '../../graph/errors/error-codes.js';
+import { hasParts } from '../../graph/incremental/directives.js';
+import type { ExecutionPart } from '../../graph/incremental/results.js';
 import { isShort } from '../../graph/limits/cost.js';
 import type { Maybe } from '../../maybe.js';
 import { unchanged } from '../../upstream/cache/dependencies.js';
 import type { Parameters } from '../http/parameters.js';
 import type { Answer } from './answer.js';
+import { type AnswerInParts, answerInParts } from './answer-in-parts.js';
 import { type GraphQLEngine, noteOperation, type OperationArgs } from './engine.js';
 import { finishResult, shownResult } from './finished-result.js';
 import { jsonOf } from './json-pieces.js';
@@ -32,6 +35,7 @@ export function prepare(
   noteOperation(operation, document, operationName);
   if (!getOperationAST(document, operationName)) throw noOperation();
   if (errors.length > 0) return errors;
+  if (hasParts(document)) operation.dependencies?.refuse('it can be answered in parts');
   return {
     schema: engine.schema,
     document,
@@ -41,18 +45,31 @@ export function prepare(
   };
 }
 
-/** Cost → execute → serialise. A fault becomes an answer with an error; it never rejects. */
-export function run(engine: GraphQLEngine, args: OperationArgs): Maybe<Answer> {
+/**
+ * Cost → execute → serialise; in parts for an operation that takes them. A fault becomes an answer with an error; it never
+ * rejects.
+ */
+export function run(engine: GraphQLEngine, args: OperationArgs): Maybe<Answer | AnswerInParts> {
   const failed = (error: unknown) => serialise({ errors: [clientError(error, engine.log)] }, args);
   try {
     // `engine.execute` includes the cost estimate, as Yoga's last plugin before the execution.
     const result = engine.execute(args);
     // Yoga returns its own thenable, which is not an instance of Promise.
-    if (!isPromise(result)) return serialise(result, args);
-    return Promise.resolve(result).then((settled) => serialise(settled, args), failed);
+    if (!isPromise(result))
+      return inParts(result) ? answerInParts(engine, args, result) : serialise(result, args);
+    return Promise.resolve(result).then<Answer | AnswerInParts, Answer>(
+      (settled) => (inParts(settled) ? answerInParts(engine, args, settled) : serialise(settled, args)),
+      failed,
+    );
   } catch (error) {
     return failed(error);
   }
+}
+
+function inParts(
+  result: ExecutionResult | AsyncIterable<ExecutionPart>,
+): result is AsyncIterable<ExecutionPart> {
+  return isAsyncIterable(result);
 }
 
 function serialise(executed: ExecutionResult, { contextValue }: OperationArgs): Answer {

@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, OperationTypeNode } from 'graphql';
-import type { Timer } from '../../clock.js';
-import { ClientGone, Unauthenticated } from '../../errors.js';
+import { ClientGone } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
 import type { GraphQLEngine, OperationArgs } from '../execution/engine.js';
 import type { Operation } from '../execution/operation.js';
 import { prepare, run } from '../execution/run.js';
+import { sendChanges, sendInParts } from './answer-in-parts.js';
 import { asClient, type ClientRouteOptions } from './as-client.js';
 import { demandOf, maxAgeInExtensions, stricter } from './demanded-age.js';
+import { endWithAccess } from './end-with-access.js';
 import type { Exchange } from './exchange.js';
 import type { GraphiQLPage } from './graphiql.js';
 import { type Head, setHead } from './head.js';
-import { isJson, mediaTypeFor, rangesOf } from './media-type.js';
+import { acceptedBy, isJson, rangesOf } from './media-type.js';
 import { areWellFormed, bodyParameters, type Parameters, searchParameters } from './parameters.js';
 import { bodyCodings, isDecodable, readBody } from './read-body.js';
 import { isMethod, isRead, refuse, sendError } from './reply.js';
@@ -31,8 +32,8 @@ export interface GraphQLRouteOptions extends ClientRouteOptions {
 type Route = (request: IncomingMessage, response: ServerResponse, head: Head) => Maybe<void>;
 
 /**
- * `/graphql` over HTTP. Valid queries are executed directly; subscriptions, refused operations and multipart answers go
- * through Yoga, which gets the parameters that were already read.
+ * `/graphql` over HTTP. Valid queries are executed directly; subscriptions over server-sent events and refused operations
+ * go through Yoga, which gets the parameters that were already read.
  */
 export function graphqlRoute(options: GraphQLRouteOptions): Route {
   const { engine, answers, graphiql, leaving, clock } = options;
@@ -40,16 +41,30 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
   /** @param requestText the body of a POST, or the query string of a GET with its `?` */
   function answer(exchange: Exchange, requestText: string): Maybe<void> {
     const { request, operation } = exchange;
-    const type = mediaTypeFor(request.headers.accept);
+    const accepted = acceptedBy(request.headers.accept);
+    const { whole: type, parts } = accepted;
     const cached = type && answers.find(requestText, operation);
     if (cached) return sendCached(cached, exchange, { type, clock });
+    operation.takesParts = parts !== null;
     const read = parametersOf(requestText);
     operation.demand = stricter(operation.demand, demandOf(read.maxAgeMs, clock.now()));
     answers.note(operation);
-    const args = read.parameters && queryIn(read.parameters, operation);
-    if (!type || !args) return answerByYoga(exchange, read.orFail);
-    const sending = { asked: requestText, type, answers, clock };
-    return whenKnown(run(engine, args), (computed) => sendAnswer(computed, exchange, sending));
+    const args = read.parameters && prepared(read.parameters, operation);
+    const sending = { asked: requestText, type: type ?? 'application/json', answers, clock };
+    if (
+      args &&
+      operation.kind === OperationTypeNode.SUBSCRIPTION &&
+      accepted.changes &&
+      request.method === 'POST'
+    )
+      return sendChanges(engine, args, exchange, { ...sending, leaving });
+    if (!(type ?? parts) || !args || operation.kind !== OperationTypeNode.QUERY)
+      return answerByYoga(exchange, read.orFail);
+    return whenKnown(run(engine, args), (computed) => {
+      if (parts && ('rest' in computed || !type))
+        return sendInParts(computed, exchange, { type: parts, clock });
+      if (!('rest' in computed)) return sendAnswer(computed, exchange, sending);
+    });
   }
 
   /** A body that starts with `?` is not JSON; as a cache key it would collide with the query string of a GET. */
@@ -58,11 +73,11 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     return answer(exchange, body);
   }
 
-  /** The prepared query; null for everything else, which Yoga answers. */
-  function queryIn(parameters: Parameters, operation: Operation): OperationArgs | null {
+  /** The prepared query or subscription; null for everything else, which Yoga answers. */
+  function prepared(parameters: Parameters, operation: Operation): OperationArgs | null {
     try {
       const args = prepare(engine, parameters, operation);
-      return 'document' in args && operation.kind === OperationTypeNode.QUERY ? args : null;
+      return 'document' in args ? args : null;
     } catch {
       // Yoga meets the same error and reports it.
       return null;
@@ -76,27 +91,14 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     setHead(response, head);
     const address = new URL(url ?? '', `http://${headers.host ?? 'localhost'}`);
     const accept =
-      headers.accept === undefined ? undefined : rangesOf(headers.accept).join() || headers.accept;
+      headers.accept === undefined ? undefined : singleRangesOf(headers.accept) || headers.accept;
     // Node leaves the content out of the response to HEAD.
     const init = { method: isRead(method) ? 'GET' : method, headers: accept === undefined ? {} : { accept } };
     const answer = await engine.yoga.fetch(address, init, { operation, parameters });
     if (answer.status === 406 && answer.body === null) return refuse(response, 406, notAcceptable);
-    if (isStream(answer) && !response.destroyed) endWithAccess(exchange);
+    if (isStream(answer) && !response.destroyed) endWithAccess(exchange, clock);
     if (method === 'HEAD') operation.abandon(new ClientGone('A response to HEAD has no events'));
     await sendResponse(answer, response, leaving);
-  }
-
-  /** Ends a stream when the access that it was opened with ends: with an error, so that clients do not just reconnect. */
-  function endWithAccess({ response, operation }: Exchange): void {
-    let cut: Timer | null = null;
-    const stop = operation.client.whenEnded(() => {
-      operation.abandon(new Unauthenticated('The access that this subscription was opened with has ended'));
-      cut ??= clock.timer(lastEventMs, () => response.destroy());
-    });
-    response.once('close', () => {
-      stop();
-      cut?.cancel();
-    });
   }
 
   function refuseBody({ response, head, operation }: Exchange, status: 400 | 413, reason: string): void {
@@ -144,9 +146,6 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
   };
 }
 
-// A client that does not read cannot hold its stream for longer once its access has ended.
-const lastEventMs = 5_000;
-
 const notAcceptable =
   'Accept application/json or application/graphql-response+json, and text/event-stream for a subscription';
 
@@ -158,6 +157,13 @@ function asksForPage({ headers }: IncomingMessage): boolean {
 function searchOf(url: string): string {
   const at = url.indexOf('?');
   return at < 0 ? '?' : url.slice(at).replace(/#.*$/s, '');
+}
+
+/** Without `multipart/mixed` where there is a choice: what Yoga answers has one part. */
+function singleRangesOf(accept: string): string {
+  const ranges = rangesOf(accept);
+  const others = ranges.filter((range) => range !== 'multipart/mixed');
+  return (others.length > 0 ? others : ranges).join();
 }
 
 interface RequestParameters {

@@ -3,21 +3,46 @@ import { LRUCache } from 'lru-cache';
 /** Media types of the result of a query. */
 export type MediaType = 'application/json' | 'application/graphql-response+json' | 'text/event-stream';
 
-// Cached, since clients send the same few headers again and again.
-const known = new LRUCache<string, { readonly type: MediaType | null }>({ max: 100 });
+/** Media types of an answer in parts. */
+export type PartsType = 'multipart/mixed' | 'text/event-stream';
 
-/**
- * The media type for an Accept header, by Yoga's rules: JSON where the client accepts it, or else server-sent events.
- * Null for a multipart answer or 406, which Yoga sends.
- */
-export function mediaTypeFor(accept: string | undefined): MediaType | null {
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'application/json';
-  let found = known.get(accept);
-  if (!found) {
-    found = { type: chosen(accept) };
-    known.set(accept, found);
+/** What a client takes, by its Accept header. */
+export interface Accepted {
+  /**
+   * The media type of an answer that comes whole, by Yoga's rules: JSON where the client accepts it, or else server-sent
+   * events. Null where it takes none.
+   */
+  readonly whole: MediaType | null;
+  /** That of an answer in parts; null for a client that does not name one, and gets all in one. */
+  readonly parts: PartsType | null;
+  /** True for the results of a subscription as parts of `multipart/mixed; subscriptionSpec=1.0`. */
+  readonly changes: boolean;
+}
+
+// Cached, since clients send the same few headers again and again.
+const known = new LRUCache<string, Accepted>({ max: 100 });
+const json: Accepted = { whole: 'application/json', parts: null, changes: false };
+
+export function acceptedBy(accept: string | undefined): Accepted {
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return json;
+  const found = known.get(accept) ?? {
+    whole: chosen(accept),
+    parts: partsChosen(accept),
+    changes: weighted(accept).some(({ type, spec }) => type === 'multipart/mixed' && spec === changesSpec),
+  };
+  known.set(accept, found);
+  return found;
+}
+
+const changesSpec = 'subscriptionspec=1.0';
+
+/** Only a type that is named counts: every client accepts any type. Parts of another specification are none of ours. */
+function partsChosen(accept: string): PartsType | null {
+  for (const { type, spec } of weighted(accept)) {
+    if (type === 'text/event-stream') return type;
+    if (type === 'multipart/mixed' && (spec === null || spec === 'deferspec=20220824')) return type;
   }
-  return found.type;
+  return null;
 }
 
 function chosen(accept: string): MediaType | null {
@@ -36,12 +61,15 @@ function chosen(accept: string): MediaType | null {
  * of weight 0, and those in a charset other than UTF-8, are left out.
  */
 export function rangesOf(accept: string): readonly string[] {
+  return weighted(accept).map(({ type }) => type);
+}
+
+function weighted(accept: string): readonly ReturnType<typeof parsed>[] {
   return accept
     .split(',')
     .map(parsed)
     .filter(({ weight, isUtf8 }) => weight > 0 && isUtf8)
-    .sort((one, other) => other.weight - one.weight)
-    .map(({ type }) => type);
+    .sort((one, other) => other.weight - one.weight);
 }
 
 /** True for a body of JSON in UTF-8, the only charset of GraphQL over HTTP; US-ASCII is a part of it. */
@@ -51,13 +79,15 @@ export function isJson(contentType = ''): boolean {
   return isUtf8 && (type === 'application/json' || type === 'application/graphql+json');
 }
 
-function parsed(item: string): { type: string; weight: number; isUtf8: boolean } {
+function parsed(item: string): { type: string; weight: number; isUtf8: boolean; spec: string | null } {
   const [type = '', ...parameters] = item.replace(/\s/g, '').toLowerCase().split(';');
   const given = (name: string) =>
     parameters.find((parameter) => parameter.startsWith(name))?.slice(name.length);
   return {
     type,
     weight: Number(given('q=') ?? 1) || 0,
+    // Apollo's names of what the parts hold: `deferSpec`, `subscriptionSpec`.
+    spec: parameters.find((parameter) => /^\w+spec=/.test(parameter))?.replaceAll('"', '') ?? null,
     isUtf8: /^"?(utf-?8|us-ascii)"?$/.test(given('charset=') ?? 'utf-8'),
   };
 }

@@ -21,7 +21,7 @@ export async function sendPieces(
 }
 
 /** Resolves when the response accepts more data, or has closed. */
-function drained(response: ServerResponse, clock: Clock): Promise<void> {
+export function drained(response: ServerResponse, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const stalled = clock.timer(stalledMs, () => response.destroy());
     const done = () => {

@@ -9,7 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import type { Plugin } from 'graphql-yoga';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { ForwardMs } from '../../clock.js';
 import type { InGroup } from '../../graph/resolver-groups.js';
 import type { RequestEnd, SentRequest } from '../../upstream/read/request.js';
@@ -43,6 +43,8 @@ interface Group {
 interface Execution {
   readonly context: Context;
   readonly groups: Map<string, Group>;
+  /** Ends the spans of an execution in parts; null for all others. */
+  readonly end: (() => void) | null;
 }
 
 /** Imported only where traces are wanted: without them the SDK is never loaded. */
@@ -93,12 +95,19 @@ export async function openTracing(options: SpanExportOptions): Promise<Tracing> 
         setExecuteFn(async (execution) => {
           const span = begin('execute', root.context);
           const groups = new Map<string, Group>();
-          executions.set(operation, { context: span.context, groups });
-          try {
-            return await current.run(span.context, () => executeFn(execution));
-          } finally {
+          const end = () => {
             for (const group of groups.values()) group.span.end(group);
             span.end();
+          };
+          executions.set(operation, { context: span.context, groups, end: null });
+          let result: unknown;
+          try {
+            result = await current.run(span.context, () => executeFn(execution));
+            return result;
+          } finally {
+            // The parts of an answer are executed until the operation has finished.
+            if (isAsyncIterable(result)) executions.set(operation, { context: span.context, groups, end });
+            else end();
           }
         });
       },
@@ -125,6 +134,7 @@ export async function openTracing(options: SpanExportOptions): Promise<Tracing> 
     },
     operationFinished(operation, { status }) {
       const { name, kind, meter, errorCodes, id } = operation;
+      executions.get(operation)?.end?.();
       rootOf(operation).end({
         attributes: {
           'graphql.operation.type': kind ?? undefined,

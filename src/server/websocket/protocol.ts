@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, parse } from 'graphql';
 import type { Context, OperationResult, ServerOptions, SubscribePayload } from 'graphql-ws';
+import { isAsyncIterable } from 'graphql-yoga';
 import type { Clock } from '../../clock.js';
 import { QueryTooComplex } from '../../errors.js';
 import { clientError } from '../../graph/errors/error-codes.js';
@@ -9,9 +10,12 @@ import type { Log } from '../../log.js';
 import type { Access, Client, Credentials } from '../auth/auth.js';
 import type { ClientRate } from '../auth/client-rate.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
+import type { AnswerInParts } from '../execution/answer-in-parts.js';
 import type { CachedAnswer } from '../execution/cached-answer.js';
 import type { GraphQLEngine, OperationArgs } from '../execution/engine.js';
 import { finishResult, shownResult, withoutHttp } from '../execution/finished-result.js';
+import type { Json } from '../execution/json-pieces.js';
+import { listen } from '../execution/listen.js';
 import { type OnFinished, Operation } from '../execution/operation.js';
 import { prepare, run } from '../execution/run.js';
 import { demandOf, maxAgeInExtensions } from '../http/demanded-age.js';
@@ -71,6 +75,8 @@ export function socketProtocol(
     if (client === null) throw new Error('An operation before its socket was acknowledged');
     const { wantsCost, sinkFor: outletFor } = session.parts;
     const operation = new Operation({ client, startedAtMs: clock.now(), wantsCost, sink: outletFor(id) });
+    // Whoever sends `@defer` over a WebSocket wants parts: the protocol has no way to ask for them.
+    operation.takesParts = true;
     session.running.set(id, operation);
     try {
       if (session.running.size > limits.operationsPerSocket) {
@@ -110,35 +116,24 @@ export function socketProtocol(
     if (!begun) throw new Error('An operation that was not prepared');
     if ('cached' in begun) return sentTo(begun.operation, begun.cached.json);
     const { operation, requestText } = begun;
-    const { json } = await run(engine, begun.args);
+    const answer = await run(engine, begun.args);
+    if ('rest' in answer) return sentInParts(operation, answer);
+    const { json } = answer;
     if (typeof json === 'string') {
       return sentTo(operation, answers.write(requestText, operation, json)?.json ?? Buffer.from(json));
     }
-    // Long results are serialised piece by piece, so that the event loop serves other clients in between.
-    const written: string[] = [];
-    for (const piece of answers.writing(requestText, operation, json)) {
-      written.push(piece);
-      await nextTurn();
-    }
-    return sentTo(operation, Buffer.from(written.join('')));
+    return sentTo(operation, await bytesOf(answers.writing(requestText, operation, json)));
   }
 
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
     const begun = begunBy.get(args);
     if (!begun || 'cached' in begun) throw new Error('An operation that was not prepared');
-    const { operation, close } = begun;
-    const shown = (result: ExecutionResult) => shownResult(finishResult(result, operation));
-    try {
-      const result = await engine.subscribe(begun.args);
-      if (!isStream(result)) return shown(result);
-      return mapped(result, (one) => {
-        // The client then reconnects and resumes from its cursor.
-        if (fellBehind(one)) close(1013, 'A subscription fell behind');
-        return shown(one);
-      });
-    } catch (error) {
-      return shown({ errors: [clientError(error, log)] });
-    }
+    const { close } = begun;
+    const result = await listen(engine, begun.args, (one) => {
+      // The client then reconnects and resumes from its cursor.
+      if (fellBehind(one)) close(1013, 'A subscription fell behind');
+    });
+    return isAsyncIterable(result) ? result : shownResult(result);
   }
 
   function finish({ extra: { running } }: SocketContext, id: string): void {
@@ -217,25 +212,29 @@ function sentTo({ sink, isAbandoned }: Operation, json: Uint8Array): AsyncIterab
 
 async function* noMore(): AsyncGenerator<ExecutionResult> {}
 
-function isStream(result: unknown): result is AsyncIterable<ExecutionResult> {
-  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
+/** The same for an answer in parts: each is a `next` message, as soon as it is there. */
+async function* sentInParts(
+  operation: Operation,
+  { first, rest }: AnswerInParts,
+): AsyncGenerator<ExecutionResult> {
+  const send = async (json: Json) => {
+    const bytes = await bytesOf(json);
+    if (!operation.isAbandoned) operation.sink?.send(bytes);
+  };
+  await send(first.json);
+  for await (const json of rest) {
+    await send(json);
+    if (operation.isAbandoned) return;
+  }
 }
 
-// Not an async generator: its return() would wait for the next result, which may take hours.
-function mapped<T>(source: AsyncIterable<T>, map: (value: T) => T): AsyncIterableIterator<T> {
-  const iterator = source[Symbol.asyncIterator]();
-  const done = { done: true, value: undefined } as const;
-  return {
-    async next() {
-      const step = await iterator.next();
-      return step.done ? done : { done: false, value: map(step.value) };
-    },
-    async return() {
-      await iterator.return?.();
-      return done;
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+/** Long results are serialised piece by piece, so that the event loop serves other clients in between. */
+async function bytesOf(json: Json): Promise<Buffer> {
+  if (typeof json === 'string') return Buffer.from(json);
+  const written: string[] = [];
+  for (const piece of json) {
+    written.push(piece);
+    await nextTurn();
+  }
+  return Buffer.from(written.join(''));
 }

@@ -14,6 +14,11 @@ export class Network {
     this.networkId = networkId;
   }
 
+  /** The same network in another context, by which it then reads. */
+  within(ctx: UnifyContext): Network {
+    return new Network(ctx, this.networkId);
+  }
+
   /** One list request for all networks of an operation. Null where the catalogue does not have the network. */
   record(): Promise<WireNetwork | null> {
     return networkRecord(this.#ctx, this.networkId);

@@ -53,6 +53,18 @@ export class Sensor {
     this.#catalogue = parts.catalogue;
   }
 
+  /** The same sensor in another context, by which it then reads what is not known of it. */
+  within(ctx: UnifyContext): Sensor {
+    if (ctx === this.#ctx) return this;
+    const known = <R>(side: Maybe<Side<R>> | undefined) =>
+      side && !(side instanceof Promise) && 'record' in side ? side : undefined;
+    const project = known(this.#project);
+    const catalogue = known(this.#catalogue);
+    // A failure that is all that is known of it stays.
+    if (!project?.record && !catalogue?.record) return this;
+    return sensorOf(ctx, { project, catalogue, isListed: this.#isListed, isNamesake: this.#isNamesake });
+  }
+
   /** The project's record; null for a sensor that the project does not have. */
   project(): Maybe<ProjectRecord | null> {
     return whenKnown(this.projectSide(), recordOf);

@@ -99,10 +99,14 @@ export class SharedCacheEntry {
   }
 
   get #rank(): number {
-    return priorityRank[this.#control.priority];
+    const { priority, maxWaitMs } = this.#control;
+    // An instance whose caller has less patience asks by itself rather than wait for this one.
+    return maxWaitMs === undefined ? priorityRank[priority] : Math.max(patientRank, priorityRank[priority]);
   }
 
   #open(): Promise<BodySlot> {
     return this.#options.bodies.open(this.#id, this.#rank);
   }
 }
+
+const patientRank = priorityRank.query + 1;

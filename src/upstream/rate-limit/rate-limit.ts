@@ -4,7 +4,7 @@ import { type GatewayError, type Source, UpstreamRateLimited, UpstreamUnavailabl
 import type { Store } from '../../store/store.js';
 import { interfaceName } from '../decode/response.js';
 import type { Priority, UpstreamStatus } from '../read/read.js';
-import type { RequestControl } from '../resilience/coalesced-request.js';
+import type { RequestControl, Urgency } from '../resilience/coalesced-request.js';
 import { SharedLimiter } from './cluster/shared-limiter.js';
 import { Limiter, type Permit, type RateLimitSettings } from './limiter.js';
 import { type QueuedRequest, RequestQueue } from './request-queue.js';
@@ -97,6 +97,11 @@ export class RateLimit {
     };
   }
 
+  /** The longest that a read of this scope waits in the request queue. */
+  longestWaitMs({ priority, maxWaitMs }: Pick<Urgency, 'priority' | 'maxWaitMs'>): number {
+    return maxWaitMs ?? this.#longestWaitMs[priority];
+  }
+
   close(): void {
     this.#shared.close();
   }
@@ -116,12 +121,16 @@ export class RateLimit {
   async #granted(control: RequestControl, leftMs: number): Promise<Permit> {
     const joinedMs = this.#clock.now();
     const { signal } = control;
-    let maxWaitMs = Math.min(leftMs, this.#longestWaitMs[control.priority]);
+    let maxWaitMs = Math.min(leftMs, this.longestWaitMs(control));
     let untilMs = plus(joinedMs, maxWaitMs);
     let queued: QueuedRequest | undefined;
-    control.raise = (raised, by) => {
-      untilMs = earliest(untilMs, plus(this.#clock.now(), this.#longestWaitMs[raised]));
-      queued?.raise(raised, by, this.#longestWaitMs[raised]);
+    control.queued = {
+      raise: (by) => {
+        const raisedMs = this.longestWaitMs(by);
+        untilMs = earliest(untilMs, plus(this.#clock.now(), raisedMs));
+        queued?.raise(by.priority, by.operationKey, raisedMs);
+      },
+      refusal: () => this.#refusal(this.#queue.readyInMs(control)),
     };
     try {
       for (let isBack = false; ; isBack = true) {
@@ -140,7 +149,7 @@ export class RateLimit {
         maxWaitMs = untilMs - this.#clock.now();
       }
     } finally {
-      control.raise = undefined;
+      control.queued = undefined;
       control.waitedMs += this.#clock.now() - joinedMs;
     }
   }

@@ -65,7 +65,7 @@ export class RequestQueue {
     const { signal, maxWaitMs } = request;
     if (request.priority === 'feed') this.#reservation.asked();
     if (signal.aborted) return refused(signal.reason);
-    const readyInMs = this.#readyInMs(request);
+    const readyInMs = this.readyInMs(request);
     if (readyInMs > maxWaitMs) return refused(this.#refusal(readyInMs));
     const { promise, resolve, reject } = withResolvers<Permit>();
     const settle = () => {
@@ -188,7 +188,7 @@ export class RequestQueue {
   }
 
   #deadline(maxWaitMs: number, waiter: () => Waiter): Pick<Waiter, 'deadlineMs' | 'timer'> {
-    const expire = () => this.#remove(waiter(), this.#refusal(this.#readyInMs(waiter())));
+    const expire = () => this.#remove(waiter(), this.#refusal(this.readyInMs(waiter())));
     return { deadlineMs: plus(this.#clock.now(), maxWaitMs), timer: this.#clock.timer(maxWaitMs, expire) };
   }
 
@@ -217,7 +217,7 @@ export class RequestQueue {
   }
 
   /** The expected wait of a request that joins now, in milliseconds. */
-  #readyInMs({
+  readyInMs({
     priority,
     operationKey,
     isBack,

@@ -156,7 +156,16 @@ export class Pipeline {
       return this.read(request, scope);
     }
     const coalesced = joined ? inFlight : this.#send(address, request, scope);
-    const { cached: response, isShared } = await coalesced.join(scope, () => this.#options.clock.now());
+    const joinedMs = this.#options.clock.now();
+    let completed: Completed;
+    try {
+      completed = await this.#join(coalesced, scope);
+    } catch (error) {
+      const maxWaitMs = this.#patienceLeft(coalesced, scope, joinedMs, error);
+      if (!joined || maxWaitMs <= 0) throw error;
+      return this.#coalesced(address, request, { ...scope, maxWaitMs }, isAgain);
+    }
+    const { cached: response, isShared } = completed;
     const cached = this.#cache.upToDate(address, response, request);
     // A feed delivered a record after this request was sent. Ask again once only: a burst could repeat this for long.
     if (!isAgain && this.#cache.isLacking(cached, request))
@@ -170,6 +179,27 @@ export class Pipeline {
     }
     if (joined) this.#hits.count(scope.meter, 'cacheHits');
     return readOf<T>(cached);
+  }
+
+  #join(coalesced: CoalescedRequest<Completed>, scope: ReadScope): Promise<Completed> {
+    return coalesced.join(scope, this.#options.clock, this.#rateLimit.longestWaitMs(scope));
+  }
+
+  /**
+   * The time in milliseconds that a caller would wait on after a less patient one, whose request it had joined, was given
+   * no permit; 0 where that would not help.
+   */
+  #patienceLeft(
+    { control }: CoalescedRequest<Completed>,
+    scope: ReadScope,
+    joinedMs: ForwardMs,
+    error: unknown,
+  ): number {
+    const isGivenUp = error instanceof GatewayError && error.upstream === undefined;
+    const patienceMs = this.#rateLimit.longestWaitMs(scope);
+    if (!isGivenUp || scope.maxWaitMs === undefined || this.#rateLimit.longestWaitMs(control) >= patienceMs)
+      return 0;
+    return patienceMs - (this.#options.clock.now() - joinedMs);
   }
 
   /** Takes the response from the shared cache where another instance has read it, else asks upstream and keeps it. */
@@ -283,7 +313,7 @@ export class Pipeline {
     const retryOptions = {
       clock,
       random,
-      budgetMs: timeoutMs + maxWaitMs,
+      budgetMs: timeoutMs + (control.maxWaitMs ?? maxWaitMs),
       signal: control.signal,
       wanted: () => control.priority !== 'background',
     };
@@ -397,7 +427,7 @@ export class Pipeline {
    * key again before cached responses may be shown, one request is enough for all reads.
    */
   async #whenEnded(coalesced: CoalescedRequest<Completed>, scope: ReadScope): Promise<void> {
-    await coalesced.join(scope, () => this.#options.clock.now()).catch(() => undefined);
+    await this.#join(coalesced, scope).catch(() => undefined);
     scope.signal.throwIfAborted();
   }
 

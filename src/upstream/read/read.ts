@@ -12,6 +12,11 @@ export interface ReadScope {
   readonly signal: AbortSignal;
   /** Queries are served before feeds, and feeds before background revalidation. */
   readonly priority: Priority;
+  /**
+   * Longest wait of a read in the request queue; left out for what its priority allows. A deferred part of an answer has
+   * more patience than other queries.
+   */
+  readonly maxWaitMs?: number | undefined;
   /** Any object that identifies the operation: waiting operations take turns, and reads with one key share a turn. */
   readonly operationKey: object;
   /** Counts what this operation has cost so far. */

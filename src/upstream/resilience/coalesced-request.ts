@@ -1,4 +1,4 @@
-import type { ForwardMs } from '../../clock.js';
+import type { Clock, Timer } from '../../clock.js';
 import { onAbort } from '../http/abort.js';
 import { type Priority, priorityRank, type ReadScope } from '../read/read.js';
 
@@ -8,16 +8,28 @@ export interface RequestControl {
   readonly signal: AbortSignal;
   priority: Priority;
   operationKey: object;
+  /** As in `ReadScope`. */
+  maxWaitMs: number | undefined;
   /** Set while it waits in the request queue. */
-  raise: ((priority: Priority, operationKey: object) => void) | undefined;
+  queued: QueuedControl | undefined;
   /** Time spent in the request queue so far. */
   waitedMs: number;
 }
 
+/** What can be done with a request that waits in the request queue. */
+export interface QueuedControl {
+  /** A more urgent caller waits for the same request. */
+  raise(scope: Urgency): void;
+  /** The error of a waiter that waits no longer, though others do. */
+  refusal(): unknown;
+}
+
+export type Urgency = Pick<ReadScope, 'priority' | 'operationKey' | 'maxWaitMs'>;
+
 /** The control of a request that is not coalesced. */
 export function unsharedControl(scope: ReadScope): RequestControl {
-  const { signal, priority, operationKey } = scope;
-  return { signal, priority, operationKey, raise: undefined, waitedMs: 0 };
+  const { signal, priority, operationKey, maxWaitMs } = scope;
+  return { signal, priority, operationKey, maxWaitMs, queued: undefined, waitedMs: 0 };
 }
 
 /** One upstream request and all its waiters (docs/behaviour.md 5.3, 5.9). */
@@ -44,28 +56,44 @@ export class CoalescedRequest<T> {
 
   /**
    * Waits for the result until the caller leaves. The most urgent waiter decides the request's priority in the queue.
+   * @param maxWaitMs how long this caller lets a more patient request wait in the queue
    */
-  async join(scope: ReadScope, now: () => ForwardMs): Promise<T> {
+  async join(scope: ReadScope, clock: Clock, maxWaitMs: number): Promise<T> {
     scope.signal.throwIfAborted();
-    const joinedMs = now();
+    const joinedMs = clock.now();
     const control = this.control;
     if (priorityRank[scope.priority] < priorityRank[control.priority]) {
       control.priority = scope.priority;
       control.operationKey = scope.operationKey;
-      control.raise?.(scope.priority, scope.operationKey);
+      control.maxWaitMs = scope.maxWaitMs;
+      control.queued?.raise(scope);
     }
     this.#waiters++;
     let stopListening = () => {};
+    let timer: Timer | undefined;
     const left = new Promise<never>((_, reject) => {
       stopListening = onAbort(scope.signal, () => reject(scope.signal.reason));
+      if (control.maxWaitMs === undefined || maxWaitMs >= control.maxWaitMs) return;
+      const leaveIfQueued = () => {
+        if (control.queued) return reject(control.queued.refusal());
+        timer = clock.timer(sentCheckMs, leaveIfQueued);
+      };
+      timer = clock.timer(maxWaitMs, leaveIfQueued);
     });
     try {
       return await Promise.race([this.#result, left]);
     } finally {
       stopListening();
-      scope.meter.waitedMs = Math.max(scope.meter.waitedMs, Math.min(control.waitedMs, now() - joinedMs));
+      timer?.cancel();
+      scope.meter.waitedMs = Math.max(
+        scope.meter.waitedMs,
+        Math.min(control.waitedMs, clock.now() - joinedMs),
+      );
       this.#waiters--;
       if (this.#waiters === 0 && !this.#ended) this.#controller.abort(scope.signal.reason);
     }
   }
 }
+
+// A request that was sent in time can come back to the queue: it is then repeated (docs/behaviour.md 5.10).
+const sentCheckMs = 1_000;

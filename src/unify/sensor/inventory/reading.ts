@@ -1,4 +1,4 @@
-import { type Clock, earliest, type ForwardMs, minuteMs } from '../../../clock.js';
+import { type Clock, earliest, type ForwardMs, minuteMs, plus } from '../../../clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../../errors.js';
 import type { Demand } from '../../../upstream/cache/demand.js';
 import { newCostMeter, type Priority, type Read, type ReadScope } from '../../../upstream/read/read.js';
@@ -105,7 +105,8 @@ export class Reading<W> implements Listed<W> {
   }
 
   /**
-   * Waits until the list is complete, `enough` is satisfied, the reading fails or the budget is exhausted for now.
+   * Waits until the list is complete, `enough` is satisfied, the reading fails or the budget is exhausted for now (for
+   * longer than the caller's `maxWaitMs`, where it has one: the reading itself goes on once there is budget).
    * Rejects when the caller aborts. When the last waiter leaves, a reading that is not in the background ends if that
    * waiter aborted or `goOn` is false; otherwise it continues in the background.
    */
@@ -119,18 +120,23 @@ export class Reading<W> implements Listed<W> {
     this.#waiters.add(waiter);
     if (this.#isBackground || (sponsor && rank[scope.priority] < rank[sponsor.priority])) this.#raise(scope);
     const leave = () => waiter.wake();
+    const { maxWaitMs = 0 } = scope;
+    const patientUntilMs = plus(this.#clock.now(), maxWaitMs);
+    const timer = maxWaitMs > 0 ? this.#clock.timer(maxWaitMs, leave) : null;
     scope.signal.addEventListener('abort', leave, { once: true });
     try {
       for (;;) {
         scope.signal.throwIfAborted();
         if (this.#outcome === 'discarded') return 'discarded';
         if (enough(this)) return 'enough';
-        if (this.#outcome) return this.#outcome;
+        const isPatient = this.#outcome === 'stalled' && this.#clock.now() < patientUntilMs;
+        if (this.#outcome && !isPatient) return this.#outcome;
         await new Promise<void>((resolve) => {
           waiter.wake = resolve;
         });
       }
     } finally {
+      timer?.cancel();
       scope.signal.removeEventListener('abort', leave);
       this.#waiters.delete(waiter);
       if (this.#waiters.size === 0) {
