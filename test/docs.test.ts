@@ -86,6 +86,15 @@ describe('the pages', () => {
     expect(codesIn('docs/behaviour.md').filter((code) => !codes.has(code))).toEqual([]);
   });
 
+  it('show excerpts of the examples as these are', () => {
+    const excerpts = pages.flatMap((page) => [
+      ...read(page).matchAll(/<!-- from (\S+) -->\n```\w+\n([\s\S]*?)```/g),
+    ]);
+    expect(excerpts.length).toBeGreaterThanOrEqual(10);
+    for (const [, path = '', text = ''] of excerpts)
+      expect(withoutIndentation(read(path)), path).toContain(withoutIndentation(text));
+  });
+
   it('show requests that are answered on the sandbox', async () => {
     expect(bodies.length).toBeGreaterThanOrEqual(3);
     const sandbox = { world: livingWorld({ seed: 1, startMs: Date.now() }) };
@@ -97,6 +106,11 @@ describe('the pages', () => {
     }
   });
 });
+
+/** An excerpt begins at the margin, wherever it was in its file. */
+function withoutIndentation(text: string): string {
+  return text.replace(/^ +/gm, '');
+}
 
 /** In the tables that begin with the column `code`. */
 function codesIn(page: string): string[] {

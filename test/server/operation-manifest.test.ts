@@ -73,6 +73,19 @@ describe('PERSISTED_OPERATIONS_FILE', () => {
       expect(await send(gw, { query, variables })).toBe('PERSISTED_QUERY_ONLY');
   });
 
+  it('knows a text whose fragments stand in another order than in the manifest', async () => {
+    const query = 'query Ordered { sensors(first: 1) { nodes { ...Row } } }';
+    const fragment = 'fragment Row on Sensor { id }';
+    const path = await file('ordered.json', { a: `${fragment} ${query}` });
+    await using gw = await startGateway({
+      env: { PERSISTED_OPERATIONS: 'only', PERSISTED_OPERATIONS_FILE: path },
+    });
+    expect(await send(gw, { query: `${query} ${fragment}` })).toBe('sensors');
+    expect(await send(gw, { query: `${query} ${fragment.replace('id', 'status')}` })).toBe(
+      'PERSISTED_QUERY_ONLY',
+    );
+  });
+
   it('may begin with a byte order mark', async () => {
     const path = join(folder, 'marked.json');
     await writeFile(path, `\uFEFF${JSON.stringify({ a: '{ __typename }' })}`);

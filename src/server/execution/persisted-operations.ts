@@ -56,7 +56,7 @@ export function persistedOperations(options: PersistedOptions): PersistedOperati
 
   function checked(query: string, id: string | null): string {
     if (mode === 'only') {
-      if (known.textById.has(sha256(query)) || known.shapes.has(shapeOf(query, maxTokens))) return query;
+      if (known.textById.has(sha256(query)) || known.shapes.has(shapeOfText(query, maxTokens))) return query;
       throw refusal('Only persisted operations are answered here', 'PERSISTED_QUERY_ONLY', 403);
     }
     if (mode === 'allow' && id !== null) {
@@ -95,9 +95,14 @@ function knownOf({ files, manifests }: PersistedOptions) {
     textById.set(sha256(text), text);
     // Tools that extract operations from client code reformat them with `print` before hashing.
     textById.set(sha256(print(document)), text);
-    shapes.add(print(withoutTypenames(document)));
+    shapes.add(shapeOf(document));
   }
   return { textById, shapes };
+}
+
+/** The same for texts that are the same operation: tools sort an operation and its fragments before they register them. */
+function shapeOf(document: DocumentNode): string {
+  return withoutTypenames(document).definitions.map(print).sort().join('\n');
 }
 
 /** Clients add `__typename` to what is registered, and tools to what they register: it makes no other operation. */
@@ -138,9 +143,9 @@ function sha256Hash(extensions: unknown): unknown {
 }
 
 // A text that cannot be parsed counts as unknown: in mode `only` its syntax error is not reported.
-function shapeOf(query: string, maxTokens: number): string {
+function shapeOfText(query: string, maxTokens: number): string {
   try {
-    return print(withoutTypenames(parse(query, { maxTokens, noLocation: true })));
+    return shapeOf(parse(query, { maxTokens, noLocation: true }));
   } catch {
     return '';
   }

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { cleanUpAfterTests } from '../support/clean-up.js';
+
+/** The folder of the examples: a package of its own, with its own graphql, so that they run as processes of their own. */
+export const examples = fileURLToPath(new URL('../../examples/clients/', import.meta.url));
+
+const isInstalled = existsSync(`${examples}node_modules`);
+
+/** Why tests that need the packages are left out; null where they run. REQUIRE_SERVICES=1 makes leaving out a failure. */
+export const notInstalled =
+  isInstalled || process.env.REQUIRE_SERVICES === '1'
+    ? null
+    : 'SKIPPED: `npm ci --prefix examples/clients` has not been run';
+
+/** A page of an example, used through its stdin and stdout. */
+export interface PageProcess extends AsyncDisposable {
+  /** Presses the button of this name. */
+  press(button: string): void;
+  /** What a part of it has shown, the latest last. */
+  shown(part: 'triggers' | 'batteries'): readonly (readonly string[])[];
+  /** The headers and the body of each request that it sent over HTTP. */
+  readonly requests: readonly { readonly headers: Record<string, string>; readonly body: string }[];
+  readonly stderr: string;
+}
+
+export function startPage(script: string, args: readonly string[]): PageProcess {
+  const preload = fileURLToPath(new URL('tell-requests.mjs', import.meta.url));
+  const child = spawn(process.execPath, ['--import', preload, '--import', 'tsx', script, ...args], {
+    cwd: examples,
+    // In development React writes that its test renderer is deprecated.
+    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production' },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const exit = new Promise((resolve) => child.on('close', resolve));
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await exit;
+  };
+  cleanUpAfterTests(stop);
+  const lines = () =>
+    stdout
+      .slice(0, stdout.lastIndexOf('\n') + 1)
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  return {
+    press: (button) => void child.stdin.write(`${button}\n`),
+    shown: (part) => lines().flatMap((line) => (line.part === part ? [line.rows] : [])),
+    get requests() {
+      return lines().flatMap(({ request }) => (request ? [request] : []));
+    },
+    get stderr() {
+      return stderr;
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+}
