@@ -1,4 +1,4 @@
-import { BadUserInput, CursorInvalid, type GatewayError, type Source } from '../errors.js';
+import { BadUserInput, CursorInvalid, GatewayError, type Source } from '../errors.js';
 import { unreadableRecords } from '../upstream/decode/response.js';
 
 /** One page of a list in the shape of the graph's connections. */
@@ -44,6 +44,14 @@ export function unavailableSource(
   { code, message, retryAfterS }: GatewayError,
 ): UnavailableSource {
   return { source, code, message, retryAfterS: retryAfterS ?? null };
+}
+
+/** The entries for failures by interface. @throws a failure that is none of an interface */
+export function unavailableSources(failures: ReadonlyMap<Source, unknown>): readonly UnavailableSource[] {
+  return [...failures].map(([source, failure]) => {
+    if (!(failure instanceof GatewayError)) throw failure;
+    return unavailableSource(source, failure);
+  });
 }
 
 /** The entry for `count` records of a list that could not be read. */

@@ -4,6 +4,7 @@ import type { TriggerSlice } from '../../unify/trigger/trigger.js';
 import { ChangeStream } from '../delivery/change-stream.js';
 import { type EventChange, type EventChangeFilter, eventFilter } from './event-subject.js';
 import type { Feed, FeedStatus } from './feed.js';
+import { SelectedSensors } from './selected-sensors.js';
 import {
   type SensorStatusChange,
   type SensorStatusChangeFilter,
@@ -49,7 +50,14 @@ export function createFeeds(options: FeedsOptions): Feeds {
   return {
     triggerChanges({ filter, after }) {
       if (!triggers) throw notConfigured('PROJECT');
-      return new ChangeStream({ feed: triggers, clock, filter: triggerFilter(filter), after });
+      const sensors = new SelectedSensors(tenant, filter ?? {});
+      return new ChangeStream({
+        feed: triggers,
+        clock,
+        filter: triggerFilter(filter, () => sensors.devices),
+        preparation: sensors,
+        after,
+      });
     },
     eventChanges({ filter, after }) {
       if (!events) throw notConfigured('PROJECT');

@@ -15,6 +15,8 @@ export interface SensorFilter {
   readonly status?: SensorStatus | null | undefined;
   readonly networkId?: string | null | undefined;
   readonly networkCode?: string | null | undefined;
+  /** Several of which one must hold, for a caller that has them. */
+  readonly networkCodes?: readonly string[] | null | undefined;
   readonly stationCodes?: readonly string[] | null | undefined;
   readonly boundingBox?: Box | null | undefined;
   readonly within?: Circle | null | undefined;
@@ -40,6 +42,11 @@ export function filtersByPosition({ boundingBox, within }: SensorFilter): boolea
 
 export function matchesNothing({ stationCodes }: SensorFilter): boolean {
   return stationCodes?.length === 0;
+}
+
+/** The codes of which the network must have one; null where it may have any. */
+export function networkCodesOf({ networkCode, networkCodes }: SensorFilter): readonly string[] | null {
+  return networkCodes ?? (networkCode == null ? null : [networkCode]);
 }
 
 /** Matches the whole filter except the network code, which may have to be learnt first. */
@@ -71,11 +78,11 @@ export interface CodeFiltered<P extends Pair> {
   readonly failure: unknown;
 }
 
-/** The sensors in networks of this code. Learns codes that only the catalogue has, once for each network. */
-export async function inNetworkCode<P extends Pair>(
+/** The sensors in networks of these codes. Learns codes that only the catalogue has, once for each network. */
+export async function inNetworks<P extends Pair>(
   ctx: UnifyContext,
   pairs: readonly P[],
-  networkCode: string,
+  networkCodes: readonly string[],
 ): Promise<CodeFiltered<P>> {
   ctx.tracked(createNetworkCodes).note(ctx);
   const unknownCodes = new Map(
@@ -100,5 +107,6 @@ export async function inNetworkCode<P extends Pair>(
   );
   const codeOf = ({ project, catalogue }: Pair) =>
     known(project?.value.network) ?? (catalogue && learntCodes.get(codeKeyOf(catalogue.value)));
-  return { pairs: pairs.filter((pair) => codeOf(pair) === networkCode.trim()), failure };
+  const wanted = new Set<string | null | undefined>(networkCodes.map((code) => code.trim()));
+  return { pairs: pairs.filter((pair) => wanted.has(codeOf(pair))), failure };
 }

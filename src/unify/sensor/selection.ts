@@ -1,16 +1,20 @@
 import type { Source } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
+import { known } from '../../upstream/decode/fields.js';
 import { unreadableRecords } from '../../upstream/decode/response.js';
 import type { UnifyContext } from '../context.js';
 import { isListOutdated, positionView } from '../masking/masking.js';
+import { pointOrNull } from '../masking/position.js';
 import {
   filtersByPosition,
-  inNetworkCode,
+  inNetworks,
   neededSource,
+  networkCodesOf,
   type SensorFilter,
   sensorMatcher,
 } from './filter.js';
-import { type UnifiedSensors, unifySensors } from './inventory/merging.js';
+import { deviceKey, type ProjectRecord } from './identity.js';
+import { type UnifiedSensors, unifySensors, type Wanted } from './inventory/merging.js';
 import type { SortedPair } from './order.js';
 
 /** The sensors that match a filter, in order. */
@@ -23,8 +27,11 @@ export interface Selection {
 
 /** @throws the failure when none of the interfaces that the filter needs can answer */
 export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Selection> {
-  if (filtersByPosition(filter) || filter.networkCode != null) return selectSensorsLater(ctx, filter);
   const needed = neededSource(ctx, filter);
+  if (filtersByPosition(filter) || networkCodesOf(filter)) {
+    // With `source: PROJECT` the catalogue's list is needed all the same: it may have the code or the position.
+    return selectSensorsLater(ctx, filter, { catalogue: true });
+  }
   return whenKnown(unifySensors(ctx, { catalogue: needed !== 'PROJECT' }), (unified) => ({
     unified,
     pairs: isEmpty(filter)
@@ -36,12 +43,46 @@ export function selectSensors(ctx: UnifyContext, filter: SensorFilter): Maybe<Se
 
 const isEmpty = (filter: SensorFilter) => Object.values(filter).every((value) => value == null);
 
+/** Conditions on the sensor of a record that names its Device ID alone. All given ones must hold. */
+export type DeviceFilter = Pick<SensorFilter, 'networkCodes' | 'boundingBox' | 'within'>;
+
+export interface SelectedDevices {
+  /** Keys of the project's sensors that match (`deviceKey`). */
+  readonly devices: ReadonlySet<string>;
+  readonly failures: Selection['failures'];
+}
+
+/**
+ * The project's sensors that match, each at its public position (docs/behaviour.md 6.4). The catalogue is read only where
+ * the project leaves a code or a position open.
+ * @throws the failure when the project's list cannot be read
+ */
+export async function selectDevices(ctx: UnifyContext, filter: DeviceFilter): Promise<SelectedDevices> {
+  const { project } = await unifySensors(ctx, { catalogue: false });
+  const isOpen = ({ value }: ProjectRecord) =>
+    (filter.networkCodes != null && known(value.network) === null) ||
+    (filtersByPosition(filter) && !pointOrNull(value.location));
+  const catalogue = ctx.catalogue !== null && [...(project?.records.values() ?? [])].some(isOpen);
+  const selection = await selectSensorsLater(ctx, { ...filter, source: 'PROJECT' }, { catalogue });
+  const failures = new Map(selection.failures);
+  if (!catalogue) failures.delete('CATALOGUE');
+  const devices = selection.pairs.flatMap((pair) => (pair.project ? [deviceKey(pair.project)] : []));
+  return { devices: new Set(devices), failures };
+}
+
+/** True where sensors have to be selected first. */
+export function filtersByDevice(filter: DeviceFilter): boolean {
+  return filtersByPosition(filter) || filter.networkCodes != null;
+}
+
 /** For filters that need reads first: public positions, network codes. */
-async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Promise<Selection> {
+async function selectSensorsLater(
+  ctx: UnifyContext,
+  filter: SensorFilter,
+  wanted: Pick<Wanted, 'catalogue'>,
+): Promise<Selection> {
   const needed = neededSource(ctx, filter);
   const byPosition = filtersByPosition(filter);
-  // With `source: PROJECT` the catalogue's list is needed only to match network codes and positions of merged sensors.
-  const wanted = { catalogue: needed !== 'PROJECT' || filter.networkCode != null || byPosition };
   let unified = await unifySensors(ctx, wanted);
   if (byPosition && unified.project && (await isListOutdated(ctx, unified.project.records.values()))) {
     unified = await unifySensors(ctx, wanted);
@@ -57,8 +98,9 @@ async function selectSensorsLater(ctx: UnifyContext, filter: SensorFilter): Prom
   if (view?.withheld && !failures.has('PROJECT')) failures.set('PROJECT', view.withheld);
   const matches = sensorMatcher(ctx, filter, view);
   const pairs = association.pairs.filter(matches);
-  if (filter.networkCode == null) return { unified, pairs, failures };
-  const coded = await inNetworkCode(ctx, pairs, filter.networkCode);
+  const codes = networkCodesOf(filter);
+  if (!codes) return { unified, pairs, failures };
+  const coded = await inNetworks(ctx, pairs, codes);
   if (coded.failure && !failures.has('CATALOGUE')) failures.set('CATALOGUE', coded.failure);
   return { unified, pairs: coded.pairs, failures };
 }
