@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../clock.js';
 import { BadUserInput, CursorInvalid, GatewayError, type Source } from '../errors.js';
 import { unreadableRecords } from '../upstream/decode/response.js';
 
@@ -7,6 +8,14 @@ export interface Slice<T> {
   readonly pageInfo: PageInfo;
   /** Interfaces that could not answer, or sent records that cannot be read. Records that only they have are missing from the list. */
   readonly unavailableSources: readonly UnavailableSource[];
+}
+
+/** What a list covers, so that a feed can continue from it. */
+export interface ListReach<T> {
+  /** Read time of the oldest response of the list. */
+  readonly readAtMs: ForwardMs;
+  /** True for a record that the list would have, had it been there when the list was read. */
+  includes(record: T): boolean;
 }
 
 export interface Edge<T> {
@@ -39,10 +48,7 @@ export interface UnavailableSource {
   readonly retryAfterS: number | null;
 }
 
-export function unavailableSource(
-  source: Source,
-  { code, message, retryAfterS }: GatewayError,
-): UnavailableSource {
+function unavailableSource(source: Source, { code, message, retryAfterS }: GatewayError): UnavailableSource {
   return { source, code, message, retryAfterS: retryAfterS ?? null };
 }
 

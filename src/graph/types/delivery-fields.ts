@@ -3,6 +3,8 @@ import { dayMs } from '../../clock.js';
 import { limits } from '../../limits.js';
 import type { Change, Delivery } from '../../live/tracking/change.js';
 import type { builder } from '../builder.js';
+import type { GraphContext } from '../context.js';
+import { cost } from '../limits/cost.js';
 
 /** Delivery fields of every change of a resumable feed (docs/behaviour.md 9.4). */
 export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C>>): FieldMap {
@@ -29,6 +31,26 @@ export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C
       resolve: ({ isReplayed }) => isReplayed,
     }),
   };
+}
+
+/** The cursor with which a feed continues a list. */
+export function changesCursor<S>(
+  t: FieldsOf<S>,
+  field: {
+    readonly description: string;
+    readonly resolve: (list: S, context: GraphContext) => Promise<string>;
+  },
+) {
+  return t.string({
+    nullable: true,
+    description: field.description,
+    // One read of the current records, shared by all lists of an operation.
+    extensions: cost({ requests: () => 1 }),
+    resolve: (list, _, context) => {
+      context.unify.scope.dependencies?.refuse('a feed was asked for its cursor');
+      return field.resolve(list as S, context);
+    },
+  });
 }
 
 type SchemaTypes = (typeof builder)['$inferSchemaTypes'];

@@ -1,14 +1,13 @@
 import { limits } from '../../limits.js';
 import type { EventFilter } from '../../unify/event/filter.js';
 import { eventGeoJson } from '../../unify/event/geojson.js';
-import { listEvents } from '../../unify/event/list/list.js';
-import type { LocatedEvent } from '../../unify/event/merge.js';
-import { type Slice, sliceOf } from '../../unify/paging.js';
+import { type EventSlice, listEvents, noEvents } from '../../unify/event/list/list.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
 import { EventRef, NetworkRef } from '../refs.js';
 import { defaultFirst, forwardArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
+import { changesCursor } from './delivery-fields.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 
 const EventFilterInput = builder.inputType('EventFilter', {
@@ -83,7 +82,7 @@ const EventOrderEnum = builder.enumType('EventOrder', {
   } as const,
 });
 
-const EventConnection = builder.connectionObject<typeof EventRef, Slice<LocatedEvent>>(
+const EventConnection = builder.connectionObject<typeof EventRef, EventSlice>(
   {
     type: EventRef,
     name: 'EventConnection',
@@ -102,6 +101,15 @@ const EventConnection = builder.connectionObject<typeof EventRef, Slice<LocatedE
             slice.edges.map(({ node }) => node),
             (key) => encodeNodeId('Event', key),
           ),
+      }),
+      changesCursor: changesCursor(t, {
+        description:
+          'Cursor for the argument `after` of `eventChanges`, with which the subscription continues this ' +
+          'list: the two together have every solution of an earthquake that is issued, however much time ' +
+          'passes between them. An earthquake that the list shows is not delivered again before its next ' +
+          'solution. It is meant for a list that reaches up to the newest earthquake. While the feed has ' +
+          'no subscribers it costs one request to the service.',
+        resolve: (slice: EventSlice, { unify, feeds }) => feeds.cursorAfterEvents(unify, slice),
       }),
       unavailableSources: t.field({
         type: [UnavailableSourceRef],
@@ -185,7 +193,7 @@ builder.objectFields(NetworkRef, (t) => ({
     resolve: ({ networkId }, { first, filter, ...args }, { unify }) => {
       // A filter for another network matches no event of this one.
       const isOther = filter?.networkId != null && filter.networkId !== networkId;
-      if (isOther) return sliceOf<LocatedEvent>([], { next: false, previous: args.after != null });
+      if (isOther) return noEvents(unify, args.after != null);
       return listEvents(unify, { ...args, filter: { ...filter, networkId }, first: first ?? defaultFirst });
     },
   }),

@@ -11,6 +11,7 @@ import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef, TriggerRef } from '../refs.js';
 import { bothWaysArgs, defaultFirst, UnavailableSourceRef } from './connection.js';
+import { changesCursor } from './delivery-fields.js';
 import { deviceIdArg } from './device-id.js';
 import { triggerConditions } from './trigger-conditions.js';
 
@@ -57,19 +58,13 @@ const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSli
           '`after` or before `before` it costs one request to the service.',
         resolve: (slice) => slice.totalCount(),
       }),
-      changesCursor: t.string({
-        nullable: true,
+      changesCursor: changesCursor(t, {
         description:
           'Cursor for the argument `after` of `triggerChanges`, with which the subscription continues ' +
           'this list: the two together have every trigger once, however much time passes between them. ' +
           'It is meant for a list that reaches up to the newest trigger. While the feed has no ' +
           'subscribers it costs one request to the service.',
-        // One read of the current triggers, shared by all lists of an operation.
-        extensions: cost({ requests: () => 1 }),
-        resolve: (slice, _, { unify, feeds }) => {
-          unify.scope.dependencies?.refuse('a feed was asked for its cursor');
-          return feeds.changesCursor(unify, slice);
-        },
+        resolve: (slice: TriggerSlice, { unify, feeds }) => feeds.cursorAfterTriggers(unify, slice),
       }),
       unavailableSources: t.field({
         type: [UnavailableSourceRef],

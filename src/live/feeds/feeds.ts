@@ -1,8 +1,16 @@
 import { type GatewayError, notConfigured } from '../../errors.js';
 import type { UnifyContext } from '../../unify/context.js';
+import type { EventSlice } from '../../unify/event/list/list.js';
+import { isLocated } from '../../unify/event/merge.js';
 import type { TriggerSlice } from '../../unify/trigger/trigger.js';
 import { ChangeStream } from '../delivery/change-stream.js';
-import { type EventChange, type EventChangeFilter, eventFilter } from './event-subject.js';
+import {
+  type EventChange,
+  type EventChangeFilter,
+  type EventRecord,
+  eventFilter,
+  recordOf,
+} from './event-subject.js';
 import type { Feed, FeedStatus } from './feed.js';
 import { SelectedSensors } from './selected-sensors.js';
 import {
@@ -21,8 +29,9 @@ export interface Feeds {
   /** @throws CursorInvalid */
   eventChanges(request: StreamRequest<EventChangeFilter>): ChangeStream<EventChange>;
   sensorStatusChanges(filter: SensorStatusChangeFilter | null): ChangeStream<SensorStatusChange>;
-  /** A cursor that resumes after the list without a gap. @throws NotConfigured without the project interface */
-  changesCursor(ctx: UnifyContext, list: TriggerSlice): Promise<string>;
+  // Cursors that resume after a list without a gap. Each can throw NotConfigured.
+  cursorAfterTriggers(ctx: UnifyContext, list: TriggerSlice): Promise<string>;
+  cursorAfterEvents(ctx: UnifyContext, list: EventSlice): Promise<string>;
   status(): readonly FeedStatus[];
   /** Ends all subscriptions with the error, or as complete. */
   close(error?: GatewayError | null): void;
@@ -67,10 +76,17 @@ export function createFeeds(options: FeedsOptions): Feeds {
       if (!sensors) throw notConfigured('PROJECT');
       return new ChangeStream({ feed: sensors, clock, filter: sensorStatusFilter(filter), after: null });
     },
-    async changesCursor(ctx, { edges, reach }) {
+    async cursorAfterTriggers(ctx, { edges, reach }) {
       if (!triggers) throw notConfigured('PROJECT');
       const records = edges.map(({ node }) => node);
       return triggers.cursorBeside({ ...reach, records }, ctx.scope);
+    },
+    async cursorAfterEvents(ctx, { edges, reach }) {
+      if (!events) throw notConfigured('PROJECT');
+      const source = tenant.project ? 'PROJECT' : 'CATALOGUE';
+      const records = edges.flatMap(({ node }) => recordOf(source, node) ?? []);
+      const includes = ({ event }: EventRecord) => isLocated(event) && reach.includes(event);
+      return events.cursorBeside({ readAtMs: reach.readAtMs, records, includes }, ctx.scope);
     },
     status: () => all.map((feed) => feed.status()),
     close,

@@ -6,6 +6,7 @@ import {
   decodeCursor,
   edgeOf,
   encodeCursor,
+  type ListReach,
   lossOf,
   type PageArgs,
   pageRequestOf,
@@ -28,7 +29,7 @@ import {
   triggerMatcher,
 } from './filter.js';
 import { decodePosition, encodePosition, type TriggerPosition } from './list/position.js';
-import { reachOf, type TriggerReach } from './list/reach.js';
+import { reachOf } from './list/reach.js';
 import { projectTriggers, type ScannedTriggers, scanTriggers, type TriggerScan } from './list/scan.js';
 import { scanTogether } from './list/together.js';
 import type { Trigger } from './record.js';
@@ -52,7 +53,7 @@ export interface TriggerListArgs extends PageArgs {
 const defaultTriggers = 50;
 
 export interface TriggerSlice extends Slice<Trigger> {
-  readonly reach: TriggerReach;
+  readonly reach: ListReach<Trigger>;
   /** Null when the gateway itself filters the list. Costs one request when `after` is given. */
   totalCount(): Promise<number | null>;
 }
@@ -94,7 +95,7 @@ interface ListPlan {
 function emptySlice(ctx: UnifyContext, { unavailable }: ListPlan): TriggerSlice {
   return {
     ...sliceOf([], { next: false, previous: false }, unavailable),
-    reach: { readAtMs: ctx.clock.now(), afterMs: null, matches: () => false },
+    reach: { readAtMs: ctx.clock.now(), includes: () => false },
     totalCount: () => Promise.resolve(unavailable.length > 0 ? null : 0),
   };
 }

@@ -1,6 +1,12 @@
-import type { GatewayError, Source } from '../../../errors.js';
+import { earliest } from '../../../clock.js';
 import type { UnifyContext } from '../../context.js';
-import { type Slice, type UnavailableSource, unavailableSource } from '../../paging.js';
+import {
+  type ListReach,
+  type Slice,
+  sliceOf,
+  type UnavailableSource,
+  unavailableSources,
+} from '../../paging.js';
 import type { Instant } from '../../time/instant.js';
 import { firstIndex } from '../../time/spans.js';
 import type { EventFilter } from '../filter.js';
@@ -23,6 +29,10 @@ export interface EventListArgs {
   readonly after?: string | null | undefined;
 }
 
+export interface EventSlice extends Slice<LocatedEvent> {
+  readonly reach: ListReach<LocatedEvent>;
+}
+
 /**
  * One page of all earthquakes (docs/behaviour.md 6.5). A cursor holds all that is needed to continue from it. A page
  * can be shorter than `first` before the end of the list when more would take too many requests; its `endCursor` then
@@ -30,7 +40,7 @@ export interface EventListArgs {
  * @throws BadUserInput, CursorInvalid; NotConfigured when the one interface that could answer is not configured; the
  * failure of an interface when no other can answer
  */
-export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<Slice<LocatedEvent>> {
+export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<EventSlice> {
   const { orderBy, first } = args;
   const page = await readPage(context, {
     filter: args.filter ?? {},
@@ -62,7 +72,20 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
         return cursors().end ?? edges.at(-1)?.cursor ?? null;
       },
     },
-    unavailableSources: unavailable(page.failures),
+    unavailableSources: unavailableSources(page.failures),
+    reach: {
+      // Infinite when nothing was read.
+      readAtMs: earliest(page.oldestReadMs, context.tenant.clock.now()),
+      includes: page.includes,
+    },
+  };
+}
+
+/** No events, of a list that can have none. */
+export function noEvents(context: UnifyContext, hasPrevious: boolean): EventSlice {
+  return {
+    ...sliceOf<LocatedEvent>([], { next: false, previous: hasPrevious }),
+    reach: { readAtMs: context.tenant.clock.now(), includes: () => false },
   };
 }
 
@@ -79,11 +102,7 @@ export async function eventsBetween(
     after: null,
   });
   const events = page.events.map(({ event }) => event).reverse();
-  return { events, unavailableSources: unavailable(page.failures) };
-}
-
-function unavailable(failures: ReadonlyMap<Source, GatewayError>): UnavailableSource[] {
-  return [...failures].map(([source, failure]) => unavailableSource(source, failure));
+  return { events, unavailableSources: unavailableSources(page.failures) };
 }
 
 /** Cursors are encoded on demand: most operations select only `endCursor`. */
