@@ -33,24 +33,21 @@ export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C
   };
 }
 
-/** The cursor with which a feed continues a list. */
-export function changesCursor<S>(
-  t: FieldsOf<S>,
-  field: {
-    readonly description: string;
-    readonly resolve: (list: S, context: GraphContext) => Promise<string>;
-  },
-) {
-  return t.string({
-    nullable: true,
+/** Options of the field for the cursor with which a feed continues a list. */
+export function changesCursor<S>(field: {
+  readonly description: string;
+  readonly resolve: (list: S, context: GraphContext) => Promise<string>;
+}) {
+  return {
+    nullable: true as const,
     description: field.description,
     // One read of the current records, shared by all lists of an operation.
     extensions: cost({ requests: () => 1 }),
-    resolve: (list, _, context) => {
+    resolve: (list: S, _: object, context: GraphContext) => {
       context.unify.scope.dependencies?.refuse('a feed was asked for its cursor');
-      return field.resolve(list as S, context);
+      return field.resolve(list, context);
     },
-  });
+  };
 }
 
 type SchemaTypes = (typeof builder)['$inferSchemaTypes'];

@@ -102,15 +102,17 @@ const EventConnection = builder.connectionObject<typeof EventRef, EventSlice>(
             (key) => encodeNodeId('Event', key),
           ),
       }),
-      changesCursor: changesCursor(t, {
-        description:
-          'Cursor for the argument `after` of `eventChanges`, with which the subscription continues this ' +
-          'list: the two together have every solution of an earthquake that is issued, however much time ' +
-          'passes between them. An earthquake that the list shows is not delivered again before its next ' +
-          'solution. It is meant for a list that reaches up to the newest earthquake. While the feed has ' +
-          'no subscribers it costs one request to the service.',
-        resolve: (slice: EventSlice, { unify, feeds }) => feeds.cursorAfterEvents(unify, slice),
-      }),
+      changesCursor: t.string(
+        changesCursor({
+          description:
+            'Cursor for the argument `after` of `eventChanges`, with which the subscription continues this ' +
+            'list: the two together have every solution of an earthquake that is issued, however much time ' +
+            'passes between them. An earthquake that the list shows is not delivered again before its next ' +
+            'solution. It is meant for a list that reaches up to the newest earthquake. While the feed has ' +
+            'no subscribers it costs one request to the service.',
+          resolve: (slice: EventSlice, { unify, feeds }) => feeds.cursorAfterEvents(unify, slice),
+        }),
+      ),
       unavailableSources: t.field({
         type: [UnavailableSourceRef],
         nullable: { list: false, items: false },

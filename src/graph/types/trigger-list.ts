@@ -58,14 +58,16 @@ const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSli
           '`after` or before `before` it costs one request to the service.',
         resolve: (slice) => slice.totalCount(),
       }),
-      changesCursor: changesCursor(t, {
-        description:
-          'Cursor for the argument `after` of `triggerChanges`, with which the subscription continues ' +
-          'this list: the two together have every trigger once, however much time passes between them. ' +
-          'It is meant for a list that reaches up to the newest trigger. While the feed has no ' +
-          'subscribers it costs one request to the service.',
-        resolve: (slice: TriggerSlice, { unify, feeds }) => feeds.cursorAfterTriggers(unify, slice),
-      }),
+      changesCursor: t.string(
+        changesCursor({
+          description:
+            'Cursor for the argument `after` of `triggerChanges`, with which the subscription continues ' +
+            'this list: the two together have every trigger once, however much time passes between them. ' +
+            'It is meant for a list that reaches up to the newest trigger. While the feed has no ' +
+            'subscribers it costs one request to the service.',
+          resolve: (slice: TriggerSlice, { unify, feeds }) => feeds.cursorAfterTriggers(unify, slice),
+        }),
+      ),
       unavailableSources: t.field({
         type: [UnavailableSourceRef],
         nullable: { list: false, items: false },
