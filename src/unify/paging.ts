@@ -1,4 +1,5 @@
-import { BadUserInput, CursorInvalid, type GatewayError, type Source } from '../errors.js';
+import type { ForwardMs } from '../clock.js';
+import { BadUserInput, CursorInvalid, GatewayError, type Source } from '../errors.js';
 import { unreadableRecords } from '../upstream/decode/response.js';
 
 /** One page of a list in the shape of the graph's connections. */
@@ -7,6 +8,14 @@ export interface Slice<T> {
   readonly pageInfo: PageInfo;
   /** Interfaces that could not answer, or sent records that cannot be read. Records that only they have are missing from the list. */
   readonly unavailableSources: readonly UnavailableSource[];
+}
+
+/** What a list covers, so that a feed can continue from it. */
+export interface ListReach<T> {
+  /** Read time of the oldest response of the list. */
+  readonly readAtMs: ForwardMs;
+  /** True for a record that the list would have, had it been there when the list was read. */
+  includes(record: T): boolean;
 }
 
 export interface Edge<T> {
@@ -39,11 +48,16 @@ export interface UnavailableSource {
   readonly retryAfterS: number | null;
 }
 
-export function unavailableSource(
-  source: Source,
-  { code, message, retryAfterS }: GatewayError,
-): UnavailableSource {
+function unavailableSource(source: Source, { code, message, retryAfterS }: GatewayError): UnavailableSource {
   return { source, code, message, retryAfterS: retryAfterS ?? null };
+}
+
+/** The entries for failures by interface. @throws a failure that is none of an interface */
+export function unavailableSources(failures: ReadonlyMap<Source, unknown>): readonly UnavailableSource[] {
+  return [...failures].map(([source, failure]) => {
+    if (!(failure instanceof GatewayError)) throw failure;
+    return unavailableSource(source, failure);
+  });
 }
 
 /** The entry for `count` records of a list that could not be read. */

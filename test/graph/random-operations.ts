@@ -63,7 +63,7 @@ function selectionText(type: GraphQLObjectType, names: Names, depth: number): fc
 }
 
 // These read one response for each of many records, or speak of the gateway itself.
-const costly = new Set(['TriggerConnection.changesCursor']);
+const costly = new Set(['TriggerConnection.changesCursor', 'EventConnection.changesCursor']);
 
 function argumentsText(field: GraphQLField<unknown, unknown>, names: Names): fc.Arbitrary<string> {
   const chosen = field.args.map((argument) => {

@@ -179,7 +179,10 @@ export function runOver(
         meter: newCostMeter(),
       });
       const slice = await listTriggers(ctx, { first: 50, ...args });
-      return { triggers: slice.edges.map(({ node }) => node), cursor: await feeds.changesCursor(ctx, slice) };
+      return {
+        triggers: slice.edges.map(({ node }) => node),
+        cursor: await feeds.cursorAfterTriggers(ctx, slice),
+      };
     },
   };
 }

@@ -82,6 +82,7 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
       feed: stream.feed,
       clock: stream.clock,
       filter: stream.filter,
+      preparation: stream.preparation,
       render: payload,
       slices: deliveries,
       onEmpty() {

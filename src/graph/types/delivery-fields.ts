@@ -3,6 +3,8 @@ import { dayMs } from '../../clock.js';
 import { limits } from '../../limits.js';
 import type { Change, Delivery } from '../../live/tracking/change.js';
 import type { builder } from '../builder.js';
+import type { GraphContext } from '../context.js';
+import { cost } from '../limits/cost.js';
 
 /** Delivery fields of every change of a resumable feed (docs/behaviour.md 9.4). */
 export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C>>): FieldMap {
@@ -28,6 +30,23 @@ export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C
         'after a resume; false when it is delivered live.',
       resolve: ({ isReplayed }) => isReplayed,
     }),
+  };
+}
+
+/** Options of the field for the cursor with which a feed continues a list. */
+export function changesCursor<S>(field: {
+  readonly description: string;
+  readonly resolve: (list: S, context: GraphContext) => Promise<string>;
+}) {
+  return {
+    nullable: true as const,
+    description: field.description,
+    // One read of the current records, shared by all lists of an operation.
+    extensions: cost({ requests: () => 1 }),
+    resolve: (list: S, _: object, context: GraphContext) => {
+      context.unify.scope.dependencies?.refuse('a feed was asked for its cursor');
+      return field.resolve(list, context);
+    },
   };
 }
 

@@ -81,8 +81,8 @@ builder.subscriptionField('eventChanges', (t) =>
       }),
       after: t.arg.string({
         description:
-          'Cursor of a change, behind which the feed resumes; the default is to begin with the changes ' +
-          'from now on.',
+          'Cursor of a change, or `changesCursor` of a list of earthquakes, behind which the feed ' +
+          'resumes; the default is to begin with the changes from now on.',
       }),
     },
     subscribe: (_, { filter, after }, { feeds }) =>

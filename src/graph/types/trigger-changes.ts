@@ -5,7 +5,7 @@ import type { Delivery } from '../../live/tracking/change.js';
 import { builder } from '../builder.js';
 import { TriggerRef } from '../refs.js';
 import { deliveryFields } from './delivery-fields.js';
-import { deviceIdsArg } from './device-id.js';
+import { triggerConditions } from './trigger-conditions.js';
 
 const ChangeKindEnum = builder.enumType('ChangeKind', {
   description: 'Kind of a change of a trigger.',
@@ -50,29 +50,17 @@ const TriggerChangeRef = builder.objectRef<Delivery<TriggerChange>>('TriggerChan
 
 const TriggerChangeFilterInput = builder.inputType('TriggerChangeFilter', {
   description:
-    'Selection of changes for a subscription. A change must meet every condition given, and an empty ' +
-    'list selects nothing. A trigger that once met `stationCodes` or `minPgaMg` keeps meeting it until ' +
-    'it is closed.',
+    'Selection of changes for a subscription. A change must meet every condition given; the conditions ' +
+    'are those of `TriggerFilter`, so that a list and a subscription select the same triggers. A trigger ' +
+    'that once met `stationCodes` or `minPgaMg` keeps meeting it until it is closed. `networkCodes`, ' +
+    '`boundingBox` and `within` compare the sensor as it is when the change is delivered; while the ' +
+    'sensors cannot be read, the changes wait.',
   fields: (t) => ({
-    kinds: t.field({ type: [ChangeKindEnum], description: 'Kinds of change to deliver.' }),
-    deviceIds: t.stringList({
-      validate: deviceIdsArg,
-      description:
-        'Device IDs, of which the sensor must have one: 12 hexadecimal characters each, in any case. ' +
-        'Error: BAD_USER_INPUT for another text.',
+    kinds: t.field({
+      type: [ChangeKindEnum],
+      description: 'Kinds of change to deliver; an empty list selects nothing.',
     }),
-    stationCodes: t.stringList({
-      description:
-        'Station codes, of which the sensor must have one; case matters. A sensor that moves to ' +
-        'another project loses its station code: its open triggers are still selected by the code that ' +
-        'they had before.',
-    }),
-    minPgaMg: t.float({
-      description:
-        'Least horizontal peak ground acceleration (PGA) in mg, included. A trigger that opens below ' +
-        'it is delivered once it reaches it: as UPDATED, or as CLOSED alone when that is first known ' +
-        'at the end of the recording.',
-    }),
+    ...triggerConditions(t),
   }),
 });
 

@@ -1,4 +1,6 @@
 import { limits } from '../../limits.js';
+import { filtersByDevice } from '../../unify/sensor/selection.js';
+import { isSearch } from '../../unify/trigger/filter.js';
 import {
   listTriggers,
   listTriggersOf,
@@ -9,11 +11,15 @@ import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef, TriggerRef } from '../refs.js';
 import { bothWaysArgs, defaultFirst, UnavailableSourceRef } from './connection.js';
+import { changesCursor } from './delivery-fields.js';
 import { deviceIdArg } from './device-id.js';
-import { TriggerStatusEnum } from './trigger.js';
+import { triggerConditions } from './trigger-conditions.js';
 
 const TriggerFilterInput = builder.inputType('TriggerFilter', {
-  description: 'Selection of triggers. A trigger must meet every condition given.',
+  description:
+    'Selection of triggers. A trigger must meet every condition given. The service itself selects by ' +
+    'time and by one Device ID alone; for the other conditions the gateway reads more pages and selects ' +
+    'from them, and the networks and places of sensors take up to 3 further requests.',
   fields: (t) => ({
     from: t.field({
       type: 'DateTime',
@@ -26,17 +32,7 @@ const TriggerFilterInput = builder.inputType('TriggerFilter', {
         'Device ID of the sensor: 12 hexadecimal characters in any case, with separators or without. ' +
         'Error: BAD_USER_INPUT for another text.',
     }),
-    status: t.field({
-      type: TriggerStatusEnum,
-      description:
-        'Status of the trigger. The service has no such filter, so the gateway reads more pages and ' +
-        'selects from them.',
-    }),
-    minPgaMg: t.float({
-      description:
-        'Least horizontal peak ground acceleration (PGA) in mg, included. The service has no such ' +
-        'filter, so the gateway reads more pages and selects from them.',
-    }),
+    ...triggerConditions(t),
   }),
 });
 
@@ -57,30 +53,28 @@ const TriggerConnection = builder.connectionObject<typeof TriggerRef, TriggerSli
       totalCount: t.int({
         description:
           'Number of triggers on all pages together, as the service counts them; null when the filter ' +
-          'has a condition that the service does not know (`status`, `minPgaMg`). On a page behind ' +
+          'has a condition that the service does not know, as all but `from`, `to` and one Device ID. ' +
+          'On a page behind ' +
           '`after` or before `before` it costs one request to the service.',
         resolve: (slice) => slice.totalCount(),
       }),
-      changesCursor: t.string({
-        nullable: true,
-        description:
-          'Cursor for the argument `after` of `triggerChanges`, with which the subscription continues ' +
-          'this list: the two together have every trigger once, however much time passes between them. ' +
-          'It is meant for a list that reaches up to the newest trigger. While the feed has no ' +
-          'subscribers it costs one request to the service.',
-        // One read of the current triggers, shared by all lists of an operation.
-        extensions: cost({ requests: () => 1 }),
-        resolve: (slice, _, { unify, feeds }) => {
-          unify.scope.dependencies?.refuse('a feed was asked for its cursor');
-          return feeds.changesCursor(unify, slice);
-        },
-      }),
+      changesCursor: t.string(
+        changesCursor({
+          description:
+            'Cursor for the argument `after` of `triggerChanges`, with which the subscription continues ' +
+            'this list: the two together have every trigger once, however much time passes between them. ' +
+            'It is meant for a list that reaches up to the newest trigger. While the feed has no ' +
+            'subscribers it costs one request to the service.',
+          resolve: (slice: TriggerSlice, { unify, feeds }) => feeds.cursorAfterTriggers(unify, slice),
+        }),
+      ),
       unavailableSources: t.field({
         type: [UnavailableSourceRef],
         nullable: { list: false, items: false },
         description:
-          'The project interface, where it sent triggers that cannot be read, so that the page can lack ' +
-          'them; empty when the page is complete.',
+          'The project interface, where it sent triggers that cannot be read, and an interface that ' +
+          'could not say which sensors the filter selects, so that the page can lack triggers; empty ' +
+          'when the page is complete.',
         resolve: (slice) => [...slice.unavailableSources],
       }),
     }),
@@ -108,7 +102,12 @@ function triggerListArgs() {
 
 /** Besides the page, one request for the total and one where the page ends between triggers of the same time. */
 function triggerListCost({ filter }: TriggerListArgs): number {
-  return filter?.status != null || filter?.minPgaMg != null ? limits.triggerPageRequests : 2;
+  return isSearch(filter ?? {}) ? limits.triggerPageRequests : 2;
+}
+
+/** The lists of sensors and the masking setting, which all lists of an operation share. */
+function sensorsCost({ filter }: TriggerListArgs): number {
+  return filtersByDevice(filter ?? {}) ? 3 : 0;
 }
 
 builder.queryField('triggers', (t) =>
@@ -123,7 +122,7 @@ builder.queryField('triggers', (t) =>
       'UPSTREAM_RATE_LIMITED, UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE.',
     args: triggerListArgs(),
     extensions: cost<TriggerListArgs>({
-      requests: triggerListCost,
+      requests: (args) => triggerListCost(args) + sensorsCost(args),
       items: ({ first, last }) => first ?? last ?? defaultFirst,
     }),
     resolve: (_, args, { unify }) => listTriggers(unify, args),
@@ -136,10 +135,10 @@ builder.objectFields(SensorRef, (t) => ({
     description:
       'Triggers that this sensor recorded, in exact order of start time; paged as `Query.triggers`, ' +
       'with the same errors. Null for a sensor that only the catalogue knows. Costs one request to the ' +
-      'service for each sensor, and more with a filter by `status` or `minPgaMg`.',
+      'service for each sensor, and more with a filter by other than time.',
     args: triggerListArgs(),
     extensions: cost<TriggerListArgs>({
-      requests: (args, parents) => triggerListCost(args) * parents,
+      requests: (args, parents) => triggerListCost(args) * parents + sensorsCost(args),
       items: ({ first, last }) => first ?? last ?? defaultFirst,
     }),
     resolve: async (sensor, args, { unify }) => listTriggersOf(unify, await sensor.deviceId(), args),

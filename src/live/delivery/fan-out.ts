@@ -5,6 +5,7 @@ import type { Feed, LoggedChange, Start } from '../feeds/feed.js';
 import type { Delivery } from '../tracking/change.js';
 import type { LogEntry } from '../tracking/change-log.js';
 import { PayloadCache } from './payload-cache.js';
+import type { Preparation } from './preparation.js';
 import type { Sink } from './sink.js';
 import { Subscriber } from './subscriber.js';
 
@@ -13,6 +14,8 @@ export interface FanOutOptions<C extends LoggedChange, P> {
   readonly feed: Feed<C>;
   readonly clock: Clock;
   readonly filter: (change: C) => boolean;
+  /** Has to be ready before the filter decides on a delivery; null or left out where the filter needs nothing. */
+  readonly preparation?: Preparation | null;
   /** Makes a payload and never fails; or a cache shared by fan-outs that differ in their filters alone. */
   readonly render: ((delivery: Delivery<C>) => P | Promise<P>) | PayloadCache<C, P>;
   /** Limits the payloads delivered in one event-loop slice; unlimited when left out. */
@@ -87,6 +90,11 @@ export class FanOut<C extends LoggedChange, P> {
   async #runInStep(): Promise<void> {
     const { log } = this.#options.feed;
     while (this.#inStep.size > 0 && this.#next < log.next) {
+      const preparing = this.#options.preparation?.prepare();
+      if (preparing) {
+        await preparing;
+        continue;
+      }
       const entry = log.at(this.#next);
       if (!entry) {
         this.#skipTo(log.first);
@@ -160,6 +168,11 @@ export class FanOut<C extends LoggedChange, P> {
         this.#waitFor(subscriber);
         return;
       }
+      const preparing = this.#isUpToDate(subscriber) ? null : this.#options.preparation?.prepare();
+      if (preparing) {
+        await preparing;
+        continue;
+      }
       const delivery = this.#nextFor(subscriber);
       if (!delivery) break;
       const made = this.#payloads.of(delivery.change, delivery.isReplayed);
@@ -177,6 +190,15 @@ export class FanOut<C extends LoggedChange, P> {
     this.#wake();
   }
 
+  #isUpToDate(subscriber: Subscriber<C, P>): boolean {
+    return !subscriber.replay && subscriber.at >= this.#end;
+  }
+
+  /** Number of the change up to which a subscriber that catches up is brought. */
+  get #end(): number {
+    return this.#inStep.size > 0 || this.#isRunning ? this.#next : this.#options.feed.log.next;
+  }
+
   /** The next delivery for a subscriber that catches up; null when it has caught up. */
   #nextFor(subscriber: Subscriber<C, P>): Delivery<C> | null {
     const { feed, filter } = this.#options;
@@ -184,8 +206,7 @@ export class FanOut<C extends LoggedChange, P> {
       if (filter(delivery.change)) return delivery;
       subscriber.advance();
     }
-    const end = this.#inStep.size > 0 || this.#isRunning ? this.#next : feed.log.next;
-    while (subscriber.at < end) {
+    while (subscriber.at < this.#end) {
       if (subscriber.at < feed.log.first) {
         this.#drop(subscriber, fellBehind());
         return null;

@@ -37,6 +37,15 @@ export function ofCatalogue(read: Read<WireCatalogueEvent>): EventRecord | null 
   return time ? { id: read.value.id, time, project: null, catalogue: read, event } : null;
 }
 
+/** A merged event as the interface of the feed lists it; null where that does not have it. */
+export function recordOf(source: Source, event: Event): EventRecord | null {
+  const record =
+    source === 'PROJECT'
+      ? event.project && ofProject(event.project)
+      : event.catalogue && ofCatalogue(event.catalogue);
+  return record && { ...record, event };
+}
+
 // Assumed: an event is first issued within a day of its origin. One that first appears later had been issued before,
 // and has since left the snapshot.
 const firstIssuedWithinMs = dayMs;

@@ -1,9 +1,18 @@
 import { type GatewayError, notConfigured } from '../../errors.js';
 import type { UnifyContext } from '../../unify/context.js';
+import type { EventSlice } from '../../unify/event/list/list.js';
+import { isLocated } from '../../unify/event/merge.js';
 import type { TriggerSlice } from '../../unify/trigger/trigger.js';
 import { ChangeStream } from '../delivery/change-stream.js';
-import { type EventChange, type EventChangeFilter, eventFilter } from './event-subject.js';
+import {
+  type EventChange,
+  type EventChangeFilter,
+  type EventRecord,
+  eventFilter,
+  recordOf,
+} from './event-subject.js';
 import type { Feed, FeedStatus } from './feed.js';
+import { SelectedSensors } from './selected-sensors.js';
 import type { SensorHealthChange } from './sensor-health.js';
 import { type SensorSelection, sensorFilter } from './sensor-selection.js';
 import type { SensorStatusChange } from './sensor-status.js';
@@ -20,8 +29,9 @@ export interface Feeds {
   sensorStatusChanges(filter: SensorSelection | null): ChangeStream<SensorStatusChange>;
   /** @throws NotConfigured without the project interface */
   sensorHealthChanges(filter: SensorSelection | null): ChangeStream<SensorHealthChange>;
-  /** A cursor that resumes after the list without a gap. @throws NotConfigured without the project interface */
-  changesCursor(ctx: UnifyContext, list: TriggerSlice): Promise<string>;
+  // Cursors that resume after a list without a gap. Each can throw NotConfigured.
+  cursorAfterTriggers(ctx: UnifyContext, list: TriggerSlice): Promise<string>;
+  cursorAfterEvents(ctx: UnifyContext, list: EventSlice): Promise<string>;
   status(): readonly FeedStatus[];
   /** Ends all subscriptions with the error, or as complete. */
   close(error?: GatewayError | null): void;
@@ -50,7 +60,14 @@ export function createFeeds(options: FeedsOptions): Feeds {
   return {
     triggerChanges({ filter, after }) {
       if (!triggers) throw notConfigured('PROJECT');
-      return new ChangeStream({ feed: triggers, clock, filter: triggerFilter(filter), after });
+      const sensors = new SelectedSensors(tenant, filter ?? {});
+      return new ChangeStream({
+        feed: triggers,
+        clock,
+        filter: triggerFilter(filter, () => sensors.devices),
+        preparation: sensors,
+        after,
+      });
     },
     eventChanges({ filter, after }) {
       if (!events) throw notConfigured('PROJECT');
@@ -64,10 +81,17 @@ export function createFeeds(options: FeedsOptions): Feeds {
       if (!health) throw notConfigured('PROJECT');
       return new ChangeStream({ feed: health.of(filter), clock, filter: sensorFilter(filter), after: null });
     },
-    async changesCursor(ctx, { edges, reach }) {
+    async cursorAfterTriggers(ctx, { edges, reach }) {
       if (!triggers) throw notConfigured('PROJECT');
       const records = edges.map(({ node }) => node);
       return triggers.cursorBeside({ ...reach, records }, ctx.scope);
+    },
+    async cursorAfterEvents(ctx, { edges, reach }) {
+      if (!events) throw notConfigured('PROJECT');
+      const source = tenant.project ? 'PROJECT' : 'CATALOGUE';
+      const records = edges.flatMap(({ node }) => recordOf(source, node) ?? []);
+      const includes = ({ event }: EventRecord) => isLocated(event) && reach.includes(event);
+      return events.cursorBeside({ readAtMs: reach.readAtMs, records, includes }, ctx.scope);
     },
     status: () => all.map((feed) => feed.status()),
     close,

@@ -1,4 +1,4 @@
-import { type Clock, dayMs, longAgo, type UnixMs } from '../../clock.js';
+import { type Clock, dayMs, longAgo, plus, type UnixMs } from '../../clock.js';
 import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { SharedChanges } from '../../store/store.js';
@@ -176,11 +176,12 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     };
     if (this.#detector.hasBaseline || !newest) {
       const { snapshot, coveredFromMs } = this.#detector;
-      await this.#observe(this.#detector.fresherOf(list.records));
+      await this.#observe(await this.#completed(this.#detector.fresherOf(list.records), scope));
+      const whole = await this.#withComplete(list, snapshot, scope);
       // Upstream composed the list some time before it arrived.
-      const isLater = ({ announced, seenAtMs }: Known<Rec, Kind>) =>
-        announced > 0 && seenAtMs > list.readAtMs - longestReadMs;
-      return this.#cursors.encode(positionBeside(list, { ...shared, snapshot, coveredFromMs, isLater }));
+      const seq = this.log.lastBy(plus(list.readAtMs, -longestReadMs));
+      const stateThen = (known: Known<Rec, Kind>) => this.#appender.replay.stateAt(known, seq);
+      return this.#cursors.encode(positionBeside(whole, { ...shared, snapshot, coveredFromMs, stateThen }));
     }
     const snapshot = new Snapshot<Rec, Kind>(subject);
     for (const record of [...newest.records, ...list.records]) {
@@ -188,10 +189,31 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     }
     const newestMs = snapshot.ordered.at(-1)?.state.timeMs ?? longAgo;
     const clocksAgree = newestMs <= clock.wallMs();
-    const isLater = ({ state }: Known<Rec, Kind>) =>
-      clocksAgree && state.timeMs >= clock.wallMs(list.readAtMs);
+    const stateThen = ({ announced, state }: Known<Rec, Kind>) => {
+      const isLater = clocksAgree && state.timeMs >= clock.wallMs(list.readAtMs);
+      if (isLater || announced > 0) return undefined;
+      return state.isFinal ? null : state.hash;
+    };
+    const whole = await this.#withComplete(list, snapshot, scope);
     const { coversFromMs: coveredFromMs } = newest;
-    return this.#cursors.encode(positionBeside(list, { ...shared, snapshot, coveredFromMs, isLater }));
+    return this.#cursors.encode(positionBeside(whole, { ...shared, snapshot, coveredFromMs, stateThen }));
+  }
+
+  /** The list, deciding by complete records on those that it lacks: an incomplete one may seem to belong there. */
+  async #withComplete(
+    list: RecordList<Rec>,
+    { ordered }: Snapshot<Rec, Kind>,
+    scope: ReadScope,
+  ): Promise<RecordList<Rec>> {
+    const { complete, subject } = this.#options;
+    const listed = new Set(list.records.map(subject.idOf));
+    const lacking = ordered.flatMap(({ id, state: { record } }) =>
+      !listed.has(id) && list.includes(record) ? [record] : [],
+    );
+    if (!complete || lacking.length === 0) return list;
+    const completed = await complete(lacking, scope);
+    const byId = new Map(completed.map((record) => [subject.idOf(record), record]));
+    return { ...list, includes: (record) => list.includes(byId.get(subject.idOf(record)) ?? record) };
   }
 
   status(): FeedStatus {

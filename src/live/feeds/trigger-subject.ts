@@ -1,22 +1,13 @@
 import type { SharedMs } from '../../store/shared-time.js';
-import { serialKey } from '../../unify/sensor/identity.js';
 import { Instant } from '../../unify/time/instant.js';
 import type { MaybeInstant } from '../../unify/time/wire-time.js';
+import { type TriggerTraits, traitsOf } from '../../unify/trigger/filter.js';
 import type { Trigger } from '../../unify/trigger/record.js';
 import { known } from '../../upstream/decode/fields.js';
 import type { Change, Subject } from '../tracking/change.js';
 
 export type TriggerChangeKind = 'OPENED' | 'UPDATED' | 'CLOSED';
 export type TriggerChange = Change<Trigger, TriggerChangeKind>;
-
-/** The values that filters test, gathered over all observed states of a trigger. */
-export interface TriggerTraits {
-  readonly device: string;
-  /** Its present and earlier station codes: a trigger reported under a station code stays under it until it closes. */
-  readonly stations: readonly string[];
-  /** The largest so far; null without any. */
-  readonly pgaMg: number | null;
-}
 
 /** docs/behaviour.md 9.1. A status other than open or closed is not final, and does not extend the look-back window. */
 export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
@@ -46,17 +37,6 @@ export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
 
 interface PackedTrigger extends Omit<Trigger, 'readAtMs'> {
   readonly readAtMs: SharedMs;
-}
-
-function traitsOf(trigger: Trigger, before: TriggerTraits | null): TriggerTraits {
-  const station = known(trigger.stationCode);
-  const earlier = before?.stations ?? [];
-  const pgaMg = known(trigger.pgaHorizontalMg);
-  return {
-    device: serialKey(trigger.deviceId) ?? trigger.deviceId,
-    stations: station === null || earlier.includes(station) ? earlier : [...earlier, station],
-    pgaMg: pgaMg === null ? (before?.pgaMg ?? null) : Math.max(pgaMg, before?.pgaMg ?? pgaMg),
-  };
 }
 
 function fingerprintOf(trigger: Trigger): string {

@@ -45,6 +45,13 @@ export class ChangeLog<C extends { readonly observedAtMs: ForwardMs }> {
     return this.#entries.get(seq);
   }
 
+  /** Number of the last change that was observed by `atMs`, as far as the log reaches back. */
+  lastBy(atMs: ForwardMs): number {
+    let seq = this.#next - 1;
+    while (seq >= this.#first && (this.at(seq)?.change.observedAtMs ?? atMs) > atMs) seq--;
+    return seq;
+  }
+
   /** @param of the changed record, which refers to its last change */
   append(change: C, of: { last: LogEntry<C> | null }): void {
     const previous = of.last && this.#entries.has(of.last.seq) ? of.last : null;

@@ -43,15 +43,18 @@ export class Replay<Rec, Kind extends string> {
         records: snapshot.ordered,
         last: snapshot.size - 1,
         unfinished: snapshot.unfinishedAt(seq),
-        stateOf: (record) => {
-          if (record.announced > seq) return undefined;
-          return record.ended <= seq ? null : this.#hashAt(record, seq);
-        },
+        stateOf: (record) => this.stateAt(record, seq),
         coveredFromMs,
         nowMs: clock.wallMs(),
       });
       return cursors.encode({ ...position, logged: offsets.offsetOf(seq) });
     });
+  }
+
+  /** The state of a record after the change `seq`: as for `KnownSet.stateOf`. */
+  stateAt(known: Known<Rec, Kind>, seq: number): number | null | undefined {
+    if (known.announced > seq) return undefined;
+    return known.ended <= seq ? null : this.#hashAt(known, seq);
   }
 
   /**
@@ -101,15 +104,15 @@ export class Replay<Rec, Kind extends string> {
     }));
     const frozen: FrozenRecords<Rec, Kind> = {
       records: frozenRecords,
-      lastKnown: frozenRecords.findLastIndex((record) => stateAt(position, record) !== undefined),
+      lastKnown: frozenRecords.findLastIndex((record) => stateIn(position, record) !== undefined),
       unfinished: frozenRecords.filter(
-        (record) => !record.state.isFinal || typeof stateAt(position, record) === 'number',
+        (record) => !record.state.isFinal || typeof stateIn(position, record) === 'number',
       ),
     };
     const missed: Delivery<Change<Rec, Kind>>[] = [];
     for (const record of frozenRecords) {
       const { state, known } = record;
-      const before = stateAt(position, record);
+      const before = stateIn(position, record);
       if (before === null || (before === state.hash && !state.isFinal)) continue;
       missed.push({
         isReplayed: true,
@@ -138,7 +141,7 @@ export class Replay<Rec, Kind extends string> {
       last: Math.max(reached.at, lastKnown),
       unfinished,
       stateOf: (record) => {
-        const before = stateAt(position, record);
+        const before = stateIn(position, record);
         const isShown = before !== undefined || subject.wasShown(record.state.traits);
         if (record.at > reached.at || !isShown) return before;
         return record.state.isFinal ? null : record.state.hash;
@@ -177,7 +180,7 @@ interface FrozenRecords<Rec, Kind extends string> {
 }
 
 /** The state of a record at `position`: null when final, else the number of its state; undefined when not known. */
-function stateAt(
+function stateIn(
   position: Position,
   { number, state }: { readonly number: number; readonly state: { readonly timeMs: UnixMs } },
 ): number | null | undefined {

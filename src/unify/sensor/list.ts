@@ -1,4 +1,3 @@
-import { GatewayError } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { UnifyContext } from '../context.js';
 import {
@@ -9,7 +8,7 @@ import {
   type PageArgs,
   type Slice,
   sliceOf,
-  unavailableSource,
+  unavailableSources,
 } from '../paging.js';
 import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
 import { learnOrder } from './inventory/merging.js';
@@ -76,10 +75,7 @@ function sliceAt(
   const edges = pairs
     .slice(start, end)
     .map((pair) => edgeOf(pairSensor(ctx, pair, unified, true), () => cursorOf(order, pair)));
-  const unavailable = [...failures].map(([source, failure]) => {
-    if (!(failure instanceof GatewayError)) throw failure;
-    return unavailableSource(source, failure);
-  });
+  const unavailable = unavailableSources(failures);
   return {
     ...sliceOf(edges, { next: end < pairs.length, previous: start > 0 }, unavailable),
     totalCount: unavailable.length > 0 ? null : pairs.length,

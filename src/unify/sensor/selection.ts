@@ -1,8 +1,10 @@
 import type { Source } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
+import { known } from '../../upstream/decode/fields.js';
 import { unreadableRecords } from '../../upstream/decode/response.js';
 import type { UnifyContext } from '../context.js';
 import { isListOutdated, locationView } from '../masking/masking.js';
+import { pointOrNull } from '../masking/position.js';
 import {
   filtersByLocation,
   filtersByNetworkCode,
@@ -14,8 +16,9 @@ import {
   type SensorFilter,
   sensorMatcher,
 } from './filter.js';
-import { type UnifiedSensors, unifySensors } from './inventory/merging.js';
-import { inOrder, isByNetworkCode, isByStationCode, type SensorOrder } from './list-order.js';
+import { deviceKey, type ProjectRecord } from './identity.js';
+import { type UnifiedSensors, unifySensors, type Wanted } from './inventory/merging.js';
+import { defaultOrder, inOrder, isByNetworkCode, isByStationCode, type SensorOrder } from './list-order.js';
 import type { SortedPair } from './order.js';
 
 /** The sensors that match a filter, in order. */
@@ -28,10 +31,17 @@ export interface Selection {
 
 /** @throws the failure when none of the interfaces that the filter needs can answer */
 export function selectSensors(ctx: UnifyContext, filter: SensorFilter, order: SensorOrder): Maybe<Selection> {
-  if (filtersByLocation(filter) || filtersByNetworkCode(filter) || isByNetworkCode(order)) {
-    return selectSensorsLater(ctx, filter, order);
-  }
   const needed = neededSource(ctx, filter);
+  if (filtersByLocation(filter) || filtersByNetworkCode(filter) || isByNetworkCode(order)) {
+    // With `source: PROJECT` the catalogue's list is needed only to compare network codes, positions and times of merged
+    // sensors.
+    const catalogue =
+      needed !== 'PROJECT' ||
+      filtersByNetworkCode(filter) ||
+      filtersByPosition(filter) ||
+      !isByStationCode(order);
+    return selectSensorsLater(ctx, filter, order, { catalogue });
+  }
   const wanted = { catalogue: needed !== 'PROJECT' || !isByStationCode(order) };
   return whenKnown(unifySensors(ctx, wanted), (unified) => {
     const pairs = inOrder(order, unified.association.pairs);
@@ -45,23 +55,49 @@ export function selectSensors(ctx: UnifyContext, filter: SensorFilter, order: Se
 
 const isEmpty = (filter: SensorFilter) => Object.values(filter).every((value) => value == null);
 
+/** Conditions on the sensor of a record that names its Device ID alone. All given ones must hold. */
+export type DeviceFilter = Pick<SensorFilter, 'networkCodes' | 'boundingBox' | 'within'>;
+
+export interface SelectedDevices {
+  /** Keys of the project's sensors that match (`deviceKey`). */
+  readonly devices: ReadonlySet<string>;
+  readonly failures: Selection['failures'];
+}
+
+/**
+ * The project's sensors that match, each at its public position (docs/behaviour.md 6.4). The catalogue is read only where
+ * the project leaves a code or a position open.
+ * @throws the failure when the project's list cannot be read
+ */
+export async function selectDevices(ctx: UnifyContext, filter: DeviceFilter): Promise<SelectedDevices> {
+  const { project } = await unifySensors(ctx, { catalogue: false });
+  const isOpen = ({ value }: ProjectRecord) =>
+    (filter.networkCodes != null && known(value.network) === null) ||
+    (filtersByPosition(filter) && !pointOrNull(value.location));
+  const catalogue = ctx.catalogue !== null && [...(project?.records.values() ?? [])].some(isOpen);
+  const selection = await selectSensorsLater(ctx, { ...filter, source: 'PROJECT' }, defaultOrder, {
+    catalogue,
+  });
+  const failures = new Map(selection.failures);
+  if (!catalogue) failures.delete('CATALOGUE');
+  const devices = selection.pairs.flatMap((pair) => (pair.project ? [deviceKey(pair.project)] : []));
+  return { devices: new Set(devices), failures };
+}
+
+/** True where sensors have to be selected first. */
+export function filtersByDevice(filter: DeviceFilter): boolean {
+  return filtersByPosition(filter) || filter.networkCodes != null;
+}
+
 /** For filters that need reads first: public positions, names of sites, network codes. */
 async function selectSensorsLater(
   ctx: UnifyContext,
   filter: SensorFilter,
   order: SensorOrder,
+  wanted: Pick<Wanted, 'catalogue'>,
 ): Promise<Selection> {
   const needed = neededSource(ctx, filter);
   const byLocation = filtersByLocation(filter);
-  // With `source: PROJECT` the catalogue's list is needed only to compare network codes, positions and times of merged
-  // sensors.
-  const wanted = {
-    catalogue:
-      needed !== 'PROJECT' ||
-      filtersByNetworkCode(filter) ||
-      filtersByPosition(filter) ||
-      !isByStationCode(order),
-  };
   let unified = await unifySensors(ctx, wanted);
   if (byLocation && unified.project && (await isListOutdated(ctx, unified.project.records.values()))) {
     unified = await unifySensors(ctx, wanted);

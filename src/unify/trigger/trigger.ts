@@ -1,39 +1,48 @@
 import { BadUserInput, QueryTooComplex } from '../../errors.js';
 import { limits } from '../../limits.js';
-import { asId, type DeviceId, known } from '../../upstream/decode/fields.js';
+import { asId, type DeviceId } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import {
   decodeCursor,
   edgeOf,
   encodeCursor,
+  type ListReach,
   lossOf,
   type PageArgs,
   pageRequestOf,
   reversed,
   type Slice,
   sliceOf,
+  type UnavailableSource,
+  unavailableSources,
 } from '../paging.js';
-import { deviceIdOf, serialKey } from '../sensor/identity.js';
+import { deviceIdOf } from '../sensor/identity.js';
+import { filtersByDevice, selectDevices } from '../sensor/selection.js';
 import type { Instant } from '../time/instant.js';
 import { fitsMs } from '../time/millisecond.js';
+import {
+  deviceKeyOf,
+  isSearch,
+  matchesNothing,
+  type TriggerConditions,
+  traitsOf,
+  triggerMatcher,
+} from './filter.js';
 import { decodePosition, encodePosition, type TriggerPosition } from './list/position.js';
-import { reachOf, type TriggerReach } from './list/reach.js';
+import { reachOf } from './list/reach.js';
 import { projectTriggers, type ScannedTriggers, scanTriggers, type TriggerScan } from './list/scan.js';
 import { scanTogether } from './list/together.js';
-import type { Trigger, TriggerStatus } from './record.js';
+import type { Trigger } from './record.js';
 
 export { readTrigger } from './lookup.js';
 export type { Trigger } from './record.js';
 
-export interface TriggerFilter {
+export interface TriggerFilter extends TriggerConditions {
   /** Start time, both ends inclusive. */
   readonly from?: Instant | null | undefined;
   readonly to?: Instant | null | undefined;
   /** Compared without regard to case. */
   readonly deviceId?: string | null | undefined;
-  readonly status?: TriggerStatus | null | undefined;
-  /** Least horizontal PGA, in thousandths of standard gravity (mg). */
-  readonly minPgaMg?: number | null | undefined;
 }
 
 export interface TriggerListArgs extends PageArgs {
@@ -44,7 +53,7 @@ export interface TriggerListArgs extends PageArgs {
 const defaultTriggers = 50;
 
 export interface TriggerSlice extends Slice<Trigger> {
-  readonly reach: TriggerReach;
+  readonly reach: ListReach<Trigger>;
   /** Null when the gateway itself filters the list. Costs one request when `after` is given. */
   totalCount(): Promise<number | null>;
 }
@@ -54,8 +63,10 @@ export interface TriggerSlice extends Slice<Trigger> {
  * @throws BadUserInput when `from` is after `to`; NotConfigured without a project interface.
  */
 export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Promise<TriggerSlice> {
-  const scan = scanOf(ctx, args);
-  return pageOf(ctx, scan, await scanTriggers(scan));
+  const list = await planOf(ctx, args);
+  return list.scan
+    ? pageOf(ctx, list.scan, list.unavailable, await scanTriggers(list.scan))
+    : emptySlice(ctx, list);
 }
 
 /**
@@ -67,20 +78,34 @@ export async function listTriggersOf(
   args: TriggerListArgs,
 ): Promise<TriggerSlice | null> {
   if (deviceId === null) return null;
-  const asked = args.filter?.deviceId;
-  const contradicts = asked != null && serialKey(asked) !== serialKey(deviceId);
-  const list = { ...args, filter: { ...args.filter, deviceId } };
-  const scan = scanOf(ctx, list);
-  if (!contradicts)
-    return pageOf(ctx, scan, (await scanTogether(ctx, scan, list)) ?? (await scanTriggers(scan)));
+  const list = await planOf(ctx, args, deviceId);
+  const { scan, unavailable } = list;
+  if (!scan) return emptySlice(ctx, list);
+  const together = await scanTogether(ctx, scan, { ...args, filter: args.filter ?? {} });
+  return pageOf(ctx, scan, unavailable, together ?? (await scanTriggers(scan)));
+}
+
+/** How a list is read: by `scan`, which is null where no trigger can match. */
+interface ListPlan {
+  readonly scan: TriggerScan | null;
+  /** The interfaces that could not say which sensors the filter selects. */
+  readonly unavailable: readonly UnavailableSource[];
+}
+
+function emptySlice(ctx: UnifyContext, { unavailable }: ListPlan): TriggerSlice {
   return {
-    ...sliceOf([], { next: false, previous: false }),
-    reach: { readAtMs: ctx.clock.now(), afterMs: null, matches: () => false },
-    totalCount: () => Promise.resolve(0),
+    ...sliceOf([], { next: false, previous: false }, unavailable),
+    reach: { readAtMs: ctx.clock.now(), includes: () => false },
+    totalCount: () => Promise.resolve(unavailable.length > 0 ? null : 0),
   };
 }
 
-function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers): TriggerSlice {
+function pageOf(
+  ctx: UnifyContext,
+  scan: TriggerScan,
+  unavailable: ListPlan['unavailable'],
+  scanned: ScannedTriggers,
+): TriggerSlice {
   const { triggers, more, reached, total, readAtMs, unreadable } = scanned;
   if (more && triggers.length === 0 && reached === scan.after) {
     throw new QueryTooComplex(
@@ -92,7 +117,7 @@ function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers):
   const slice = sliceOf(
     triggers.map(({ trigger, position }) => edgeOf(trigger, () => cursorOf(position))),
     { next: more, previous: scan.after !== null },
-    lossOf('PROJECT', unreadable),
+    [...unavailable, ...lossOf('PROJECT', unreadable)],
     // A filtered list that was cut continues from the last position it read, even if nothing matched up to there.
     reached && cursorOf(reached),
   );
@@ -113,7 +138,8 @@ function pageOf(ctx: UnifyContext, scan: TriggerScan, scanned: ScannedTriggers):
   return scan.isOpposite ? reversed(page) : page;
 }
 
-function scanOf(ctx: UnifyContext, args: TriggerListArgs): TriggerScan {
+/** @param own the sensor whose triggers are listed; without it, those of all sensors are */
+async function planOf(ctx: UnifyContext, args: TriggerListArgs, own?: DeviceId): Promise<ListPlan> {
   const filter = args.filter ?? {};
   const from = filter.from ?? undefined;
   const to = filter.to ?? undefined;
@@ -123,29 +149,53 @@ function scanOf(ctx: UnifyContext, args: TriggerListArgs): TriggerScan {
   const { count, cursor, argument, isBackward } = pageRequestOf(args, defaultTriggers);
   const order = args.orderBy === 'START_TIME_ASC' ? 'asc' : 'desc';
   const position = cursor === null ? null : decodeCursor(listName(order), cursor, argument, decodePosition);
-  return {
-    read: projectTriggers(ctx),
+  const read = projectTriggers(ctx);
+  if (matchesNothing(filter)) return { scan: null, unavailable: [] };
+  const selection = filtersByDevice(filter) ? await selectDevices(ctx, filter) : null;
+  const unavailable = unavailableSources(selection?.failures ?? new Map());
+  if (unavailable.length > 0) ctx.scope.dependencies?.refuse('an interface could not answer');
+  const devices = devicesOf(filter, own, selection?.devices ?? null);
+  if (devices?.size === 0) return { scan: null, unavailable };
+  const [only] = devices?.size === 1 ? devices : [];
+  const scan: TriggerScan = {
+    read,
     // A page from the end of a list is one from the beginning of the list in the opposite order, reversed.
     order: isBackward ? opposite(order) : order,
     isOpposite: isBackward,
     from,
     to,
-    deviceId:
-      filter.deviceId == null ? undefined : (deviceIdOf(filter.deviceId) ?? asId<'device'>(filter.deviceId)),
+    // Filter pushdown of one sensor; of several the gateway selects.
+    deviceId: only === undefined ? undefined : (deviceIdOf(only) ?? own ?? asId<'device'>(only)),
     after: position && isBackward ? { ...position, isOpposite: true } : position,
     wanted: count,
-    keep: keepOf(filter),
+    keep: keepOf(filter, only === undefined ? devices : null),
     mostRequests: limits.triggerPageRequests,
   };
+  return { scan, unavailable };
 }
 
-function keepOf({ status, minPgaMg }: TriggerFilter): ((trigger: Trigger) => boolean) | undefined {
-  if (status == null && minPgaMg == null) return undefined;
-  return (trigger) => {
-    if (status != null && trigger.status !== status) return false;
-    const pgaMg = known(trigger.pgaHorizontalMg);
-    return minPgaMg == null || (pgaMg !== null && pgaMg >= minPgaMg);
-  };
+/** Keys of the sensors whose triggers can match; null where all can. */
+function devicesOf(
+  { deviceId, deviceIds }: TriggerFilter,
+  own: DeviceId | undefined,
+  selected: ReadonlySet<string> | null,
+): ReadonlySet<string> | null {
+  const named = [own && [own], deviceId == null ? null : [deviceId], deviceIds]
+    .filter((ids) => ids != null)
+    .map((ids): ReadonlySet<string> => new Set(ids.map(deviceKeyOf)));
+  const [first, ...others] = selected ? [...named, selected] : named;
+  return first ? new Set([...first].filter((device) => others.every((set) => set.has(device)))) : null;
+}
+
+function keepOf(
+  filter: TriggerFilter,
+  devices: ReadonlySet<string> | null,
+): ((trigger: Trigger) => boolean) | undefined {
+  const { stationCodes, status, minPgaMg } = filter;
+  const conditions = { stationCodes, status, minPgaMg };
+  if (!devices && !isSearch(conditions)) return undefined;
+  const matches = triggerMatcher(conditions, () => devices);
+  return (trigger) => matches(trigger, traitsOf(trigger, null));
 }
 
 // Bounds finer than upstream may compare are tested here, so upstream's count would be too high.

@@ -1,4 +1,4 @@
-import { asMoment, type UnixMs } from '../../../clock.js';
+import { asMoment, type ForwardMs, type UnixMs } from '../../../clock.js';
 import type { WireEvent } from '../../../upstream/catalogue/wire.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { Read } from '../../../upstream/read/read.js';
@@ -55,6 +55,10 @@ export class CatalogueScan implements Scan {
 
   get unreadable(): ReadonlySet<string> {
     return this.#reader.unreadable;
+  }
+
+  get oldestReadMs(): ForwardMs {
+    return this.#reader.oldestReadMs;
   }
 
   get requests(): number {

@@ -1,4 +1,4 @@
-import type { UnixMs } from '../../../clock.js';
+import { earliest, type ForwardMs, forever, type UnixMs } from '../../../clock.js';
 import { unchanged } from '../../../upstream/cache/dependencies.js';
 import type { CatalogueClient, CataloguePage, EventQuery } from '../../../upstream/catalogue/client.js';
 import type { WireEvent } from '../../../upstream/catalogue/wire.js';
@@ -39,6 +39,7 @@ export interface OpenedWindow {
 export class CatalogueReader {
   /** Names of the elements that could not be read. */
   readonly unreadable = new Set<string>();
+  oldestReadMs: ForwardMs = forever;
   requests = 0;
   readonly #context: UnifyContext;
   readonly #client: CatalogueClient;
@@ -122,6 +123,7 @@ export class CatalogueReader {
     this.requests++;
     const answer = await this.#client.events(query, scope);
     for (const name of answer.value.unreadable ?? []) this.unreadable.add(name);
+    this.oldestReadMs = earliest(this.oldestReadMs, answer.readAtMs);
     return answer;
   }
 }

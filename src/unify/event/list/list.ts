@@ -1,12 +1,14 @@
-import type { GatewayError, Source } from '../../../errors.js';
+import { earliest } from '../../../clock.js';
 import type { UnifyContext } from '../../context.js';
 import {
+  type ListReach,
   type PageArgs,
   pageRequestOf,
   reversed,
   type Slice,
+  sliceOf,
   type UnavailableSource,
-  unavailableSource,
+  unavailableSources,
 } from '../../paging.js';
 import type { Instant } from '../../time/instant.js';
 import { firstIndex } from '../../time/spans.js';
@@ -28,6 +30,10 @@ export interface EventListArgs extends PageArgs {
   readonly orderBy: EventOrder;
 }
 
+export interface EventSlice extends Slice<LocatedEvent> {
+  readonly reach: ListReach<LocatedEvent>;
+}
+
 const defaultEvents = 50;
 
 /**
@@ -37,7 +43,7 @@ const defaultEvents = 50;
  * @throws BadUserInput, CursorInvalid; NotConfigured when the one interface that could answer is not configured; the
  * failure of an interface when no other can answer
  */
-export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<Slice<LocatedEvent>> {
+export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<EventSlice> {
   const { orderBy } = args;
   const request = pageRequestOf(args, defaultEvents);
   const { isBackward } = request;
@@ -66,9 +72,22 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
         return cursors().end ?? edges.at(-1)?.cursor ?? null;
       },
     },
-    unavailableSources: unavailable(page.failures),
+    unavailableSources: unavailableSources(page.failures),
   };
-  return isBackward ? reversed(slice) : slice;
+  const reach = {
+    // Infinite when nothing was read.
+    readAtMs: earliest(page.oldestReadMs, context.tenant.clock.now()),
+    includes: page.includes,
+  };
+  return { ...(isBackward ? reversed(slice) : slice), reach };
+}
+
+/** No events, of a list that can have none. */
+export function noEvents(context: UnifyContext, args: PageArgs): EventSlice {
+  const { cursor, isBackward } = pageRequestOf(args, defaultEvents);
+  const slice = sliceOf<LocatedEvent>([], { next: false, previous: cursor !== null });
+  const reach = { readAtMs: context.tenant.clock.now(), includes: () => false };
+  return { ...(isBackward ? reversed(slice) : slice), reach };
 }
 
 /** All earthquakes of a span of origin times, both ends inclusive, oldest first; with the interfaces that failed. */
@@ -86,11 +105,7 @@ export async function eventsBetween(
     isBackward: false,
   });
   const events = page.events.map(({ event }) => event).reverse();
-  return { events, unavailableSources: unavailable(page.failures) };
-}
-
-function unavailable(failures: ReadonlyMap<Source, GatewayError>): UnavailableSource[] {
-  return [...failures].map(([source, failure]) => unavailableSource(source, failure));
+  return { events, unavailableSources: unavailableSources(page.failures) };
 }
 
 /** Cursors are encoded on demand: most operations select only `endCursor`. */

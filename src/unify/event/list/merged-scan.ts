@@ -1,4 +1,4 @@
-import { asMoment, type UnixMs } from '../../../clock.js';
+import { asMoment, earliest, type ForwardMs, forever, type UnixMs } from '../../../clock.js';
 import { GatewayError, QueryTooComplex, type Source } from '../../../errors.js';
 import { limits } from '../../../limits.js';
 import { unreadableRecords } from '../../../upstream/decode/response.js';
@@ -47,6 +47,10 @@ export interface ScannedPage {
   readonly resumeAt: (originMs: UnixMs) => ProjectResume | null;
   /** Interfaces that failed, were not read to the end or sent records that cannot be read, so that the page may lack events; with the reason. */
   readonly failures: ReadonlyMap<Source, GatewayError>;
+  /** Read time of the oldest response; infinite when nothing was read. */
+  readonly oldestReadMs: ForwardMs;
+  /** True for an event that the page would have had, had it been listed. */
+  includes(event: LocatedEvent): boolean;
 }
 
 /**
@@ -137,16 +141,21 @@ class MergedScan {
     const { first } = this.#request;
     const isFull = found.length > first;
     const stoppedAt = { originTime: Instant.fromMs(asMoment(this.#listOrder.sign * certain)), key: null };
+    const events = isFull ? found.slice(0, first) : found;
+    const last = events.at(-1);
     return {
-      events: (isFull ? found.slice(0, first) : found).map((event) => ({
-        event,
-        place: this.#listOrder.behind(event),
-      })),
+      events: events.map((event) => ({ event, place: this.#listOrder.behind(event) })),
       known,
       hasMore: isFull || !isEnd,
       stoppedAt: isFull || isEnd ? null : stoppedAt,
       resumeAt: (originMs) => this.#project?.resumeAt(originMs) ?? null,
       failures: this.#shortcomings(),
+      oldestReadMs: earliest(
+        ...[this.#project, this.#catalogue].map((scan) => scan?.oldestReadMs ?? forever),
+      ),
+      includes: (event) =>
+        this.#isOnPage(event, isFull ? Number.POSITIVE_INFINITY : certain) &&
+        !(isFull && last && this.#listOrder.placeOf(event) > this.#listOrder.placeOf(last)),
     };
   }
 

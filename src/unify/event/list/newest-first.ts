@@ -1,4 +1,4 @@
-import { dayMs, floorTo, forever, longAgo, plus, type UnixMs } from '../../../clock.js';
+import { dayMs, type ForwardMs, floorTo, forever, longAgo, plus, type UnixMs } from '../../../clock.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
@@ -40,6 +40,10 @@ export class NewestFirst implements Scan {
 
   get unreadable(): ReadonlySet<string> {
     return this.#reader.unreadable;
+  }
+
+  get oldestReadMs(): ForwardMs {
+    return this.#reader.oldestReadMs;
   }
 
   get frontier(): number {

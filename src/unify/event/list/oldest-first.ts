@@ -1,4 +1,4 @@
-import { forever, latest, longAgo, minuteMs, plus, type UnixMs } from '../../../clock.js';
+import { type ForwardMs, forever, latest, longAgo, minuteMs, plus, type UnixMs } from '../../../clock.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
@@ -41,6 +41,10 @@ export class OldestFirst implements Scan {
 
   get unreadable(): ReadonlySet<string> {
     return this.#reader.unreadable;
+  }
+
+  get oldestReadMs(): ForwardMs {
+    return this.#reader.oldestReadMs;
   }
 
   get frontier(): number {

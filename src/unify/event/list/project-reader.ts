@@ -28,6 +28,8 @@ export interface Scan {
   readonly isAssumed: boolean;
   /** Names of the elements that could not be read. */
   readonly unreadable: ReadonlySet<string>;
+  /** Read time of the oldest response; infinite when nothing was read. */
+  readonly oldestReadMs: ForwardMs;
   /** Reads what was issued between two reads of the list. True when it had to read. */
   settle(): Promise<boolean>;
 }
@@ -59,6 +61,7 @@ export class ProjectReader {
   readonly records = new Map<string, Read<WireEvent>>();
   /** Names of the elements that could not be read. */
   readonly unreadable = new Set<string>();
+  oldestReadMs: ForwardMs = forever;
   requests = 0;
   horizonMs: UnixMs;
   #atMs: ForwardMs;
@@ -196,6 +199,7 @@ export class ProjectReader {
         this.requests++;
         const page = await this.#client.events(query, this.#scope(latest(notBeforeMs, pageNotBeforeMs)));
         for (const name of page.value.unreadable ?? []) this.unreadable.add(name);
+        this.oldestReadMs = earliest(this.oldestReadMs, page.readAtMs);
         return page;
       },
     });
