@@ -4,8 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { aHealthReport, aSensor, aTrigger } from '../../src/sandbox/builders.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.js';
 import { addTrigger, quick } from '../live/live-gateway.js';
+import { exampleLeftOut } from '../support/example.js';
 import { startGateway } from '../support/gateway.js';
-import { examples, notInstalled, type PageProcess, startPage } from './page-process.js';
+import { examples, type PageProcess, startPage } from './page-process.js';
 
 interface Example {
   readonly script: string;
@@ -67,94 +68,93 @@ async function startWorld(): Promise<Sandbox> {
 const open = (example: Example, url: string): PageProcess =>
   startPage(example.script, [url, ...(example.args ?? [])]);
 
-describe.skipIf(notInstalled)(
-  `The clients of examples/clients${notInstalled ? `: ${notInstalled}` : ''}`,
-  () => {
-    beforeAll(() => {
-      execFileSync(process.execPath, ['generate.mjs'], {
-        cwd: examples,
-        stdio: ['ignore', 'ignore', 'inherit'],
-      });
-    }, 120_000);
+const leftOut = exampleLeftOut('clients');
 
-    it('have types that hold', () => {
-      const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
-      const check = () => execFileSync(process.execPath, [tsc, '-p', examples], { encoding: 'utf8' });
-      expect(check).not.toThrow();
+describe.skipIf(leftOut)(`The clients of examples/clients${leftOut ? `: ${leftOut}` : ''}`, () => {
+  beforeAll(() => {
+    execFileSync(process.execPath, ['generate.mjs'], {
+      cwd: examples,
+      stdio: ['ignore', 'ignore', 'inherit'],
     });
+  }, 120_000);
 
-    it.each(Object.entries(clients))(
-      '%s shows a list, its pages, and each change once, over a restart of the gateway',
-      async (_name, example) => {
-        await using sandbox = await startWorld();
-        const env = { ...quick, ...example.env };
-        const first = await startGateway({ behind: sandbox, env });
-        await using page = open(example, first.url);
-        const rows = () => page.shown('triggers').at(-1);
+  it('have types that hold', () => {
+    const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+    const check = () => execFileSync(process.execPath, [tsc, '-p', examples], { encoding: 'utf8' });
+    expect(check).not.toThrow();
+  });
 
-        page.press('open');
-        await expect.poll(rows, wait).toEqual(['5 CLOSED', '4 CLOSED']);
-        page.press('more');
-        const twoPages = ['5 CLOSED', '4 CLOSED', '3 CLOSED', '2 CLOSED'];
-        await expect.poll(rows, wait).toEqual(twoPages);
+  it.each(Object.entries(clients))(
+    '%s shows a list, its pages, and each change once, over a restart of the gateway',
+    async (_name, example) => {
+      await using sandbox = await startWorld();
+      const env = { ...quick, ...example.env };
+      const first = await startGateway({ behind: sandbox, env });
+      await using page = open(example, first.url);
+      const rows = () => page.shown('triggers').at(-1);
 
-        const trigger = addTrigger(sandbox, { id: 6, device_id: device, status: 'open' });
-        await expect.poll(rows, wait).toEqual(['6 OPEN', ...twoPages]);
-        trigger.status = 'closed';
-        await expect.poll(rows, wait).toEqual(['6 CLOSED', ...twoPages]);
+      page.press('open');
+      await expect.poll(rows, wait).toEqual(['5 CLOSED', '4 CLOSED']);
+      page.press('more');
+      const twoPages = ['5 CLOSED', '4 CLOSED', '3 CLOSED', '2 CLOSED'];
+      await expect.poll(rows, wait).toEqual(twoPages);
 
-        await first.close();
-        addTrigger(sandbox, { id: 7, device_id: device });
-        await using _second = await startGateway({
-          behind: sandbox,
-          env: { ...env, PORT: new URL(first.url).port },
-        });
-        await expect.poll(rows, wait).toEqual(['7 CLOSED', '6 CLOSED', ...twoPages]);
+      const trigger = addTrigger(sandbox, { id: 6, device_id: device, status: 'open' });
+      await expect.poll(rows, wait).toEqual(['6 OPEN', ...twoPages]);
+      trigger.status = 'closed';
+      await expect.poll(rows, wait).toEqual(['6 CLOSED', ...twoPages]);
 
-        const requestCount = page.requests.length;
-        page.press('refetch');
-        await expect.poll(() => page.requests.length, wait).toBe(requestCount + 1);
-        await expect.poll(rows, wait).toEqual(['7 CLOSED', '6 CLOSED']);
-        addTrigger(sandbox, { id: 8, device_id: device });
-        await expect.poll(rows, wait).toEqual(['8 CLOSED', '7 CLOSED', '6 CLOSED']);
-        for (const shown of page.shown('triggers')) expect(new Set(shown).size).toBe(shown.length);
-        // A subscription that began again where it first did would be sent what it had.
-        if (example.hasNoCache)
-          expect(new Set(page.shown('triggers').map(String)).size).toBe(page.shown('triggers').length);
-        expect(page.stderr).toBe('');
-      },
-      120_000,
-    );
+      await first.close();
+      addTrigger(sandbox, { id: 7, device_id: device });
+      await using _second = await startGateway({
+        behind: sandbox,
+        env: { ...env, PORT: new URL(first.url).port },
+      });
+      await expect.poll(rows, wait).toEqual(['7 CLOSED', '6 CLOSED', ...twoPages]);
 
-    it.each(Object.entries(clients))(
-      '%s shows what could be read and why the rest could not, with headers that pages may send',
-      async (_name, example) => {
-        await using sandbox = await startWorld();
-        const env = { ...quick, CORS_ORIGINS: origin, ...example.env };
-        await using gw = await startGateway({ behind: sandbox, env });
-        await using page = open(example, gw.url);
-        const fault = sandbox.faults.add({
-          source: 'project',
-          path: /\/soh$/,
-          times: 10,
-          status: 429,
-          headers: { 'retry-after': '7' },
-          body: '{}',
-        });
-        page.press('batteries');
-        await expect
-          .poll(() => page.shown('batteries').at(-1), wait)
-          .toEqual([expect.stringMatching(/^TEST: busy, again in [67] s$/)]);
-        fault.remove();
-        // Beside those that a browser lets pass without asking, and those that it sets itself.
-        const sent = page.requests.flatMap(({ headers }) => Object.keys(headers));
-        const preflight = await gw.fetch('/graphql', { method: 'OPTIONS', headers: { origin } });
-        const allowed = preflight.headers.get('access-control-allow-headers')?.split(', ') ?? [];
-        expect(sent.filter((name) => !allowed.includes(name))).toEqual([]);
-        expect(sent).toEqual(expect.arrayContaining([...(example.headers ?? [])]));
-        expect(page.stderr).toBe('');
-      },
-      120_000,
-    );
-  },
-);
+      const requestCount = page.requests.length;
+      page.press('refetch');
+      await expect.poll(() => page.requests.length, wait).toBe(requestCount + 1);
+      await expect.poll(rows, wait).toEqual(['7 CLOSED', '6 CLOSED']);
+      addTrigger(sandbox, { id: 8, device_id: device });
+      await expect.poll(rows, wait).toEqual(['8 CLOSED', '7 CLOSED', '6 CLOSED']);
+      for (const shown of page.shown('triggers')) expect(new Set(shown).size).toBe(shown.length);
+      // A subscription that began again where it first did would be sent what it had.
+      if (example.hasNoCache)
+        expect(new Set(page.shown('triggers').map(String)).size).toBe(page.shown('triggers').length);
+      expect(page.stderr).toBe('');
+    },
+    120_000,
+  );
+
+  it.each(Object.entries(clients))(
+    '%s shows what could be read and why the rest could not, with headers that pages may send',
+    async (_name, example) => {
+      await using sandbox = await startWorld();
+      const env = { ...quick, CORS_ORIGINS: origin, ...example.env };
+      await using gw = await startGateway({ behind: sandbox, env });
+      await using page = open(example, gw.url);
+      const fault = sandbox.faults.add({
+        source: 'project',
+        path: /\/soh$/,
+        times: 10,
+        status: 429,
+        headers: { 'retry-after': '7' },
+        body: '{}',
+      });
+      page.press('batteries');
+      await expect
+        .poll(() => page.shown('batteries').at(-1), wait)
+        .toEqual([expect.stringMatching(/^TEST: busy, again in [67] s$/)]);
+      fault.remove();
+      // Beside those that a browser lets pass without asking, and those that it sets itself.
+      const sent = page.requests.flatMap(({ headers }) => Object.keys(headers));
+      const preflight = await gw.fetch('/graphql', { method: 'OPTIONS', headers: { origin } });
+      const allowed = preflight.headers.get('access-control-allow-headers')?.split(', ') ?? [];
+      expect(sent.filter((name) => !allowed.includes(name))).toEqual([]);
+      expect(sent).toEqual(expect.arrayContaining([...(example.headers ?? [])]));
+      expect(page.stderr).toBe('');
+    },
+    120_000,
+  );
+});

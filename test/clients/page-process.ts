@@ -1,18 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 
 /** The folder of the examples: a package of its own, with its own graphql, so that they run as processes of their own. */
 export const examples = fileURLToPath(new URL('../../examples/clients/', import.meta.url));
-
-const isInstalled = existsSync(`${examples}node_modules`);
-
-/** Why tests that need the packages are left out; null where they run. REQUIRE_SERVICES=1 makes leaving out a failure. */
-export const notInstalled =
-  isInstalled || process.env.REQUIRE_SERVICES === '1'
-    ? null
-    : 'SKIPPED: `npm ci --prefix examples/clients` has not been run';
 
 /** A page of an example, used through its stdin and stdout. */
 export interface PageProcess extends AsyncDisposable {

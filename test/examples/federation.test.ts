@@ -69,7 +69,8 @@ describe.skipIf(leftOut)(`a router over two subgraphs${leftOut ? ` (${leftOut})`
     });
     const next = changes.next();
     // A feed begins with its first poll: what it finds then is not a change.
-    await expect.poll(() => gw.sandbox.seen('project', '/v1/triggers').length).toBeGreaterThan(0);
+    const polls = () => gw.sandbox.seen('project', '/v1/triggers').length;
+    await expect.poll(polls, { timeout: 30_000 }).toBeGreaterThan(0);
     gw.sandbox.world.project.triggers.push(
       aTrigger({ id: 1, device_id: deviceId(2), station: stationCode(2), status: 'open' }),
     );
