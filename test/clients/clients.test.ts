@@ -114,7 +114,8 @@ describe.skipIf(leftOut)(`The clients of examples/clients${leftOut ? `: ${leftOu
 
       const requestCount = page.requests.length;
       page.press('refetch');
-      await expect.poll(() => page.requests.length, wait).toBe(requestCount + 1);
+      // With automatic persisted queries a gateway that has started again asks for the text as well.
+      await expect.poll(() => page.requests.length, wait).toBeGreaterThan(requestCount);
       await expect.poll(rows, wait).toEqual(['7 CLOSED', '6 CLOSED']);
       addTrigger(sandbox, { id: 8, device_id: device });
       await expect.poll(rows, wait).toEqual(['8 CLOSED', '7 CLOSED', '6 CLOSED']);
