@@ -147,7 +147,7 @@ describe('configuration', () => {
     ['WORKERS', { WORKERS: '0' }],
     ['WORKERS', { WORKERS: '65' }],
     ['WORKERS', { WORKERS: 'all' }],
-    ['DASHBOARD', { DASHBOARD: 'true' }],
+    ['DASHBOARD', { DASHBOARD: 'true', PERSISTED_OPERATIONS: 'only' }],
     ['FEDERATION', { FEDERATION: 'true', PERSISTED_OPERATIONS: 'only' }],
   ])('stops at a wrong %s with one line that names it: %o', (variable, env) => {
     const { message } = refusal(env);

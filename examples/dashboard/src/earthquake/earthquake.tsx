@@ -1,0 +1,3 @@
+export function Earthquake(_: object) {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function Fleet(_: object) {
+  return null;
+}

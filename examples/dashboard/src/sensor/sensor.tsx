@@ -1,0 +1,3 @@
+export function Sensor(_: object) {
+  return null;
+}
