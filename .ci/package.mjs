@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // Packs the package, and runs it from the tarball as `npx seisgraph` would: in an empty folder, with nothing but its
 // dependencies. Fails where the tarball holds what it should not, lacks what it needs, or does not serve the sandbox.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
 const work = mkdtempSync(join(tmpdir(), 'seisgraph-package-'));
@@ -18,7 +19,14 @@ const wrong = paths.filter(
   (path) => !/^(dist\/|schema\/|package\.json$|[A-Z]+(\.md)?$)/.test(path) || /test|\.env/.test(path),
 );
 if (wrong.length > 0) throw new Error(`The package holds ${wrong.join(', ')}`);
-for (const path of ['dist/main.js', 'dist/app.d.ts', 'schema/schema.graphql', 'LICENSE', 'README.md']) {
+for (const path of [
+  'dist/main.js',
+  'dist/app.d.ts',
+  'dist/client/index.d.ts',
+  'schema/schema.graphql',
+  'LICENSE',
+  'README.md',
+]) {
   if (!paths.includes(path)) throw new Error(`The package lacks ${path}`);
 }
 
@@ -56,6 +64,17 @@ try {
     throw new Error('It does not serve the sandbox');
   const page = await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } });
   if (!(await page.text()).includes('defaultTabs')) throw new Error('It has no GraphiQL');
+  // Its client, from the tarball too; test/client/package.test.ts compiles a page with its types.
+  const program = `
+    import { NetworksDocument, request, subscribeWithResume } from 'seisgraph/client';
+    import { parseConfig } from 'seisgraph/config';
+    import.meta.resolve('seisgraph/schema.graphql');
+    const { data } = await request(NetworksDocument, {}, { url: '${url}/graphql' });
+    if (data.networks.length === 0 || typeof subscribeWithResume !== 'function') throw new Error('The client does not work');
+    parseConfig({});
+  `;
+  writeFileSync(join(work, 'program.mjs'), program);
+  await promisify(execFile)(process.execPath, ['program.mjs'], { cwd: work });
   gateway.kill('SIGTERM');
   const ended = await Promise.race([exit, sleep(15_000, 'nothing')]);
   if (ended !== 0) throw new Error(`SIGTERM ended it with ${ended}`);

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import './heap.js';
 import type { Gateway } from './app.js';
-import { type Config, misspeltSettings, parseConfig, unusedSettings } from './config/config.js';
-import { ConfigError } from './config/environment.js';
+import { type Config, ConfigError, misspeltSettings, parseConfig, unusedSettings } from './config/config.js';
 import { secretsOf } from './config/secrets.js';
 import { renderHelp } from './config/settings-text.js';
 import { endInOrder } from './ending.js';

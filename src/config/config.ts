@@ -4,6 +4,8 @@ import { type Misspelt, misspelt } from './misspelt.js';
 import type { SettingName, Settings } from './settings.js';
 import { isLoopback, settingsWithoutEffect, type WithoutEffect } from './without-effect.js';
 
+export { ConfigError };
+
 export interface Config {
   readonly host: string;
   readonly port: number;

@@ -1,5 +1,5 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { type Answer, request, subscribeWithResume } from './client.js';
+import { type Answer, request, subscribeWithResume } from '../../../../src/client/index.js';
 
 /** Where the graph is, and who asks. */
 export interface Session {
@@ -33,6 +33,6 @@ export function openSession({ authorization, catalogueKey }: Credentials): Sessi
   return {
     ask: (document, variables, signal) => request(document, variables, { url, headers, signal }),
     follow: (document, cursor, signal) =>
-      subscribeWithResume(document, { url, cursor, connectionParams, signal }),
+      subscribeWithResume(document, { url, cursor, transport: 'ws', connectionParams, signal }),
   };
 }

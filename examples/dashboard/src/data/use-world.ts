@@ -1,6 +1,7 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { createContext, useContext, useEffect, useState, useSyncExternalStore } from 'react';
-import type { GraphError } from './client.js';
+import type { GraphError } from '../../../../src/client/index.js';
+
 import type { Session } from './session.js';
 import type { World, WorldState } from './world.js';
 

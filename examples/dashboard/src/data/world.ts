@@ -1,3 +1,4 @@
+import { type Answer, GraphError } from '../../../../src/client/index.js';
 import {
   EventChangesDocument,
   type EventOfListFragment,
@@ -14,7 +15,7 @@ import {
   TriggersDocument,
   type UnavailableFragment,
 } from '../operations/operations.js';
-import { type Answer, GraphError, pause } from './client.js';
+import { pause } from './pause.js';
 import type { Session } from './session.js';
 
 export type SensorItem = SensorOfListFragment;

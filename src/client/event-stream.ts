@@ -1,0 +1,63 @@
+import type { FormattedExecutionResult } from 'graphql';
+import { networkError } from './errors.js';
+import { type Headers, type OperationText, post, resultIn } from './post.js';
+
+/** Opens a subscription: one result after another until the connection ends. Throws `GraphError`. */
+export type Open = (operation: OperationText, signal: AbortSignal) => AsyncIterable<FormattedExecutionResult>;
+
+// The gateway writes a comment every 12 s: a connection that is silent for longer than two has been lost.
+const longestSilenceMs = 30_000;
+
+/** Subscribes over server-sent events. What is not taken is not read: a slow consumer holds up the gateway, not the memory. */
+export function overEventStream(url: string, headers: Headers): Open {
+  return async function* open(operation, signal) {
+    const silence = new AbortController();
+    const accept = 'text/event-stream';
+    const either = AbortSignal.any([signal, silence.signal]);
+    const response = await post(operation, { url, headers, accept, signal: either });
+    if (!response.body || !response.headers.get('content-type')?.startsWith(accept)) {
+      yield await resultIn(response);
+      return;
+    }
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const parser = new EventParser();
+    try {
+      for (;;) {
+        const timer = setTimeout(() => silence.abort(), longestSilenceMs);
+        const step = await reader.read().finally(() => clearTimeout(timer));
+        if (step.done) return;
+        for (const { name, data } of parser.take(step.value)) {
+          if (name === 'complete') return;
+          if (name === 'next') yield JSON.parse(data);
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      throw networkError('The event stream broke off', error);
+    } finally {
+      silence.abort();
+    }
+  };
+}
+
+interface ServerSentEvent {
+  readonly name: string;
+  readonly data: string;
+}
+
+/** Takes the text of an event stream in pieces of any size. The gateway ends its lines with a line feed. */
+class EventParser {
+  #text = '';
+
+  take(piece: string): readonly ServerSentEvent[] {
+    const blocks = (this.#text + piece).split('\n\n');
+    this.#text = blocks.pop() ?? '';
+    return blocks.map((block) => {
+      const fieldsOf = (name: string) =>
+        block
+          .split('\n')
+          .flatMap((line) => (line.startsWith(`${name}:`) ? [line.slice(name.length + 1)] : []));
+      return { name: fieldsOf('event').join('').trim(), data: fieldsOf('data').join('\n') };
+    });
+  }
+}

@@ -1,0 +1,7 @@
+// The entry `seisgraph/client` of the package: what pages and scripts may use. It imports nothing of the gateway.
+export type { Answer } from './answer.js';
+export { GraphError } from './errors.js';
+export * from './operations.js';
+export { type RequestOptions, request } from './request.js';
+export type { DateTime, Json, Samples } from './scalars.js';
+export { type CursorStore, type ResumeOptions, subscribeWithResume } from './subscribe-with-resume.js';

@@ -1,0 +1,56 @@
+import type { FormattedExecutionResult } from 'graphql';
+import { GraphError, networkError } from './errors.js';
+
+/** An operation as it is sent. */
+export interface OperationText {
+  readonly query: string;
+  readonly variables: object;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Post {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly accept: string;
+  readonly signal: AbortSignal | null;
+}
+
+/** Sends an operation; throws `GraphError` where no response comes, and the signal's reason where it aborts. */
+export async function post(
+  operation: OperationText,
+  { url, headers, accept, signal }: Post,
+): Promise<Response> {
+  try {
+    return await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', accept },
+      body: JSON.stringify(operation),
+      signal,
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw networkError(`There is no connection to ${url}`, error);
+  }
+}
+
+/** The result in a response of JSON, whatever its status; throws `GraphError` where there is none. */
+export async function resultIn(response: Response): Promise<FormattedExecutionResult> {
+  const text = await response.text().catch((error) => {
+    throw networkError('The response broke off', error);
+  });
+  const result = parsed(text);
+  if (typeof result === 'object' && result !== null && ('data' in result || 'errors' in result))
+    return result as FormattedExecutionResult;
+  // A proxy answers by itself while the gateway behind it is away.
+  if (response.status >= 500) throw networkError(`The response has status ${response.status}`);
+  throw new GraphError({ message: `${response.url} is no gateway: status ${response.status}` });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

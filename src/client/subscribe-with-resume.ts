@@ -1,0 +1,87 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { acrossTabs, canShare } from './across-tabs.js';
+import { type Answer, answerOf } from './answer.js';
+import { overEventStream } from './event-stream.js';
+import type { Headers } from './post.js';
+import { resumable } from './resumable.js';
+import { resumed } from './resumed.js';
+import { overSocket } from './socket.js';
+
+/** Holds the cursor of the last change that was taken, beyond the page or the process. */
+export interface CursorStore {
+  get(): string | null | undefined | Promise<string | null | undefined>;
+  set(cursor: string): unknown;
+}
+
+export interface ResumeOptions<Variables> {
+  /** Of the graph, with its path `/graphql`; relative to the page in a browser. */
+  readonly url: string;
+  /** All but the cursor. */
+  readonly variables?: Omit<Variables, 'after'>;
+  /** Begins behind this change, such as `changesCursor` of a list, whatever the store holds. */
+  readonly cursor?: string | null;
+  /** Where to go on after a reload or a crash; memory alone when left out. */
+  readonly store?: CursorStore;
+  /** Server-sent events are shared by the tabs of an origin, a WebSocket by the subscriptions of a page. */
+  readonly transport: 'ws' | 'sse';
+  /** Of each request, with server-sent events. */
+  readonly headers?: Headers;
+  /** Payload of `connection_init`, with a WebSocket: `authorization`, `catalogueKey`. */
+  readonly connectionParams?: Readonly<Record<string, unknown>>;
+  /** The class `WebSocket` of the package `ws`, on a Node before 22. */
+  readonly webSocketImpl?: unknown;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The changes of a feed, each once, through lost connections and restarts of the gateway. A change counts as taken when the
+ * next one is asked for, and its cursor goes to the store then: a change in whose midst a page crashed, or left the loop,
+ * comes again. Throws `GraphError` where another attempt would fail as well, and at once where the document cannot be resumed.
+ */
+export function subscribeWithResume<Data, Variables extends object>(
+  document: TypedDocumentNode<Data, Variables>,
+  options: ResumeOptions<Variables>,
+): AsyncIterableIterator<Answer<Data>> {
+  const { url, variables = {}, store, transport, headers = {}, connectionParams = {} } = options;
+  const subscription = resumable(document, variables);
+  const connect =
+    transport === 'sse'
+      ? overEventStream(url, headers)
+      : overSocket({ url, connectionParams, webSocketImpl: options.webSocketImpl });
+  const leaving = new AbortController();
+  const signal = AbortSignal.any([leaving.signal, ...(options.signal ? [options.signal] : [])]);
+  const open = (from: string | null, until: AbortSignal) => resumed(subscription, connect, from, until);
+
+  async function* answers(): AsyncGenerator<Answer<Data>> {
+    const from = options.cursor ?? (await store?.get()) ?? null;
+    const changes =
+      transport === 'sse' && canShare()
+        ? acrossTabs(await nameOf([url, subscription.behind(null), headers]), from, signal, open)
+        : open(from, signal);
+    for await (const { cursor, result } of changes) {
+      if (signal.aborted) return;
+      yield answerOf<Data>(result);
+      await store?.set(cursor);
+    }
+  }
+
+  const iterator = answers();
+  return {
+    next: () => iterator.next(),
+    // The generator alone would wait for the next change, which may take hours.
+    return() {
+      leaving.abort();
+      return iterator.return(undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** Tabs that ask for the same, with the same credentials; a hash, since the names of locks can be listed. */
+async function nameOf(parts: readonly unknown[]): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(parts)));
+  return `seisgraph ${Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Chain } from '../../src/client/chain.js';
+import type { Change } from '../../src/client/resumed.js';
+
+const change = (place: number): Change => ({ after: String(place - 1), cursor: String(place), result: {} });
+
+it('changes of several sources are taken once each and in order, whatever comes late, twice or out of order', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 20 }),
+      fc.array(fc.nat({ max: 19 })),
+      fc.array(fc.nat({ max: 100 })),
+      (count, repeated, places) => {
+        // Each change at least once, some again, shuffled.
+        const from = Array.from({ length: count }, (_, index) => index + 1);
+        const told = [...from, ...repeated.map((index) => (index % count) + 1)];
+        for (const [index, place] of places.entries()) {
+          const [moved = 1] = told.splice(place % told.length, 1);
+          told.splice(index % (told.length + 1), 0, moved);
+        }
+        const chain = new Chain('0');
+        const taken = told.flatMap((place) => chain.take(change(place)));
+        expect(taken.map(({ cursor }) => Number(cursor))).toEqual(from);
+        expect(chain.at).toBe(String(count));
+      },
+    ),
+  );
+});
+
+it('a change whose predecessor is missing waits for it', () => {
+  const chain = new Chain('0');
+  expect(chain.take(change(2))).toEqual([]);
+  expect(chain.at).toBe('0');
+  expect(chain.take(change(1))).toEqual([change(1), change(2)]);
+});
+
+it('without a cursor the place of the others is where it begins', () => {
+  const chain = new Chain(null);
+  chain.begin('4');
+  chain.begin('9');
+  expect(chain.take(change(5))).toEqual([change(5)]);
+});

@@ -1,0 +1,101 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { LiveTriggersDocument, subscribeWithResume } from '../../src/client/index.js';
+import { cleanUpAfterTests } from '../support/clean-up.js';
+
+afterEach(() => void vi.useRealTimers());
+
+/** A server that answers each request in turn by the next of the answers, and keeps what it was asked. */
+async function startServer(answers: readonly ((response: ServerResponse) => void)[]) {
+  const asked: { after: string | null }[] = [];
+  const server = createServer(async (request, response) => {
+    asked.push(JSON.parse(await text(request)).variables);
+    answers[asked.length - 1]?.(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = async () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  cleanUpAfterTests(close);
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  return { url, asked, [Symbol.asyncDispose]: close };
+}
+
+const eventOf = (cursor: string, text = 'é') =>
+  `event: next\ndata: ${JSON.stringify({ data: { triggerChanges: { cursor, text } } })}\n\n`;
+const streaming = (...pieces: (string | Buffer)[]) => {
+  return (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    for (const piece of pieces) response.write(piece);
+  };
+};
+const follow = (url: string) => subscribeWithResume(LiveTriggersDocument, { url, transport: 'sse' });
+const cursorOf = async (changes: ReturnType<typeof follow>) =>
+  (await changes.next()).value?.data.triggerChanges.cursor;
+
+describe('an event stream', () => {
+  it('is read in whatever pieces it arrives', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: 200 }), { maxLength: 6 }), async (cuts) => {
+        const bytes = Buffer.from(`:\n\n${eventOf('1', 'größe')}:\n\n${eventOf('2')}`);
+        const ends = [...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b), bytes.length];
+        const pieces = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+        await using server = await startServer([streaming(...pieces)]);
+        const changes = follow(server.url);
+        expect([await cursorOf(changes), await cursorOf(changes)]).toEqual(['1', '2']);
+        await changes.return?.();
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('that is silent for longer than the gateway ever is counts as lost', async () => {
+    await using server = await startServer([streaming(eventOf('1')), streaming(eventOf('2'))]);
+    const changes = follow(server.url);
+    expect(await cursorOf(changes)).toBe('1');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const second = cursorOf(changes);
+    while (server.asked.length < 2) {
+      await vi.advanceTimersByTimeAsync(10_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await second).toBe('2');
+    expect(server.asked.map(({ after }) => after)).toEqual([null, '1']);
+    await changes.return?.();
+  });
+
+  it('is opened again after the refusal of a proxy, and after what another attempt would meet it throws', async () => {
+    await using server = await startServer([
+      (response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
+      streaming(eventOf('1')),
+    ]);
+    const changes = follow(server.url);
+    expect(await cursorOf(changes)).toBe('1');
+    await changes.return?.();
+    await using elsewhere = await startServer([
+      (response) => response.writeHead(404).end('<h1>Nothing</h1>'),
+    ]);
+    await expect(follow(elsewhere.url).next()).rejects.toMatchObject({ code: 'BAD_RESPONSE' });
+  });
+
+  it('has changes of which a part could not be read, with the error of each such part', async () => {
+    const error = {
+      message: 'Too slow',
+      path: ['triggerChanges', 'trigger', 'sensor'],
+      extensions: { code: 'UPSTREAM_TIMEOUT' },
+    };
+    const data = { triggerChanges: { cursor: '1', trigger: { sensor: null } } };
+    await using server = await startServer([
+      streaming(`event: next\ndata: ${JSON.stringify({ data, errors: [error] })}\n\n`),
+    ]);
+    const changes = follow(server.url);
+    const { value } = await changes.next();
+    expect(value?.errors).toMatchObject([{ code: 'UPSTREAM_TIMEOUT', path: error.path }]);
+    expect(value?.data).toEqual(data);
+    await changes.return?.();
+  });
+});
