@@ -26,7 +26,7 @@ export function WorldMap() {
   const [found, setFound] = useState<Mark | null>(null);
   const [isDark, setDark] = useState(() => darkTheme().matches);
   const places = useMemo(() => [...sensors.values()].flatMap(({ location }) => location ?? []), [sensors]);
-  const { size, view, zoom, fit, handlers } = useMapView(frame, places);
+  const { size, view, zoom, showAll, handlers } = useMapView(frame, places);
   const projection = useMemo(() => projectionOf(view, size), [view, size]);
   const lit = useMemo(() => litSensors(triggers, now), [triggers, now]);
   const litIds = [...lit.keys()].sort().join();
@@ -116,7 +116,7 @@ export function WorldMap() {
         <button type="button" onClick={() => zoom(1 / 1.6)} aria-label={texts.zoomOut} title={texts.zoomOut}>
           −
         </button>
-        <button type="button" onClick={fit} aria-label={texts.fit} title={texts.fit}>
+        <button type="button" onClick={showAll} aria-label={texts.fit} title={texts.fit}>
           ⤢
         </button>
       </div>

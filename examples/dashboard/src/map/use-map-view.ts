@@ -5,7 +5,7 @@ export interface MapView {
   readonly size: Size;
   readonly view: View;
   zoom(factor: number): void;
-  fit(): void;
+  showAll(): void;
   readonly handlers: {
     onPointerDown(event: PointerEvent<HTMLElement>): void;
     onPointerMove(event: PointerEvent<HTMLElement>): void;
@@ -49,7 +49,7 @@ export function useMapView(frame: RefObject<HTMLElement | null>, places: readonl
   }, [frame]);
 
   const zoom = (factor: number) => setChosen(zoomed(view, factor, size));
-  const fit = () => setChosen(null);
+  const showAll = () => setChosen(null);
 
   function onPointerMove(event: PointerEvent<HTMLElement>): void {
     const before = pointers.current.get(event.pointerId);
@@ -76,7 +76,7 @@ export function useMapView(frame: RefObject<HTMLElement | null>, places: readonl
     size,
     view,
     zoom,
-    fit,
+    showAll,
     handlers: {
       onPointerDown(event) {
         pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
@@ -96,7 +96,7 @@ export function useMapView(frame: RefObject<HTMLElement | null>, places: readonl
         if (direction) setChosen(moved(view, ...direction));
         else if (event.key === '+' || event.key === '=') zoom(1.5);
         else if (event.key === '-') zoom(1 / 1.5);
-        else if (event.key === '0') fit();
+        else if (event.key === '0') showAll();
         else return;
         event.preventDefault();
       },

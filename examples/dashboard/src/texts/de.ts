@@ -120,7 +120,7 @@ export const de: Texts = {
   itsTriggers: 'Ihre Auslösungen',
   waveform: 'Seismogramm',
   channel: 'Kanal',
-  ofTrigger: (time) => `der Auslösung um ${time}`,
+  ofTrigger: 'der Auslösung um',
   noWaveform: 'Der Katalog hat kein Seismogramm dieser Station.',
   miniseed: 'Als miniSEED laden',
   position: 'Position',

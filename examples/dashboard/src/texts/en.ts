@@ -121,7 +121,7 @@ export const en = {
   itsTriggers: 'Its triggers',
   waveform: 'Waveform',
   channel: 'Channel',
-  ofTrigger: (time: string) => `of the trigger at ${time}`,
+  ofTrigger: 'of the trigger at',
   noWaveform: 'The catalogue has no waveform of this station.',
   miniseed: 'Download as miniSEED',
   position: 'Position',

@@ -4,6 +4,8 @@ import { LanguageContext } from './texts.js';
 export interface Format {
   /** Time of day in UTC, with the date where it is not today. */
   utc(time: string): string;
+  /** Date and time in UTC to the hundredth of a second, for values that are compared. */
+  precise(time: string): string;
   local(time: string): string;
   number(value: number | null | undefined, digits?: number, unit?: string): string;
   /** A length of time in its largest unit, such as `3 min`. */
@@ -43,11 +45,12 @@ function formatIn(language: string): Format {
   };
   return {
     utc: (time) => clock(time, 'UTC'),
+    precise: (time) => new Date(time).toISOString().replace('T', ' ').slice(0, 22),
     local: (time) => clock(time, undefined),
     number,
     place: (latitude, longitude, digits = 2) =>
-      `${number(Math.abs(latitude), digits, '°')}${latitude < 0 ? 'S' : 'N'}, ` +
-      `${number(Math.abs(longitude), digits, '°')}${longitude < 0 ? 'W' : eastOf[language]}`,
+      `${number(Math.abs(latitude), digits)}° ${latitude < 0 ? 'S' : 'N'}, ` +
+      `${number(Math.abs(longitude), digits)}° ${longitude < 0 ? 'W' : eastOf[language]}`,
     span,
     ageOf: (time, nowMs) => (time === null ? '–' : span(nowMs - Date.parse(time))),
   };
