@@ -155,6 +155,15 @@ describe('configuration', () => {
     expect(message).not.toContain('\n');
   });
 
+  it('serves the dashboard with the sandbox, and otherwise where it is wanted', () => {
+    const served = (env: Record<string, string>) => parseConfig(env).dashboard;
+    expect(served({})).toBe(true);
+    expect(served({ DASHBOARD: 'false' })).toBe(false);
+    expect(served({ PERSISTED_OPERATIONS: 'only' })).toBe(false);
+    expect(served(project)).toBe(false);
+    expect(served({ ...project, DASHBOARD: 'true' })).toBe(true);
+  });
+
   it('never repeats a secret in a refusal', () => {
     const refusals = [
       refusal({ ...project, PROJECT_API_KEY: 'hunter2' }),

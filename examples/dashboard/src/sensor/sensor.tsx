@@ -61,7 +61,7 @@ function Facts({ sensor }: { readonly sensor: NonNullable<SensorPageQuery['senso
     [texts.signal, format.number(signal?.value, 0, signal?.unit === 'DBM' ? 'dBm' : '%')],
   ];
   return (
-    <section className="section" aria-label={texts.status}>
+    <section className="section" aria-label={texts.station}>
       <dl className="facts">
         {facts.map(([name, value]) => (
           <div key={name}>

@@ -21,7 +21,7 @@ export function StatusBar() {
   const isStale = ageMs !== null && ageMs > staleMs;
   const late = latestFeedS(gateway);
   return (
-    <section className="status" aria-label={texts.status}>
+    <section className="status" aria-label={texts.stateOfPage}>
       <span className={`connection ${connection}`} role="status">
         <i aria-hidden="true" /> {words}
       </span>

@@ -9,6 +9,7 @@ export const de: Texts = {
   graph: 'Graph abfragen',
   language: 'English',
   languageCode: 'en',
+  stateOfPage: 'Verbindung und Budget',
   connecting: 'Verbindet …',
   liveNow: 'Live',
   reconnecting: 'Verbindung verloren – verbindet neu',

@@ -8,6 +8,7 @@ export const en = {
   graph: 'Query the graph',
   language: 'Deutsch',
   languageCode: 'de',
+  stateOfPage: 'Connection and budget',
   connecting: 'Connecting …',
   liveNow: 'Live',
   reconnecting: 'Connection lost – reconnecting',

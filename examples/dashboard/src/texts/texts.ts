@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react';
 import { de } from './de.js';
 import { en, type Texts } from './en.js';
 
-export const languages: Readonly<Record<string, Texts>> = { en, de };
+const languages: Readonly<Record<string, Texts>> = { en, de };
 
 /** The browser's language where there are texts in it, else English. */
 export const languageOfBrowser = (): string =>
