@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aHealthReport, anEvent, aSensor, aTrigger } from '../../src/sandbox/builders.js';
@@ -205,7 +204,6 @@ describe.skipIf(noBrowser)(`the dashboard in a browser${noBrowser ? ` (${noBrows
 
   it('has no fault that axe finds, in either language and theme, nor anything wider than a telephone', async () => {
     await using gw = await start(livelyWorld());
-    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
     const { page } = await visit(gw.url);
     await page.getByText('1 of 1 stations online').waitFor(patience);
     const views = ['#/', '#/stations', `#/sensors/${await idOfSensor(gw)}`];
@@ -213,7 +211,7 @@ describe.skipIf(noBrowser)(`the dashboard in a browser${noBrowser ? ` (${noBrows
       await page.emulateMedia({ colorScheme: i % 2 === 0 ? 'dark' : 'light' });
       await page.evaluate(`location.hash = ${JSON.stringify(view)}`);
       await page.locator('main h1').waitFor(patience);
-      await page.evaluate(axe);
+      await page.evaluate(axe.source);
       const found = (await page.evaluate(
         'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).join()))',
       )) as string[];

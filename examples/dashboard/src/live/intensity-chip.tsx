@@ -12,7 +12,7 @@ export function IntensityChip({
   return (
     <span
       className="chip"
-      style={{ background: intensity.color, color: '#10151a' }}
+      style={{ background: intensity.color, color: intensity.mmi < 8.5 ? '#10151a' : '#ffffff' }}
       title={`${texts.intensity} ${intensity.roman}`}
     >
       {intensity.roman}

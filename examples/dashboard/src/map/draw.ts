@@ -1,11 +1,12 @@
 import type { GeoProjection } from 'd3-geo';
 import { geoCircle, geoGraticule, geoPath } from 'd3-geo';
-import type { Feature } from 'geojson';
 import type { EventItem, SensorItem } from '../data/world.js';
+import type { Land } from './land.js';
 import type { Palette } from './palette.js';
 import type { Size } from './view.js';
 import type { Front } from './waves.js';
 
+const earthRadiusKm = 6_371;
 const kmPerDegree = 111.195;
 /** Location masking displaces a position by 1000 m at most (docs/behaviour.md 6.4). */
 const uncertaintyKm = 1;
@@ -26,7 +27,7 @@ export interface Mark {
   readonly event?: EventItem;
 }
 
-export function drawEarth(canvas: Canvas, land: Feature | null): void {
+export function drawEarth(canvas: Canvas, land: Land | null): void {
   const { context, size, projection, palette } = canvas;
   context.fillStyle = palette.water;
   context.fillRect(0, 0, size.width, size.height);
@@ -46,9 +47,11 @@ export function drawEarth(canvas: Canvas, land: Feature | null): void {
   context.stroke();
   if (!land) return;
   context.beginPath();
-  path(land);
+  path(land.area);
   context.fillStyle = palette.land;
   context.fill();
+  context.beginPath();
+  path(land.coast);
   context.strokeStyle = palette.coast;
   context.stroke();
 }
@@ -59,9 +62,8 @@ export function drawSensors(
   sensors: Iterable<SensorItem>,
   lit: ReadonlySet<string>,
 ): readonly Mark[] {
-  const { context, size, projection, palette } = canvas;
+  const { size, projection } = canvas;
   const marks: Mark[] = [];
-  const pixelsPerKm = projection.scale() / 6_371;
   for (const sensor of sensors) {
     const { location } = sensor;
     const point = location && projection([location.longitude, location.latitude]);
@@ -69,32 +71,43 @@ export function drawSensors(
     const [x, y] = point;
     if (x < -20 || y < -20 || x > size.width + 20 || y > size.height + 20) continue;
     marks.push({ x, y, radius: 9, sensor });
-    if (location.masked) {
-      // Mercator stretches by the latitude.
-      const stretch = 1 / Math.cos((location.latitude * Math.PI) / 180);
-      drawUncertainty(canvas, x, y, Math.max(9, uncertaintyKm * pixelsPerKm * stretch));
-    }
-    if (lit.has(sensor.id)) continue;
-    triangle(context, x, y, location.masked ? 4 : 5.5);
-    if (sensor.status === 'ONLINE') {
-      context.fillStyle = palette.online;
-      context.fill();
-      context.strokeStyle = palette.land;
-    } else {
-      context.fillStyle = palette.land;
-      context.fill();
-      context.strokeStyle = sensor.status === 'OFFLINE' ? palette.offline : palette.coast;
-    }
-    context.lineWidth = sensor.status === 'ONLINE' ? 1 : 1.75;
-    context.stroke();
+  }
+  drawUncertainty(canvas, marks);
+  for (const status of ['UNKNOWN', 'ONLINE', 'OFFLINE'] as const) {
+    const shown = marks.filter(({ sensor }) => sensor?.status === status && !lit.has(sensor.id));
+    drawStations(canvas, shown, status);
   }
   if (marks.length <= 60 && projection.scale() > 2_500) drawNames(canvas, marks);
   return marks;
 }
 
-function drawUncertainty({ context, palette }: Canvas, x: number, y: number, radius: number): void {
+/** All of one status as one path: 10,000 paths of their own would take several frames. */
+function drawStations(
+  { context, palette }: Canvas,
+  marks: readonly Mark[],
+  status: SensorItem['status'],
+): void {
   context.beginPath();
-  context.arc(x, y, radius, 0, 2 * Math.PI);
+  for (const { x, y } of marks) triangle(context, x, y, 5.5);
+  context.fillStyle = status === 'ONLINE' ? palette.online : palette.land;
+  context.fill();
+  context.lineWidth = status === 'ONLINE' ? 1 : 1.75;
+  context.strokeStyle = { ONLINE: palette.land, OFFLINE: palette.offline, UNKNOWN: palette.coast }[status];
+  context.stroke();
+}
+
+/** Circles in which masked stations lie. From afar they have a least size, so that they are never taken for points. */
+function drawUncertainty({ context, projection, palette }: Canvas, marks: readonly Mark[]): void {
+  const pixelsPerKm = projection.scale() / earthRadiusKm;
+  context.beginPath();
+  for (const { x, y, sensor } of marks) {
+    if (!sensor?.location?.masked) continue;
+    // Mercator stretches by the latitude.
+    const stretch = 1 / Math.cos((sensor.location.latitude * Math.PI) / 180);
+    const radius = Math.max(9, uncertaintyKm * pixelsPerKm * stretch);
+    context.moveTo(x + radius, y);
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+  }
   context.globalAlpha = 0.12;
   context.fillStyle = palette.online;
   context.fill();
@@ -118,8 +131,8 @@ function drawNames({ context, palette }: Canvas, marks: readonly Mark[]): void {
     // A name over another is no name.
     if (!sensor || taken.some((other) => Math.abs(other.x - x) < 44 && Math.abs(other.y - y) < 13)) continue;
     taken.push({ x, y });
-    context.strokeText(sensor.stationCode, x + 9, y);
-    context.fillText(sensor.stationCode, x + 9, y);
+    context.strokeText(sensor.stationCode, x + 12, y);
+    context.fillText(sensor.stationCode, x + 12, y);
   }
 }
 
@@ -146,6 +159,7 @@ export function drawLit(
     context.lineWidth = 2;
     context.strokeStyle = palette.lit;
     context.stroke();
+    context.beginPath();
     triangle(context, x, y, 5);
     // The colours of intensity are light up to VII, in both themes.
     context.fillStyle = '#10151a';
@@ -219,7 +233,6 @@ export function drawFronts(canvas: Canvas, fronts: readonly Front[]): void {
 
 /** The field's symbol of a station. */
 function triangle(context: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
-  context.beginPath();
   context.moveTo(x, y - radius);
   context.lineTo(x + radius * 0.95, y + radius * 0.75);
   context.lineTo(x - radius * 0.95, y + radius * 0.75);

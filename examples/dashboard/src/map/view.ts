@@ -48,7 +48,7 @@ export function viewOf(places: readonly Place[], { width, height }: Size): View 
   const ys = places.map(({ latitude }) => mercatorY(latitude));
   const [south, north] = [extreme(ys, Math.min), extreme(ys, Math.max)];
   // A single place, or a small array, is shown with its surroundings.
-  const least = 0.02;
+  const least = 0.004;
   const across = Math.max(least, (spanDeg * Math.PI) / 180);
   const scale = Math.min(width / (across * 1.25), height / (Math.max(least, north - south) * 1.25));
   return bounded({
