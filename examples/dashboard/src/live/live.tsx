@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useWorld } from '../data/use-world.js';
 import { WorldMap } from '../map/map.js';
+import { Boundary } from '../shell/boundary.js';
 import { Problem } from '../shell/problem.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
@@ -27,7 +28,9 @@ export function Live() {
         </div>
         {problems.sensors && <Problem text={problems.sensors} />}
         {isMasked && <p className="note">{texts.maskedNote}</p>}
-        <WorldMap />
+        <Boundary>
+          <WorldMap />
+        </Boundary>
       </section>
       <div className="live-lists">
         <EarthquakeList />

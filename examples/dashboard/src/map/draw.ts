@@ -1,5 +1,5 @@
 import type { GeoProjection } from 'd3-geo';
-import { geoCircle, geoGraticule, geoPath } from 'd3-geo';
+import { geoCircle, geoDistance, geoGraticule, geoPath } from 'd3-geo';
 import type { EventItem, SensorItem } from '../data/world.js';
 import type { Land } from './land.js';
 import type { Palette } from './palette.js';
@@ -27,33 +27,53 @@ export interface Mark {
   readonly event?: EventItem;
 }
 
-export function drawEarth(canvas: Canvas, land: Land | null): void {
+export function drawEarth(canvas: Canvas, land: readonly Land[]): void {
   const { context, size, projection, palette } = canvas;
   context.fillStyle = palette.water;
   context.fillRect(0, 0, size.width, size.height);
   const path = geoPath(projection, context);
-  const degrees = projection.scale() > 4_000 ? 1 : projection.scale() > 900 ? 5 : 15;
+  const { centre, reachRad } = reachOf(canvas);
   context.strokeStyle = palette.graticule;
   context.lineWidth = 1;
   context.beginPath();
-  path(
-    geoGraticule()
-      .step([degrees, degrees])
-      .extentMinor([
-        [-180, -80.01],
-        [180, 80.01],
-      ])(),
-  );
+  path(graticuleAround(centre, reachRad));
   context.stroke();
-  if (!land) return;
+  const inView = land.filter((one) => geoDistance([...one.centre], centre) < one.radiusRad + reachRad);
   context.beginPath();
-  path(land.area);
+  for (const { area } of inView) path(area);
   context.fillStyle = palette.land;
   context.fill();
   context.beginPath();
-  path(land.coast);
+  for (const { coast } of inView) path(coast);
   context.strokeStyle = palette.coast;
   context.stroke();
+}
+
+/** A circle that the view lies in. */
+function reachOf({ projection, size }: Canvas): { centre: [number, number]; reachRad: number } {
+  const at = (x: number, y: number): [number, number] => projection.invert?.([x, y]) ?? [0, 0];
+  const centre = at(size.width / 2, size.height / 2);
+  // Of a wide view a corner can lie on the far side of the Earth, and says nothing.
+  if (size.width / projection.scale() > 1) return { centre, reachRad: Math.PI };
+  const corners = [at(0, 0), at(size.width, 0), at(0, size.height), at(size.width, size.height)];
+  return { centre, reachRad: Math.max(...corners.map((corner) => geoDistance(centre, corner))) };
+}
+
+/** Meridians and parallels at whole steps, in the view alone: those of the whole Earth take several frames. */
+function graticuleAround([longitude, latitude]: readonly [number, number], reachRad: number) {
+  const reach = (reachRad * 180) / Math.PI;
+  const step = [0.1, 0.5, 1, 5, 15].find((degrees) => degrees * 8 > reach) ?? 15;
+  const across = Math.min(180, reach / Math.cos((Math.min(80, Math.abs(latitude)) * Math.PI) / 180));
+  const down = (value: number) => Math.floor(value / step) * step;
+  const up = (value: number) => Math.ceil(value / step) * step;
+  const [south, north] = [Math.max(-80, down(latitude - reach)), Math.min(80, up(latitude + reach))];
+  return geoGraticule()
+    .step([step, step])
+    .stepMajor([360, 360])
+    .extent([
+      [down(longitude - across), south],
+      [up(longitude + across), north + step / 100],
+    ])();
 }
 
 /** @param lit ids of the sensors that are drawn later, by `drawLit` */

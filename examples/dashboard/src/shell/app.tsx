@@ -7,6 +7,7 @@ import { Fleet } from '../fleet/fleet.js';
 import { Live } from '../live/live.js';
 import { Sensor } from '../sensor/sensor.js';
 import { LanguageContext, languageOfBrowser, useTexts } from '../texts/texts.js';
+import { Boundary } from './boundary.js';
 import { CredentialForm } from './credential-form.js';
 import { hrefOf, type Route, useRoute } from './route.js';
 import { StatusBar } from './status-bar.js';
@@ -87,7 +88,13 @@ function Shell({ world, onLanguage, onCredentials }: ShellProps) {
         <StatusBar />
       </header>
       <main id="content" ref={main} tabIndex={-1} className={`view-${route.page}`}>
-        {isRefused ? <CredentialForm onSend={onCredentials} /> : <View route={route} />}
+        {isRefused ? (
+          <CredentialForm onSend={onCredentials} />
+        ) : (
+          <Boundary key={shown}>
+            <View route={route} />
+          </Boundary>
+        )}
       </main>
     </>
   );

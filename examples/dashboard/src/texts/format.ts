@@ -16,27 +16,46 @@ export interface Format {
 }
 
 export function useFormat(): Format {
-  return formats[useContext(LanguageContext)] ?? formatIn('en');
+  return formats[useContext(LanguageContext)] ?? english;
 }
+
+interface Zone {
+  readonly day: Intl.DateTimeFormat;
+  readonly hours: Intl.DateTimeFormat;
+}
+
+/** Kept, since making a formatter takes longer than all that it formats. Dates are written as in ISO 8601, in any language. */
+function zone(options: Intl.DateTimeFormatOptions): Zone {
+  const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+  return {
+    day: new Intl.DateTimeFormat('sv', options),
+    hours: new Intl.DateTimeFormat('en-GB', { ...parts, ...options }),
+  };
+}
+
+const utcZone = zone({ timeZone: 'UTC' });
+const localZone = zone({});
 
 const eastOf: Readonly<Record<string, string>> = { en: 'E', de: 'O' };
 
-const formats: Readonly<Record<string, Format>> = { en: formatIn('en'), de: formatIn('de') };
-
 function formatIn(language: string): Format {
-  // Names of months and the order of a date differ between countries, which the texts do not know.
-  const clock = (time: string, timeZone: string | undefined) => {
+  const clock = (time: string, { day, hours }: Zone) => {
     const date = new Date(time);
-    const options = { hourCycle: 'h23', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-    const zone = timeZone === undefined ? {} : { timeZone };
-    const day = (moment: Date) => moment.toLocaleDateString('sv', zone);
-    const text = date.toLocaleTimeString('en-GB', { ...options, ...zone });
-    return day(date) === day(new Date()) ? text : `${day(date)} ${text}`;
+    const today = day.format(new Date());
+    return day.format(date) === today ? hours.format(date) : `${day.format(date)} ${hours.format(date)}`;
+  };
+  const kept = new Map<number, Intl.NumberFormat>();
+  const numberWith = (digits: number) => {
+    const known =
+      kept.get(digits) ??
+      new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    kept.set(digits, known);
+    return known;
   };
   const number = (value: number | null | undefined, digits = 0, unit = '') =>
     value === null || value === undefined
       ? '–'
-      : `${value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits })}${unit && `\u202f${unit}`}`;
+      : `${numberWith(digits).format(value)}${unit && `\u202f${unit}`}`;
   const span = (ms: number) => {
     const s = Math.max(0, Math.round(ms / 1_000));
     if (s < 90) return `${s} s`;
@@ -44,9 +63,9 @@ function formatIn(language: string): Format {
     return s < 172_800 ? `${Math.round(s / 3_600)} h` : `${Math.round(s / 86_400)} d`;
   };
   return {
-    utc: (time) => clock(time, 'UTC'),
+    utc: (time) => clock(time, utcZone),
     precise: (time) => new Date(time).toISOString().replace('T', ' ').slice(0, 22),
-    local: (time) => clock(time, undefined),
+    local: (time) => clock(time, localZone),
     number,
     place: (latitude, longitude, digits = 2) =>
       `${number(Math.abs(latitude), digits)}° ${latitude < 0 ? 'S' : 'N'}, ` +
@@ -55,3 +74,6 @@ function formatIn(language: string): Format {
     ageOf: (time, nowMs) => (time === null ? '–' : span(nowMs - Date.parse(time))),
   };
 }
+
+const english = formatIn('en');
+const formats: Readonly<Record<string, Format>> = { en: english, de: formatIn('de') };
