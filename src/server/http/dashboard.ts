@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
@@ -51,10 +52,7 @@ interface StaticFile {
 /** By path. Empty without the folder, as where the gateway runs from source. */
 async function readFolder(folder: URL): Promise<ReadonlyMap<string, StaticFile>> {
   const root = fileURLToPath(folder);
-  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch((error) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const entries = existsSync(root) ? await readdir(root, { recursive: true, withFileTypes: true }) : [];
   const files = entries.flatMap((entry) => (entry.isFile() ? join(entry.parentPath, entry.name) : []));
   const read = async (file: string) =>
     [`/${relative(root, file).replaceAll(sep, '/')}`, await readStatic(file)] as const;
