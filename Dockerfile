@@ -8,6 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
+COPY examples/dashboard ./examples/dashboard
 RUN npm run build
 # The .npmrc includes them, which would win over --omit.
 RUN npm prune --omit=dev --include=prod

@@ -54,7 +54,7 @@ function copy(rest) {
 const { final } = stages;
 if (final.user === 'root') throw new Error('The image would run as root');
 const app = join(final.folder, final.workdir);
-for (const dev of ['typescript', 'vitest', '@biomejs/biome', 'tsx']) {
+for (const dev of ['typescript', 'vitest', 'vite', 'react', '@biomejs/biome', 'tsx']) {
   if (existsSync(join(app, 'node_modules', dev))) throw new Error(`${dev} is in the image`);
 }
 execFileSync('chmod', ['-R', 'a-w,a+rX', work]);
@@ -92,6 +92,8 @@ try {
     headers: { authorization: 'Bearer token-of-the-image' },
   });
   if ((await response.json()).data?.gateway?.sandbox !== true) throw new Error('It does not answer');
+  const page = await fetch(`http://127.0.0.1:${port}/dashboard/`);
+  if (page.status !== 200) throw new Error('It has no dashboard');
   const owner = readFileSync(`/proc/${gateway.pid}/status`, 'utf8').match(/^Uid:\s+(\d+)/m)?.[1];
   if (isRoot && owner !== String(nobody)) throw new Error(`It runs as ${owner}`);
   if (

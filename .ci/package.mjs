@@ -23,6 +23,7 @@ for (const path of [
   'dist/main.js',
   'dist/app.d.ts',
   'dist/client/index.d.ts',
+  'dist/dashboard/index.html',
   'schema/schema.graphql',
   'LICENSE',
   'README.md',
@@ -64,6 +65,8 @@ try {
     throw new Error('It does not serve the sandbox');
   const page = await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } });
   if (!(await page.text()).includes('defaultTabs')) throw new Error('It has no GraphiQL');
+  const dashboard = await fetch(`${url}/dashboard`);
+  if (!(await dashboard.text()).includes('./assets/')) throw new Error('It has no dashboard');
   // Its client, from the tarball too; test/client/package.test.ts compiles a page with its types.
   const program = `
     import { NetworksDocument, request, subscribeWithResume } from 'seisgraph/client';

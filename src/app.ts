@@ -15,6 +15,7 @@ import { operationNames, readOperationFiles } from './server/execution/operation
 import { readManifests } from './server/execution/operation-manifest.js';
 import { persistedOperations } from './server/execution/persisted-operations.js';
 import { browserPolicy } from './server/http/browser-safety.js';
+import { dashboardPages } from './server/http/dashboard.js';
 import { graphiqlPage } from './server/http/graphiql.js';
 import { createHttpServer } from './server/http/http.js';
 import { type Listener, listen } from './server/http/listen.js';
@@ -55,6 +56,8 @@ export interface GatewayOptions {
   readonly socketsPerClient?: number;
   /** Set in each of several processes behind one port; left out for a single process. */
   readonly shared?: Shared;
+  /** Of the built dashboard; that of this build when left out. */
+  readonly dashboardFolder?: URL;
   /** Starts accepting connections; listens on HOST and PORT when left out. */
   readonly listen?: (server: Server) => Promise<Listener>;
 }
@@ -69,6 +72,12 @@ export interface Shared {
   readonly clientConnections: ClientConnections;
   readonly peers: Peers;
 }
+
+// From source too it is what `npm run build` has left in dist.
+const builtDashboard = new URL(
+  import.meta.url.endsWith('.ts') ? '../dist/dashboard/' : './dashboard/',
+  import.meta.url,
+);
 
 // docs/behaviour.md 3.
 const usualGraceMs = 10_000;
@@ -164,6 +173,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
         ),
     },
     waveforms: (request, response, operation) => sendWaveform(request, response, operation, log),
+    dashboard: config.dashboard ? dashboardPages(options.dashboardFolder ?? builtDashboard) : null,
     leaving: leaving.signal,
   });
   const sockets = attachWebSockets(server, {

@@ -147,12 +147,21 @@ describe('configuration', () => {
     ['WORKERS', { WORKERS: '0' }],
     ['WORKERS', { WORKERS: '65' }],
     ['WORKERS', { WORKERS: 'all' }],
-    ['DASHBOARD', { DASHBOARD: 'true' }],
+    ['DASHBOARD', { DASHBOARD: 'true', PERSISTED_OPERATIONS: 'only' }],
     ['FEDERATION', { FEDERATION: 'true', PERSISTED_OPERATIONS: 'only' }],
   ])('stops at a wrong %s with one line that names it: %o', (variable, env) => {
     const { message } = refusal(env);
     expect(message.split(' ')[0]).toBe(variable);
     expect(message).not.toContain('\n');
+  });
+
+  it('serves the dashboard with the sandbox, and otherwise where it is wanted', () => {
+    const served = (env: Record<string, string>) => parseConfig(env).dashboard;
+    expect(served({})).toBe(true);
+    expect(served({ DASHBOARD: 'false' })).toBe(false);
+    expect(served({ PERSISTED_OPERATIONS: 'only' })).toBe(false);
+    expect(served(project)).toBe(false);
+    expect(served({ ...project, DASHBOARD: 'true' })).toBe(true);
   });
 
   it('never repeats a secret in a refusal', () => {

@@ -24,6 +24,7 @@ export interface Config {
   readonly corsOrigins: readonly string[] | '*';
   readonly corsHeaders: readonly string[];
   readonly graphiql: boolean;
+  readonly dashboard: boolean;
   readonly introspection: boolean;
   readonly persistedOperations: Settings['PERSISTED_OPERATIONS'];
   readonly persistedOperationsFiles: readonly string[];
@@ -94,7 +95,6 @@ export interface LimitConfig {
 /** The environment as a checked configuration; throws `ConfigError`. The only reader of `process.env`. */
 export function parseConfig(env: Environment = process.env): Config {
   const values = readSettings(env);
-  refuseUnbuilt(values);
   const sandbox = sandboxWanted(values);
   return {
     host: values.HOST,
@@ -118,6 +118,7 @@ export function parseConfig(env: Environment = process.env): Config {
     corsOrigins: values.CORS_ORIGINS,
     corsHeaders: corsHeaders(values),
     graphiql: values.GRAPHIQL,
+    dashboard: dashboard(values, sandbox),
     introspection: values.INTROSPECTION,
     persistedOperations: values.PERSISTED_OPERATIONS,
     persistedOperationsFiles: manifestFiles(values),
@@ -147,10 +148,6 @@ export function misspeltSettings(env: Environment = process.env): readonly Missp
 /** Variables that are set and that the other settings leave without effect. */
 export function unusedSettings(config: Config, env: Environment = process.env): readonly WithoutEffect[] {
   return settingsWithoutEffect(config, env);
-}
-
-function refuseUnbuilt(values: Settings): void {
-  if (values.DASHBOARD) throw new ConfigError('DASHBOARD', 'must be false: it is not in this version');
 }
 
 function sandboxWanted(values: Settings): boolean {
@@ -185,6 +182,15 @@ function federation({ FEDERATION: isSubgraph, PERSISTED_OPERATIONS: mode }: Sett
       'is true, and a router writes its operations itself: PERSISTED_OPERATIONS must not be only',
     );
   return isSubgraph;
+}
+
+function dashboard({ DASHBOARD: wanted, PERSISTED_OPERATIONS: mode }: Settings, sandbox: boolean): boolean {
+  if (wanted === true && mode === 'only')
+    throw new ConfigError(
+      'DASHBOARD',
+      'is true, and its operations are not in schema/operations: PERSISTED_OPERATIONS must not be only',
+    );
+  return wanted ?? (sandbox && mode !== 'only');
 }
 
 function proxies({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: noProxy }: Settings): Proxies | null {

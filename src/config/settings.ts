@@ -165,7 +165,7 @@ export const settings = {
   ),
   WORKERS: setting('Processes behind the port, which share cache, budget and feeds', integer(1, 64), 1),
   FEDERATION: setting('Serve the graph as a subgraph of Apollo Federation 2', flag, false),
-  DASHBOARD: setting('Dashboard at `/dashboard`: not in this version', flag, false),
+  DASHBOARD: setting('Serve the dashboard at `/dashboard`', flag, null, 'true with the sandbox'),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     'Collector of traces (OTLP over HTTP), without `/v1/traces`; no tracing when unset',
     baseUrl('/v1/traces'),

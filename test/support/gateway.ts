@@ -22,6 +22,8 @@ export interface TestGatewayOptions {
   /** For jitter; none unless given. */
   readonly random?: () => number;
   readonly socketsPerClient?: number;
+  /** Of `buildDashboard`. */
+  readonly dashboardFolder?: URL;
   /** Only one process, also where the suite is run with WORKERS: the test looks at what one has in its memory. */
   readonly isAlone?: boolean;
 }
@@ -91,6 +93,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     random: options.random ?? (() => 0.5),
     ...(clock && { clock }),
     ...(options.socketsPerClient !== undefined && { socketsPerClient: options.socketsPerClient }),
+    ...(options.dashboardFolder && { dashboardFolder: options.dashboardFolder }),
   });
   scan.scanServer(gateway.port);
   if (config.tracing !== null) scan.scanRequestsTo(Number(new URL(config.tracing.url).port));

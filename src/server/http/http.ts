@@ -4,6 +4,7 @@ import { limits } from '../../limits.js';
 import type { Operation } from '../execution/operation.js';
 import { asClient, type ClientRouteOptions } from './as-client.js';
 import { type BrowserPolicy, securityHeaders } from './browser-safety.js';
+import type { Dashboard } from './dashboard.js';
 import { type GraphQLRouteOptions, graphqlRoute } from './graphql-route.js';
 import { type Head, setHead } from './head.js';
 import { parseUrl } from './parse-url.js';
@@ -25,10 +26,12 @@ export interface HttpServerOptions extends GraphQLRouteOptions, ClientRouteOptio
   /** By exact path. */
   readonly openRoutes: Readonly<Record<string, OpenRoute>>;
   readonly waveforms: ClientRoute;
+  /** Null with DASHBOARD=false. */
+  readonly dashboard: Dashboard | null;
 }
 
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { policy, openRoutes, waveforms, leaving, log } = options;
+  const { policy, openRoutes, waveforms, dashboard, leaving, log } = options;
   const graphql = graphqlRoute(options);
   const isAddress = addressCheck();
 
@@ -58,6 +61,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
         setHead(response, head);
         return waveforms(request, response, operation);
       });
+    }
+    if (dashboard && isOfDashboard(path)) {
+      if (!isMethod(request, response, ['GET', 'HEAD'])) return;
+      return dashboard.send(request, response, path.slice(dashboardPath.length));
     }
     if (path === '/') {
       if (!isMethod(request, response, ['GET', 'HEAD'])) return;
@@ -92,8 +99,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const server = createServer(settings, (request, response) => {
     toOriginForm(request);
     const path = pathOf(request);
-    const vary = path === '/graphql' ? varyOfGraph : path.startsWith('/waveforms/') ? varyOfClient : 'Origin';
-    const head = [...securityHeaders, 'vary', vary, ...policy.corsHeaders(request.headers)];
+    const head = [...securityHeaders, 'vary', varyOf(path), ...policy.corsHeaders(request.headers)];
     const failed = (error: unknown) => {
       const shown = clientError(error, log);
       if (response.headersSent) {
@@ -113,9 +119,19 @@ export function createHttpServer(options: HttpServerOptions): Server {
   return server;
 }
 
+const dashboardPath = '/dashboard';
+
+const isOfDashboard = (path: string) => path === dashboardPath || path.startsWith(`${dashboardPath}/`);
+
 type Refusal = readonly [number, string, Record<string, string>?];
 
 // Request headers that the responses depend on.
+function varyOf(path: string): string {
+  if (path === '/graphql') return varyOfGraph;
+  if (path.startsWith('/waveforms/')) return varyOfClient;
+  return isOfDashboard(path) ? 'Origin, Accept-Encoding' : 'Origin';
+}
+
 const varyOfClient = 'Origin, Authorization, X-Catalogue-Key';
 const varyOfGraph = `${varyOfClient}, Accept, Accept-Encoding, X-Upstream-Cost`;
 

@@ -1,0 +1,38 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { type Answer, request, subscribeWithResume } from '../../../../src/client/index.js';
+
+/** Where the graph is, and who asks. */
+export interface Session {
+  ask<Data, Variables extends object>(
+    document: TypedDocumentNode<Data, Variables>,
+    variables: Variables,
+    signal: AbortSignal,
+  ): Promise<Answer<Data>>;
+  /** The changes behind the cursor, each once, until the signal aborts. */
+  follow<Data, Variables extends { after?: unknown }>(
+    document: TypedDocumentNode<Data, Variables>,
+    cursor: string | null,
+    signal: AbortSignal,
+  ): AsyncIterable<Answer<Data>>;
+}
+
+/** Credentials are held by the page alone, and are gone with it. */
+export interface Credentials {
+  readonly authorization: string;
+  readonly catalogueKey: string;
+}
+
+export function openSession({ authorization, catalogueKey }: Credentials): Session {
+  // The page lies at `dashboard/`, beside the graph, also under the path prefix of a proxy.
+  const url = new URL('../graphql', globalThis.location.href).href;
+  const headers = {
+    ...(authorization && { authorization }),
+    ...(catalogueKey && { 'x-catalogue-key': catalogueKey }),
+  };
+  const connectionParams = { ...(authorization && { authorization }), ...(catalogueKey && { catalogueKey }) };
+  return {
+    ask: (document, variables, signal) => request(document, variables, { url, headers, signal }),
+    follow: (document, cursor, signal) =>
+      subscribeWithResume(document, { url, cursor, transport: 'ws', connectionParams, signal }),
+  };
+}

@@ -1,0 +1,262 @@
+import { type Answer, GraphError } from '../../../../src/client/index.js';
+import {
+  EventChangesDocument,
+  type EventOfListFragment,
+  EventsDocument,
+  ProjectNameDocument,
+  type ProjectNameQuery,
+  PulseDocument,
+  type PulseQuery,
+  type SensorOfListFragment,
+  SensorsDocument,
+  type SensorsQuery,
+  TriggerChangesDocument,
+  type TriggerOfListFragment,
+  TriggersDocument,
+  type UnavailableFragment,
+} from '../operations/operations.js';
+import { pause } from './pause.js';
+import type { Session } from './session.js';
+
+export type SensorItem = SensorOfListFragment;
+export type EventItem = EventOfListFragment & { readonly isRevised: boolean };
+export type TriggerItem = TriggerOfListFragment & { readonly isGrowing: boolean };
+
+export type Connection = 'connecting' | 'live' | 'reconnecting' | 'refused';
+
+/** All that the page shows of the present, as one value that never changes. */
+export interface WorldState {
+  readonly connection: Connection;
+  /** Milliseconds since 1970, by this machine; null before the first answer. */
+  readonly answeredAtMs: number | null;
+  readonly gateway: PulseQuery['gateway'] | null;
+  readonly project: ProjectNameQuery['project'];
+  readonly sensors: ReadonlyMap<string, SensorItem>;
+  /** Latest origin time first. */
+  readonly events: readonly EventItem[];
+  /** Latest start first, at most `mostTriggers`. */
+  readonly triggers: readonly TriggerItem[];
+  /** What could not be read, by the list that lacks it. */
+  readonly problems: Readonly<Partial<Record<Topic, string>>>;
+}
+
+export type Topic = 'sensors' | 'events' | 'triggers';
+
+export interface World {
+  subscribe(listener: () => void): () => void;
+  state(): WorldState;
+  close(): void;
+}
+
+const mostTriggers = 100;
+const mostEvents = 400;
+const daysOfEvents = 7;
+const pulseMs = 5_000;
+const sensorsMs = 60_000;
+// The feed reports what the project issues: what the catalogue alone knows comes with the list.
+const eventsMs = 300_000;
+
+/** Reads the lists, follows the feeds behind them, and reads the lists again when the gateway was away. */
+export function openWorld(session: Session): World {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const listeners = new Set<() => void>();
+  let isAnnounced = false;
+  let state: WorldState = {
+    connection: 'connecting',
+    answeredAtMs: null,
+    gateway: null,
+    project: null,
+    sensors: new Map(),
+    events: [],
+    triggers: [],
+    problems: {},
+  };
+
+  function change(part: Partial<WorldState>): void {
+    state = { ...state, ...part };
+    if (isAnnounced) return;
+    isAnnounced = true;
+    // A burst of changes is drawn once. A page in the background has no animation frames.
+    setTimeout(() => {
+      isAnnounced = false;
+      for (const listener of listeners) listener();
+    }, 50);
+  }
+
+  function report(topic: Topic, problem: unknown): void {
+    const text = textOf(problem);
+    if (state.problems[topic] === text) return;
+    const { [topic]: _, ...others } = state.problems;
+    change({ problems: text === undefined ? others : { ...others, [topic]: text } });
+  }
+
+  async function readSensors(): Promise<void> {
+    const sensors = new Map<string, SensorItem>();
+    let unavailable: readonly UnavailableFragment[] = [];
+    let after: string | null = null;
+    do {
+      const answer: Answer<SensorsQuery> = await session.ask(SensorsDocument, { after }, signal);
+      const page = answer.data.sensors;
+      if (!page) throw answer.errors[0];
+      for (const sensor of page.nodes) sensors.set(sensor.id, sensor);
+      unavailable = page.unavailableSources;
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    } while (after !== null);
+    change({ sensors });
+    report('sensors', unavailable);
+  }
+
+  async function readEvents(): Promise<void> {
+    const from = new Date(Date.now() - daysOfEvents * 86_400_000).toISOString();
+    const { data, errors } = await session.ask(EventsDocument, { from }, signal);
+    if (!data.events) throw errors[0];
+    takeEvents(data.events.nodes, false);
+    report('events', data.events.unavailableSources);
+  }
+
+  /** @returns the cursor from which the feed continues the list */
+  async function readTriggers(): Promise<string | null> {
+    const { data, errors } = await session.ask(TriggersDocument, {}, signal);
+    if (!data.triggers) throw errors[0];
+    takeTriggers(data.triggers.nodes, false);
+    report('triggers', data.triggers.unavailableSources);
+    return data.triggers.changesCursor;
+  }
+
+  function takeEvents(events: readonly EventOfListFragment[], isRevised: boolean): void {
+    const known = new Map(state.events.map((event) => [event.id, event]));
+    for (const event of events) {
+      known.set(event.id, { ...event, isRevised: isRevised || known.get(event.id)?.isRevised === true });
+    }
+    const latestFirst = [...known.values()].sort((one, other) => compare(other.originTime, one.originTime));
+    change({ events: latestFirst.slice(0, mostEvents) });
+  }
+
+  function takeTriggers(triggers: readonly TriggerOfListFragment[], isGrowing: boolean): void {
+    const known = new Map(state.triggers.map((trigger) => [trigger.id, trigger]));
+    for (const trigger of triggers) {
+      // A list that was read before a change arrived must not open the trigger again.
+      if (known.get(trigger.id)?.status === 'CLOSED' && trigger.status !== 'CLOSED') continue;
+      known.set(trigger.id, { ...trigger, isGrowing: isGrowing && trigger.status === 'OPEN' });
+    }
+    const latestFirst = [...known.values()].sort((one, other) => compare(other.startTime, one.startTime));
+    change({ triggers: latestFirst.slice(0, mostTriggers) });
+  }
+
+  /** Repeats until it succeeds. */
+  async function insist<T>(topic: Topic, read: () => Promise<T>): Promise<T | null> {
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        const value = await read();
+        return value;
+      } catch (error) {
+        if (signal.aborted) break;
+        report(topic, error);
+        const asked = error instanceof GraphError ? error.retryAfterS : null;
+        await pause((asked ?? Math.min(30, 2 ** failures)) * 1_000, signal);
+      }
+    }
+    return null;
+  }
+
+  async function repeat(topic: Topic, read: () => Promise<unknown>, everyMs: number): Promise<void> {
+    while (!signal.aborted) {
+      await pause(everyMs, signal);
+      if (document.visibilityState === 'visible') await insist(topic, read);
+    }
+  }
+
+  async function followTriggers(): Promise<void> {
+    let cursor = await insist('triggers', readTriggers);
+    while (!signal.aborted) {
+      try {
+        for await (const { data } of session.follow(TriggerChangesDocument, cursor, signal)) {
+          const { kind, trigger } = data.triggerChanges;
+          takeTriggers([trigger], kind === 'UPDATED');
+        }
+      } catch (error) {
+        report('triggers', error);
+        await pause(10_000, signal);
+        cursor = await insist('triggers', readTriggers);
+      }
+    }
+  }
+
+  async function followEvents(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        for await (const { data } of session.follow(EventChangesDocument, null, signal)) {
+          takeEvents([data.eventChanges.event], data.eventChanges.kind === 'REISSUED');
+        }
+      } catch (error) {
+        report('events', error);
+        await pause(10_000, signal);
+      }
+    }
+  }
+
+  async function feelPulse(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const { data } = await session.ask(PulseDocument, {}, signal);
+        const wasAway = state.connection === 'reconnecting';
+        change({ connection: 'live', gateway: data.gateway, answeredAtMs: Date.now() });
+        if (wasAway) readAll();
+      } catch (error) {
+        if (signal.aborted) return;
+        const isRefused = error instanceof GraphError && error.code === 'UNAUTHENTICATED';
+        change({
+          connection: isRefused ? 'refused' : state.answeredAtMs === null ? 'connecting' : 'reconnecting',
+        });
+        if (isRefused) {
+          closing.abort();
+          return;
+        }
+      }
+      await pause(state.connection === 'live' ? pulseMs : 1_000, signal);
+    }
+  }
+
+  /** What happened before a feed had its first cursor is in no feed. */
+  function readAll(): void {
+    void insist('sensors', readSensors);
+    void insist('events', readEvents);
+    void insist('triggers', readTriggers);
+  }
+
+  void feelPulse();
+  void session.ask(ProjectNameDocument, {}, signal).then(
+    ({ data }) => change({ project: data.project }),
+    () => {},
+  );
+  void insist('sensors', readSensors).then(() => repeat('sensors', readSensors, sensorsMs));
+  void insist('events', readEvents).then(() => repeat('events', readEvents, eventsMs));
+  void followTriggers();
+  void followEvents();
+
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    state: () => state,
+    close: () => closing.abort(),
+  };
+}
+
+/** Times are RFC 3339 in UTC with any number of digits, so their texts are in their order but for trailing digits. */
+function compare(one: string, other: string): number {
+  return Date.parse(one) - Date.parse(other) || (one < other ? -1 : one > other ? 1 : 0);
+}
+
+function textOf(problem: unknown): string | undefined {
+  if (Array.isArray(problem)) {
+    const texts = (problem as readonly UnavailableFragment[]).map(
+      ({ source, code }) => `${source.toLowerCase()}: ${code}`,
+    );
+    return texts.length > 0 ? texts.join(', ') : undefined;
+  }
+  if (problem instanceof GraphError) return `${problem.code}: ${problem.message}`;
+  return String(problem);
+}

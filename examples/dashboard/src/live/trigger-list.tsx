@@ -1,0 +1,64 @@
+import { useNow, useWorld } from '../data/use-world.js';
+import type { TriggerItem } from '../data/world.js';
+import { Problem } from '../shell/problem.js';
+import { hrefOf } from '../shell/route.js';
+import { Time } from '../shell/time.js';
+import { useFormat } from '../texts/format.js';
+import { useTexts } from '../texts/texts.js';
+import { IntensityChip } from './intensity-chip.js';
+
+/** The latest triggers. They change in their place as the feed reports them; one trigger is one row. */
+export function TriggerList() {
+  const texts = useTexts();
+  const { triggers, problems, answeredAtMs } = useWorld();
+  const now = useNow(1_000);
+  return (
+    <section className="panel" aria-labelledby="triggers-title">
+      <h2 id="triggers-title">{texts.triggers}</h2>
+      {problems.triggers && <Problem text={problems.triggers} />}
+      {triggers.length === 0 && <p className="muted">{answeredAtMs ? texts.noTriggers : texts.loading}</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus of the keyboard */}
+      <ol className="rows triggers" tabIndex={0} aria-labelledby="triggers-title">
+        {triggers.map((trigger) => (
+          <TriggerRow key={trigger.id} trigger={trigger} now={now} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function TriggerRow({ trigger, now }: { readonly trigger: TriggerItem; readonly now: number }) {
+  const texts = useTexts();
+  const format = useFormat();
+  const { sensor, stationCode, status, estimatedIntensity, pgaHorizontal, startTime, durationS } = trigger;
+  const name = stationCode ?? texts.unknownStation;
+  const isOpen = status === 'OPEN';
+  return (
+    <li data-trigger={trigger.id} data-status={status}>
+      <IntensityChip intensity={estimatedIntensity} />
+      <span className="row-text">
+        <span>
+          {sensor ? <a href={hrefOf('sensors', sensor.id)}>{name}</a> : name}{' '}
+          {estimatedIntensity && (texts.shaking[estimatedIntensity.shaking] ?? estimatedIntensity.shaking)}
+        </span>
+        <span className="muted">
+          <Time at={startTime} /> ·{' '}
+          {pgaHorizontal === null
+            ? texts.noPeak
+            : format.number(pgaHorizontal, pgaHorizontal < 10 ? 2 : 0, 'mg')}
+        </span>
+      </span>
+      <span className={`state ${isOpen ? 'open' : ''}`}>
+        {isOpen ? (
+          <>
+            <i aria-hidden="true" />
+            {trigger.isGrowing ? `${texts.growing} ▲` : texts.open}
+          </>
+        ) : (
+          `${texts.closed} · ${format.number(durationS, 0, 's')}`
+        )}
+        <span className="age">{texts.ago(format.ageOf(startTime, now))}</span>
+      </span>
+    </li>
+  );
+}

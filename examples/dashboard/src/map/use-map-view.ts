@@ -1,0 +1,105 @@
+import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { moved, type Place, type Size, type View, viewOf, zoomed } from './view.js';
+
+export interface MapView {
+  readonly size: Size;
+  readonly view: View;
+  zoom(factor: number): void;
+  showAll(): void;
+  readonly handlers: {
+    onPointerDown(event: PointerEvent<HTMLElement>): void;
+    onPointerMove(event: PointerEvent<HTMLElement>): void;
+    onPointerUp(event: PointerEvent<HTMLElement>): void;
+    onPointerCancel(event: PointerEvent<HTMLElement>): void;
+    onKeyDown(event: KeyboardEvent): void;
+  };
+}
+
+const stepPixels = 80;
+
+/** The view and what moves it: pointer, wheel, pinch, keys. It fits the places until somebody has moved it. */
+export function useMapView(frame: RefObject<HTMLElement | null>, places: readonly Place[]): MapView {
+  const [size, setSize] = useState<Size>({ width: 800, height: 500 });
+  const [chosen, setChosen] = useState<View | null>(null);
+  const pointers = useRef(new Map<number, { readonly x: number; readonly y: number }>());
+  const view = chosen ?? viewOf(places, size);
+  const latest = useRef({ view, size });
+  latest.current = { view, size };
+
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() =>
+      setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
+    observer.observe(element);
+    // React listens to wheels passively, and the page would scroll.
+    const onWheel = (event: WheelEvent) => {
+      event.preventDefault();
+      const box = element.getBoundingClientRect();
+      const factor = 2 ** (-event.deltaY / (event.deltaMode === 0 ? 300 : 10));
+      const now = latest.current;
+      setChosen(zoomed(now.view, factor, now.size, event.clientX - box.left, event.clientY - box.top));
+    };
+    element.addEventListener('wheel', onWheel, { passive: false });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('wheel', onWheel);
+    };
+  }, [frame]);
+
+  const zoom = (factor: number) => setChosen(zoomed(view, factor, size));
+  const showAll = () => setChosen(null);
+
+  function onPointerMove(event: PointerEvent<HTMLElement>): void {
+    const before = pointers.current.get(event.pointerId);
+    if (!before) return;
+    const now = { x: event.clientX, y: event.clientY };
+    pointers.current.set(event.pointerId, now);
+    const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
+    if (!other) {
+      setChosen(moved(latest.current.view, now.x - before.x, now.y - before.y));
+      return;
+    }
+    const box = event.currentTarget.getBoundingClientRect();
+    const between = (one: typeof now) => Math.hypot(one.x - other.x, one.y - other.y);
+    const [x, y] = [(now.x + other.x) / 2 - box.left, (now.y + other.y) / 2 - box.top];
+    const factor = between(now) / Math.max(1, between(before));
+    setChosen(zoomed(latest.current.view, factor, latest.current.size, x, y));
+  }
+
+  function leave({ pointerId }: PointerEvent): void {
+    pointers.current.delete(pointerId);
+  }
+
+  return {
+    size,
+    view,
+    zoom,
+    showAll,
+    handlers: {
+      onPointerDown(event) {
+        pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
+        event.currentTarget.setPointerCapture(event.pointerId);
+      },
+      onPointerMove,
+      onPointerUp: leave,
+      onPointerCancel: leave,
+      onKeyDown(event) {
+        const step: Readonly<Record<string, readonly [number, number]>> = {
+          ArrowLeft: [stepPixels, 0],
+          ArrowRight: [-stepPixels, 0],
+          ArrowUp: [0, stepPixels],
+          ArrowDown: [0, -stepPixels],
+        };
+        const direction = step[event.key];
+        if (direction) setChosen(moved(view, ...direction));
+        else if (event.key === '+' || event.key === '=') zoom(1.5);
+        else if (event.key === '-') zoom(1 / 1.5);
+        else if (event.key === '0') showAll();
+        else return;
+        event.preventDefault();
+      },
+    },
+  };
+}

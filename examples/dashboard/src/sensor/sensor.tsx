@@ -1,0 +1,75 @@
+import { useNow, useQuery } from '../data/use-world.js';
+import { statusText } from '../map/card.js';
+import { SensorPageDocument, type SensorPageQuery } from '../operations/operations.js';
+import { Problem } from '../shell/problem.js';
+import { useFormat } from '../texts/format.js';
+import { useTexts } from '../texts/texts.js';
+import { Health } from './health.js';
+import { SensorTriggers } from './sensor-triggers.js';
+
+interface SensorProps {
+  readonly id: string;
+  readonly parameters: URLSearchParams;
+}
+
+/** One station: who it is, how it is, and what it recorded. */
+export function Sensor({ id, parameters }: SensorProps) {
+  const texts = useTexts();
+  const { data, error, isLoading } = useQuery(SensorPageDocument, { id });
+  const sensor = data?.sensor;
+  return (
+    <>
+      {error && <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />}
+      {!sensor && <p className="muted">{isLoading ? texts.loading : error ? '' : texts.notFound}</p>}
+      {sensor && (
+        <>
+          <div className="title">
+            <h1>{[sensor.networkCode, sensor.stationCode].filter(Boolean).join('.')}</h1>
+            <span className="muted">{sensor.sources.map((source) => texts.source[source]).join(' + ')}</span>
+          </div>
+          {sensor.location?.masked && <p className="note">{texts.maskedNote}</p>}
+          <div className="sections">
+            <Facts sensor={sensor} />
+            {sensor.deviceId !== null && <Health id={id} isWeek={parameters.get('range') === '7d'} />}
+            <SensorTriggers id={id} hasWaveform={sensor.catalogueId !== null} parameters={parameters} />
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function Facts({ sensor }: { readonly sensor: NonNullable<SensorPageQuery['sensor']> }) {
+  const texts = useTexts();
+  const format = useFormat();
+  const now = useNow(1_000);
+  const { location, lastSeenAt, power } = sensor;
+  const signal = sensor.connectivity?.signalStrength;
+  const site = location?.masked ? texts.withheld : (location?.name ?? '–');
+  const position = location
+    ? `${location.masked ? '≈ ' : ''}${format.place(location.latitude, location.longitude, location.masked ? 2 : 4)}`
+    : '–';
+  const facts: readonly (readonly [string, string])[] = [
+    [texts.status, texts[statusText[sensor.status]]],
+    [texts.lastSeen, lastSeenAt ? texts.ago(format.ageOf(lastSeenAt, now)) : '–'],
+    [texts.position, position],
+    [texts.elevation, format.number(location?.elevationM, 0, 'm')],
+    [texts.site, site],
+    [texts.model, sensor.model ?? '–'],
+    [texts.firmware, sensor.firmwareVersion ?? '–'],
+    [texts.battery, format.number(power?.batteryVolts, 1, 'V')],
+    [texts.signal, format.number(signal?.value, 0, signal?.unit === 'DBM' ? 'dBm' : '%')],
+  ];
+  return (
+    <section className="section" aria-label={texts.station}>
+      <dl className="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
