@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { BadUserInput } from '../errors.js';
 import { limits } from '../limits.js';
+import { promised } from '../maybe.js';
 import { mostForNode } from './builder.js';
 import type { GraphContext } from './context.js';
 import { cost } from './limits/cost.js';
@@ -85,7 +86,12 @@ export function withEntities(schema: GraphQLSchema): GraphQLSchema {
   async function read(representation: unknown, context: GraphContext, info: GraphQLResolveInfo) {
     const { typename, key, value } = keyOf(representation);
     const { field, args } = key.lookup(value);
-    const record: unknown = await fields?.[field]?.resolve?.(undefined, args, context, info);
+    const record: unknown = await promised(() =>
+      fields?.[field]?.resolve?.(undefined, args, context, info),
+    ).catch((error: unknown) => {
+      // The argument of the root field is none of this one.
+      throw error instanceof BadUserInput ? new BadUserInput(error.message, { argument }) : error;
+    });
     if (typeof record === 'object' && record !== null) typenames.set(record, typename);
     return record;
   }
@@ -109,19 +115,19 @@ export function withEntities(schema: GraphQLSchema): GraphQLSchema {
   return subgraph;
 }
 
-/** Zero where the resolver refuses what is asked for: it can name what is wrong. */
+/** Equal representations share a look-up. Zero where the resolver refuses what is asked for: it can name what is wrong. */
 function requestsOf(args: Representations): number {
-  const counts = new Map<Key, number>();
+  const values = new Map<Key, Set<string>>();
   for (const representation of isTooMany(args) ? [] : args.representations) {
-    const key = keyIfAny(representation);
-    if (key) counts.set(key, (counts.get(key) ?? 0) + 1);
+    const named = keyIfAny(representation);
+    if (named) values.set(named.key, (values.get(named.key) ?? new Set()).add(named.value));
   }
-  return [...counts].reduce((sum, [key, count]) => sum + key.requests(count), 0);
+  return [...values].reduce((sum, [key, { size }]) => sum + key.requests(size), 0);
 }
 
-function keyIfAny(representation: unknown): Key | null {
+function keyIfAny(representation: unknown): ReturnType<typeof keyOf> | null {
   try {
-    return keyOf(representation).key;
+    return keyOf(representation);
   } catch {
     return null;
   }

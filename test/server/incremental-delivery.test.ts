@@ -160,6 +160,7 @@ describe('an answer in parts', () => {
     ['takes anything', '*/*'],
     ['takes parts of another specification', 'multipart/mixed;incrementalSpec=v0.2, application/json'],
     ['takes parts of subscriptions alone', 'multipart/mixed;subscriptionSpec="1.0", application/json'],
+    ['prefers JSON by its weights', 'application/json, multipart/mixed;q=0.5'],
   ])('is none for a client that %s: it gets the answer whole', async (_, accept) => {
     for (const document of Object.values(documents)) {
       const { query, variables } = await asked(document);

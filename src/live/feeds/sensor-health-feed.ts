@@ -5,7 +5,7 @@ import { latestHealthReport } from '../../unify/health/list/list.js';
 import { Instant } from '../../unify/time/instant.js';
 import { instantOf } from '../../unify/time/wire-time.js';
 import { freshMs } from '../../upstream/cache/freshness.js';
-import { newCostMeter, type Priority } from '../../upstream/read/read.js';
+import { newCostMeter } from '../../upstream/read/read.js';
 import { Subscribers } from '../delivery/subscribers.js';
 import { Poller } from '../polling/poller.js';
 import type { ReadSensors } from '../polling/sensor-readers.js';
@@ -21,6 +21,8 @@ export interface SensorHealthFeedOptions {
   readonly readAll: ReadSensors;
   /** Between two reads of one sensor each. */
   readonly intervalMs: () => number;
+  /** False while queries and other feeds need the budget. */
+  readonly hasSpare: () => boolean;
   /** From 0 to 1. */
   readonly random: () => number;
 }
@@ -135,9 +137,11 @@ export class SensorHealthFeed {
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
-    const { tenant, readAll } = this.#options;
+    const { tenant, readAll, hasSpare } = this.#options;
     const { clock } = tenant;
-    const { pairs } = await readAll({ ...scopeOf(signal, 'feed'), maxAgeMs: freshMs.health });
+    if (!hasSpare()) return;
+    // Read at the priority of a feed, the list would hold a share of the budget back from queries.
+    const { pairs } = await readAll({ ...scopeOf(signal), maxAgeMs: freshMs.health });
     if (signal.aborted) return;
     const watched = this.#watchedIn(pairs.values());
     this.#watchedCount = watched.length;
@@ -146,7 +150,7 @@ export class SensorHealthFeed {
     this.#health.begin(sensor, clock.now());
     const { deviceId, pair, lastSeenAt } = sensor;
     // Younger than a round, or the next round would find its own response.
-    const scope = { ...scopeOf(signal, 'background'), maxAgeMs: freshMs.health / 2 };
+    const scope = { ...scopeOf(signal), maxAgeMs: freshMs.health / 2 };
     const report = await latestHealthReport(new UnifyContext(tenant, scope), deviceId, lastSeenAt);
     if (signal.aborted) return;
     const change = report && { pair, report, roundMs: this.#roundMs(), observedAtMs: clock.now() };
@@ -172,8 +176,8 @@ export class SensorHealthFeed {
   }
 }
 
-function scopeOf(signal: AbortSignal, priority: Priority) {
-  return { signal, priority, operationKey: {}, meter: newCostMeter() };
+function scopeOf(signal: AbortSignal) {
+  return { signal, priority: 'background', operationKey: {}, meter: newCostMeter() } as const;
 }
 
 const feedName = 'sensorHealthChanges';

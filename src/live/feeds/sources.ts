@@ -6,7 +6,7 @@ import { wireOf } from '../../unify/trigger/record.js';
 import type { Trigger } from '../../unify/trigger/trigger.js';
 import type { Delivered } from '../../upstream/cache/delivered.js';
 import type { Read } from '../../upstream/read/read.js';
-import { pollIntervalMs } from '../polling/interval.js';
+import { budgetLeft, pollIntervalMs } from '../polling/interval.js';
 import { catalogueSensors, projectSensors } from '../polling/sensor-readers.js';
 import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
 import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
@@ -136,17 +136,19 @@ export function sensorFeed({ tenant, settings, connection, random }: FeedsOption
   });
 }
 
-/** One sensor for each request of the rate limit, as long as half of the budget is left. */
+// The least part of the budget that this feed leaves to queries and other feeds.
+const partLeft = 1 / 4;
+
+/** One sensor for each request of the rate limit while half of the budget is left, fewer below, and none at a quarter. */
 export function healthFeed({ tenant, random }: FeedsOptions): SensorHealthFeed | null {
   const { project } = tenant;
   if (!project) return null;
+  const limit = () => project.status().rateLimit;
   return new SensorHealthFeed({
     tenant,
     readAll: projectSensors(tenant),
     random,
-    intervalMs: () => {
-      const { rateLimit } = project.status();
-      return pollIntervalMs(minuteMs / rateLimit.perMinute, 1, rateLimit);
-    },
+    intervalMs: () => pollIntervalMs(minuteMs / limit().perMinute, 1, limit()),
+    hasSpare: () => budgetLeft(limit()) >= partLeft,
   });
 }

@@ -36,9 +36,15 @@ export function acceptedBy(accept: string | undefined): Accepted {
 
 const changesSpec = 'subscriptionspec=1.0';
 
-/** Only a type that is named counts: every client accepts any type. Parts of another specification are none of ours. */
+/**
+ * Only a type that is named counts: every client accepts any type. Parts of another specification are none of ours, and
+ * a client that prefers JSON by its weights gets JSON.
+ */
 function partsChosen(accept: string): PartsType | null {
-  for (const { type, spec } of weighted(accept)) {
+  const accepted = weighted(accept);
+  const json = accepted.find(({ type }) => /^application\/(graphql-response\+)?json$/.test(type));
+  for (const { type, spec, weight } of accepted) {
+    if (weight < (json?.weight ?? 0)) return null;
     if (type === 'text/event-stream') return type;
     if (type === 'multipart/mixed' && (spec === null || spec === 'deferspec=20220824')) return type;
   }
