@@ -163,7 +163,34 @@ describe('a walk through the triggers', () => {
       {
         numRuns: 300,
         // More of one moment than a cursor names, the first of them in upstream's order and the others by their ids.
-        examples: [[Array.from({ length: 15 }, () => '2026-03-08T00:00:00Z'), [], 2, 1, 2, 'asc']],
+        examples: [
+          [Array.from({ length: 15 }, () => '2026-03-08T00:00:00Z'), [], 2, 1, 2, 'asc'],
+          // Digits below the millisecond that sort triggers before one which was delivered beside.
+          [
+            [
+              '2026-03-08T00:00:00.5001Z',
+              '2026-03-08T00:00:00.999999999Z',
+              '2026-03-08T00:00:00.999999999Z',
+              '2026-03-08T00:00:00.50017Z',
+              '2026-03-08T00:00:00.000Z',
+              '2026-03-08T00:00:01.000Z',
+              '2026-03-08T00:00:00.5Z',
+              '2026-03-08T00:00:01Z',
+              '2026-03-08T00:00:01.000Z',
+              '2026-03-08T00:00:01.000Z',
+              '2026-03-08T00:00:00.50017Z',
+              '2026-03-08T00:00:01Z',
+              '2026-03-08T00:00:00.5Z',
+              '2026-03-08T00:00:01.000Z',
+              '2026-03-08T00:00:00.5001Z',
+            ],
+            [],
+            1,
+            1,
+            1708034684,
+            'desc',
+          ],
+        ],
       },
     );
   });

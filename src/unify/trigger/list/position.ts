@@ -14,6 +14,8 @@ export interface TriggerPosition {
   readonly startTime: Instant;
   readonly id: TriggerId | null;
   readonly besides: readonly string[];
+  /** True where the last of `besides` was delivered after `id`: the position is behind it. */
+  readonly isBeside?: true;
   /** True where a scan in the order opposite to the list's continues from here: it reads what lies before the position. */
   readonly isOpposite?: true;
 }
@@ -23,9 +25,9 @@ export function isAhead(position: TriggerPosition | null, trigger: Trigger, orde
   if (!position) return true;
   if (position.isOpposite && sameMoment(trigger, position)) {
     const { id, besides } = position;
-    // The position lies behind the last of them.
-    if (id === null) return besides.slice(0, -1).includes(trigger.triggerId);
-    if (besides.includes(trigger.triggerId)) return true;
+    if (besidesBefore(position).includes(trigger.triggerId)) return true;
+    if (id === null || besides.includes(trigger.triggerId)) return false;
+    if (trigger.triggerId === id) return position.isBeside === true;
   } else if (sameMoment(trigger, position) && position.besides.length > 0) {
     if (position.besides.includes(trigger.triggerId)) return false;
     // More triggers of the moment may appear, also with digits that sort them before delivered ones. They are delivered
@@ -38,6 +40,11 @@ export function isAhead(position: TriggerPosition | null, trigger: Trigger, orde
   return (
     inOrder(order, compareTriggers(trigger, { startTime: position.startTime, triggerId: position.id })) > 0
   );
+}
+
+/** The triggers of `besides` that were delivered before the one which the position is behind. */
+function besidesBefore({ id, besides, isBeside }: TriggerPosition): readonly string[] {
+  return id === null || isBeside ? besides.slice(0, -1) : besides;
 }
 
 /**
@@ -67,7 +74,8 @@ export function behind(trigger: Trigger, before: TriggerPosition | null): Trigge
   const { besides, isOpposite } = before;
   const index = besides.indexOf(id);
   if (isOpposite && index >= 0) return { startTime, id: null, besides: besides.slice(0, index + 1) };
-  return { startTime, id, besides: besides.filter((other) => other !== id) };
+  const left = isOpposite ? besidesBefore(before) : besides;
+  return { startTime, id, besides: left.filter((other) => other !== id) };
 }
 
 /** Position behind triggers of one moment that may have more members, continuing from `before`. */
@@ -78,9 +86,9 @@ export function behindSome(
   const last = triggers.at(-1);
   if (!last) return before;
   const ids = triggers.map((trigger) => trigger.triggerId);
-  return sameMoment(last, before)
-    ? { ...before, besides: [...before.besides, ...ids] }
-    : { startTime: last.startTime, id: null, besides: ids };
+  if (!sameMoment(last, before)) return { startTime: last.startTime, id: null, besides: ids };
+  const besides = [...before.besides, ...ids];
+  return before.id === null ? { ...before, besides } : { ...before, besides, isBeside: true };
 }
 
 export function inOrder(order: ScanOrder, compared: number): number {
@@ -89,18 +97,21 @@ export function inOrder(order: ScanOrder, compared: number): number {
 
 /** The position as JSON, for a cursor. */
 export function encodePosition(position: TriggerPosition): unknown {
-  const { startTime, id, besides } = position;
-  return besides.length === 0 ? [startTime.toString(), id] : [startTime.toString(), id, besides];
+  const { startTime, id, besides, isBeside } = position;
+  if (besides.length === 0) return [startTime.toString(), id];
+  return isBeside ? [startTime.toString(), id, besides, isBeside] : [startTime.toString(), id, besides];
 }
 
 /** Null when the value was not made by `encodePosition`. */
 export function decodePosition(value: unknown): TriggerPosition | null {
-  if (!Array.isArray(value) || value.length < 2 || value.length > 3) return null;
-  const [time, id, besides = []] = value as unknown[];
+  if (!Array.isArray(value) || value.length < 2 || value.length > 4) return null;
+  const [time, id, besides = [], isBeside] = value as unknown[];
   const startTime = typeof time === 'string' ? Instant.parse(time) : null;
   if (!startTime || (id !== null && typeof id !== 'string') || !Array.isArray(besides)) return null;
-  return besides.every((other) => typeof other === 'string')
-    ? { startTime, id: id === null ? null : asId(id), besides }
+  if (!besides.every((other) => typeof other === 'string')) return null;
+  if (isBeside === undefined) return { startTime, id: id === null ? null : asId(id), besides };
+  return isBeside === true && id !== null && besides.length > 0
+    ? { startTime, id: asId(id), besides, isBeside }
     : null;
 }
 
