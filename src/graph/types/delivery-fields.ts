@@ -51,4 +51,4 @@ export function changesCursor<S>(field: {
 }
 
 type SchemaTypes = (typeof builder)['$inferSchemaTypes'];
-type FieldsOf<T> = PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, T>;
+export type FieldsOf<T> = PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, T>;

@@ -1,22 +1,16 @@
 import { limits } from '../../limits.js';
 import type { SensorHealthChange } from '../../live/feeds/sensor-health.js';
 import type { Delivery } from '../../live/tracking/change.js';
-import { sensorNow } from '../../unify/sensor/sensor.js';
 import { builder } from '../builder.js';
-import { HealthReportRef, SensorRef } from '../refs.js';
-import { sensorSelectionInput } from './sensor-selection.js';
+import { HealthReportRef } from '../refs.js';
+import { changedSensor, sensorSelectionInput } from './sensor-feeds.js';
 
 const SensorHealthChangeRef = builder
   .objectRef<Delivery<SensorHealthChange>>('SensorHealthChange')
   .implement({
     description: 'A new state-of-health report of a sensor, as a feed read it.',
     fields: (t) => ({
-      sensor: t.field({
-        type: SensorRef,
-        nullable: false,
-        description: 'Sensor with its present values, as a query would answer them.',
-        resolve: ({ change: { pair } }, _args, { unify }) => sensorNow(unify, pair),
-      }),
+      sensor: changedSensor(t),
       report: t.field({
         type: HealthReportRef,
         nullable: false,

@@ -1,23 +1,16 @@
 import { limits } from '../../limits.js';
 import type { SensorStatusChange } from '../../live/feeds/sensor-status.js';
 import type { Delivery } from '../../live/tracking/change.js';
-import { sensorNow } from '../../unify/sensor/sensor.js';
 import { builder } from '../builder.js';
-import { SensorRef } from '../refs.js';
 import { SensorStatusEnum } from './sensor.js';
-import { sensorSelectionInput } from './sensor-selection.js';
+import { changedSensor, sensorSelectionInput } from './sensor-feeds.js';
 
 const SensorStatusChangeRef = builder
   .objectRef<Delivery<SensorStatusChange>>('SensorStatusChange')
   .implement({
     description: "A change of a sensor's status, as a feed observed it.",
     fields: (t) => ({
-      sensor: t.field({
-        type: SensorRef,
-        nullable: false,
-        description: 'Sensor with its present values, as a query would answer them.',
-        resolve: ({ change: { pair } }, _args, { unify }) => sensorNow(unify, pair),
-      }),
+      sensor: changedSensor(t),
       previousStatus: t.field({
         type: SensorStatusEnum,
         nullable: false,

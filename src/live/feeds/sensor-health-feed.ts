@@ -1,17 +1,12 @@
-import { minuteMs } from '../../clock.js';
-import { Forbidden, type GatewayError } from '../../errors.js';
 import { type Tenant, UnifyContext } from '../../unify/context.js';
 import { latestHealthReport } from '../../unify/health/list/list.js';
 import { Instant } from '../../unify/time/instant.js';
 import { instantOf } from '../../unify/time/wire-time.js';
 import { freshMs } from '../../upstream/cache/freshness.js';
 import { newCostMeter } from '../../upstream/read/read.js';
-import { Subscribers } from '../delivery/subscribers.js';
-import { Poller } from '../polling/poller.js';
 import type { ReadSensors } from '../polling/sensor-readers.js';
-import { ChangeLog } from '../tracking/change-log.js';
-import type { Feed, FeedListener, FeedStatus, Listening } from './feed.js';
-import { feedStatus } from './feed-status.js';
+import { CursorlessFeed } from './cursorless-feed.js';
+import type { Feed, FeedListener } from './feed.js';
 import { SensorHealth, type SensorHealthChange, type WatchedSensor } from './sensor-health.js';
 import { type SensorSelection, sensorFilter } from './sensor-selection.js';
 
@@ -39,41 +34,17 @@ interface Selected {
  * the budget that queries and other feeds leave (docs/behaviour.md 9.10). It has no cursors: a new subscriber gets the
  * latest report of each of its sensors.
  */
-export class SensorHealthFeed {
-  readonly log: ChangeLog<SensorHealthChange>;
+export class SensorHealthFeed extends CursorlessFeed<SensorHealthChange> {
   readonly #options: SensorHealthFeedOptions;
   readonly #health = new SensorHealth();
   readonly #selections = new Map<string, Feed<SensorHealthChange>>();
   readonly #selected = new Map<Listener, Selected>();
-  readonly #subscribers: Subscribers<SensorHealthChange>;
-  readonly #poller: Poller;
   #watchedCount = 0;
 
   constructor(options: SensorHealthFeedOptions) {
-    const { tenant, random, intervalMs } = options;
-    const { clock, log } = tenant;
+    const { tenant, random } = options;
+    super({ name: 'sensorHealthChanges', clock: tenant.clock, log: tenant.log, random });
     this.#options = options;
-    this.log = new ChangeLog(clock);
-    this.#poller = new Poller({
-      clock,
-      random,
-      poll: (signal) => this.#poll(signal),
-      isLeader: () => true,
-      idle: () => Promise.resolve(false),
-      intervalMs,
-      onFailure: (error, failures) => {
-        const name = error instanceof Error ? error.name : String(error);
-        log.warn({ feed: feedName, failures, error: name }, 'A poll failed; it is tried again');
-        if (error instanceof Forbidden && this.#watchedCount === 0) this.close(error);
-      },
-    });
-    this.#subscribers = new Subscribers({
-      clock,
-      lingerMs: () => minuteMs,
-      onFirst: () => this.#poller.start(),
-      onLeft: (listener) => this.#left(listener as Listener),
-      onEmpty: () => this.#stop(),
-    });
   }
 
   /** The feed as the subscribers of one selection of sensors see it; the same object for equal selections. */
@@ -84,10 +55,14 @@ export class SensorHealthFeed {
     const selected = { key, filter: sensorFilter(selection) };
     const feed: Feed<SensorHealthChange> = {
       log: this.log,
-      recordsPerCursor: 0,
-      isFolded: () => true,
-      check: () => {},
-      subscribe: (_after, listener) => this.#subscribe(selected, listener),
+      recordsPerCursor: this.recordsPerCursor,
+      isFolded: () => this.isFolded(),
+      check: () => this.check(),
+      subscribe: (after, listener) => {
+        this.#selections.set(key, feed);
+        this.#selected.set(listener, selected);
+        return this.subscribe(after, listener);
+      },
       status: () => this.status(),
       close: (error) => this.close(error),
     };
@@ -95,48 +70,34 @@ export class SensorHealthFeed {
     return feed;
   }
 
-  status(): FeedStatus {
-    return feedStatus({
-      name: feedName,
-      poller: this.#poller,
-      leaderReadAtMs: null,
-      subscriberCount: this.#subscribers.size,
-      intervalMs: this.#options.intervalMs(),
-      nowMs: this.#options.tenant.clock.now(),
-    });
+  protected intervalMs(): number {
+    return this.#options.intervalMs();
   }
 
-  close(error: GatewayError | null): void {
-    this.#subscribers.end(error);
+  protected hasRead(): boolean {
+    return this.#watchedCount > 0;
   }
 
-  #subscribe(selected: Selected, listener: Listener): Listening {
-    this.#selected.set(listener, selected);
-    const listening = this.#subscribers.enter(listener);
-    const replay = [...this.#health.latest()]
-      .filter(selected.filter)
-      .map((change) => ({ change, isReplayed: true }));
-    listener.begin({ replay, from: this.log.next, liveFrom: this.log.next });
-    return listening;
-  }
-
-  #left(listener: Listener): void {
+  protected override left(listener: Listener): void {
     const left = this.#selected.get(listener);
     this.#selected.delete(listener);
     const isUsed = [...this.#selected.values()].some(({ key }) => key === left?.key);
     if (left && !isUsed) this.#selections.delete(left.key);
   }
 
-  #stop(): void {
-    this.#poller.stop();
+  protected override replayFor(listener: Listener): readonly SensorHealthChange[] {
+    const selected = this.#selected.get(listener);
+    return selected ? [...this.#health.latest()].filter(selected.filter) : [];
+  }
+
+  protected stopped(): void {
     this.#selected.clear();
     this.#selections.clear();
     this.#health.clear();
-    this.log.clear();
     this.#watchedCount = 0;
   }
 
-  async #poll(signal: AbortSignal): Promise<void> {
+  protected async poll(signal: AbortSignal): Promise<void> {
     const { tenant, readAll, hasSpare } = this.#options;
     const { clock } = tenant;
     if (!hasSpare()) return;
@@ -172,12 +133,10 @@ export class SensorHealthFeed {
   }
 
   #roundMs(): number {
-    return Math.max(freshMs.health, this.#watchedCount * this.#options.intervalMs());
+    return Math.max(freshMs.health, this.#watchedCount * this.intervalMs());
   }
 }
 
 function scopeOf(signal: AbortSignal) {
   return { signal, priority: 'background', operationKey: {}, meter: newCostMeter() } as const;
 }
-
-const feedName = 'sensorHealthChanges';

@@ -1,14 +1,9 @@
 import { type Clock, type ForwardMs, longAgo, plus, type Timer } from '../../clock.js';
-import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import { freshMs } from '../../upstream/cache/freshness.js';
 import { newCostMeter } from '../../upstream/read/read.js';
-import { Subscribers } from '../delivery/subscribers.js';
-import { Poller } from '../polling/poller.js';
 import type { ReadSensors } from '../polling/sensor-readers.js';
-import { ChangeLog } from '../tracking/change-log.js';
-import type { Feed, FeedListener, FeedStatus, Listening } from './feed.js';
-import { feedStatus } from './feed-status.js';
+import { CursorlessFeed } from './cursorless-feed.js';
 import { type SensorStatusChange, SensorStatuses } from './sensor-status.js';
 
 export interface SensorStatusFeedOptions {
@@ -32,85 +27,38 @@ const presentForMs = freshMs.sensor;
 const graceMs = 2_000;
 
 /**
- * Reports changes of sensor status: those that a poll shows, and sensors that go offline because their last contact was
- * 150 seconds ago. It has no cursors, since a missed status is no longer current.
+ * Reports changes of sensor status: what a poll shows, and sensors that go offline because their last contact was 150
+ * seconds ago.
  */
-export class SensorStatusFeed implements Feed<SensorStatusChange> {
-  /** It has no cursors. */
-  readonly recordsPerCursor = 0;
-  readonly log: ChangeLog<SensorStatusChange>;
+export class SensorStatusFeed extends CursorlessFeed<SensorStatusChange> {
   readonly #options: SensorStatusFeedOptions;
   readonly #statuses: SensorStatuses;
-  readonly #subscribers: Subscribers<SensorStatusChange>;
-  readonly #poller: Poller;
   #requests = 1;
   #isAlarmDue = false;
   #readAtMs: ForwardMs = longAgo;
   #alarm: Timer | null = null;
 
   constructor(options: SensorStatusFeedOptions) {
-    const { clock, random, log, intervalMs } = options;
+    super({ ...options, name: 'sensorStatusChanges' });
     this.#options = options;
-    this.log = new ChangeLog(clock);
-    this.#statuses = new SensorStatuses(clock);
-    this.#poller = new Poller({
-      clock,
-      random,
-      poll: (signal) => this.#poll(signal),
-      isLeader: () => true,
-      idle: () => Promise.resolve(false),
-      intervalMs: () => intervalMs(this.#requests),
-      onFailure: (error, failures) => {
-        const name = error instanceof Error ? error.name : String(error);
-        log.warn({ feed: feedName, failures, error: name }, 'A poll failed; it is tried again');
-        if (error instanceof Forbidden && this.#readAtMs < 0) this.close(error);
-      },
-    });
-    this.#subscribers = new Subscribers({
-      clock,
-      lingerMs: () => intervalMs(this.#requests),
-      onFirst: () => this.#poller.start(),
-      onLeft: () => {},
-      onEmpty: () => this.#stop(),
-    });
+    this.#statuses = new SensorStatuses(options.clock);
   }
 
-  isFolded(): boolean {
-    return false;
+  protected intervalMs(): number {
+    return this.#options.intervalMs(this.#requests);
   }
 
-  check(): void {}
-
-  subscribe(_after: string | null, listener: FeedListener<SensorStatusChange>): Listening {
-    const listening = this.#subscribers.enter(listener);
-    listener.begin({ replay: [], from: this.log.next, liveFrom: this.log.next });
-    return listening;
+  protected hasRead(): boolean {
+    return this.#readAtMs >= 0;
   }
 
-  status(): FeedStatus {
-    return feedStatus({
-      name: feedName,
-      poller: this.#poller,
-      leaderReadAtMs: null,
-      subscriberCount: this.#subscribers.size,
-      intervalMs: this.#options.intervalMs(this.#requests),
-      nowMs: this.#options.clock.now(),
-    });
-  }
-
-  close(error: GatewayError | null): void {
-    this.#subscribers.end(error);
-  }
-
-  #stop(): void {
-    this.#poller.stop();
+  protected stopped(): void {
     this.#alarm?.cancel();
     this.#statuses.clear();
-    this.log.clear();
     this.#readAtMs = longAgo;
   }
 
-  async #poll(signal: AbortSignal): Promise<void> {
+  protected async poll(signal: AbortSignal): Promise<void> {
     const { readAll, clock } = this.#options;
     const meter = newCostMeter();
     const maxAgeMs = this.#maxAgeMs();
@@ -125,9 +73,8 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
 
   /** Every instance polls; the first reads upstream, and the others find its answer in the shared cache. */
   #maxAgeMs(): number {
-    const { isShared, intervalMs } = this.#options;
-    if (!isShared()) return 0;
-    const usualMs = intervalMs(this.#requests) * (9 / 10);
+    if (!this.#options.isShared()) return 0;
+    const usualMs = this.intervalMs() * (9 / 10);
     return this.#isAlarmDue ? Math.min(usualMs, presentForMs) : usualMs;
   }
 
@@ -154,10 +101,8 @@ export class SensorStatusFeed implements Feed<SensorStatusChange> {
       this.#appendChanges();
     } else {
       this.#isAlarmDue = true;
-      this.#poller.wake();
+      this.poller.wake();
       this.#alarm = clock.timer(graceMs, () => this.#appendChanges());
     }
   }
 }
-
-const feedName = 'sensorStatusChanges';

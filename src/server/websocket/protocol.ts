@@ -75,7 +75,7 @@ export function socketProtocol(
     if (client === null) throw new Error('An operation before its socket was acknowledged');
     const { wantsCost, sinkFor: outletFor } = session.parts;
     const operation = new Operation({ client, startedAtMs: clock.now(), wantsCost, sink: outletFor(id) });
-    // Whoever sends `@defer` over a WebSocket wants parts: the protocol has no way to ask for them.
+    // Over a WebSocket `@defer` is itself the request for parts: the protocol has no other way to ask for them.
     operation.takesParts = true;
     session.running.set(id, operation);
     try {

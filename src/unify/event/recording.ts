@@ -60,7 +60,7 @@ export interface RecordingSlice extends Slice<Recording> {
 
 /**
  * One page of the recordings of an earthquake. A cursor names its trigger and counts the recordings before it: their
- * order is by distance, which is not told of a masked sensor and so must not be in a cursor.
+ * order is by distance, which is withheld of a masked sensor and so must not be in a cursor.
  * @throws as `recordingsOf`; BadUserInput, CursorInvalid
  */
 export async function listRecordings(

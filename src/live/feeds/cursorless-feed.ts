@@ -1,0 +1,100 @@
+import type { Clock } from '../../clock.js';
+import { Forbidden, type GatewayError } from '../../errors.js';
+import type { Log } from '../../log.js';
+import { Subscribers } from '../delivery/subscribers.js';
+import { Poller } from '../polling/poller.js';
+import { ChangeLog } from '../tracking/change-log.js';
+import type { Feed, FeedListener, FeedStatus, Listening, LoggedChange } from './feed.js';
+import { feedStatus } from './feed-status.js';
+
+export interface CursorlessFeedOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/**
+ * A feed without cursors, since what a subscriber missed is no longer current. Every instance polls for its own
+ * subscribers; instances share the responses through the cache.
+ */
+export abstract class CursorlessFeed<C extends LoggedChange> implements Feed<C> {
+  readonly recordsPerCursor = 0;
+  readonly log: ChangeLog<C>;
+  protected readonly poller: Poller;
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #subscribers: Subscribers<C>;
+
+  constructor({ name, clock, log, random }: CursorlessFeedOptions) {
+    this.#name = name;
+    this.#clock = clock;
+    this.log = new ChangeLog(clock);
+    this.poller = new Poller({
+      clock,
+      random,
+      poll: (signal) => this.poll(signal),
+      isLeader: () => true,
+      idle: () => Promise.resolve(false),
+      intervalMs: () => this.intervalMs(),
+      onFailure: (error, failures) => {
+        const reason = error instanceof Error ? error.name : String(error);
+        log.warn({ feed: name, failures, error: reason }, 'A poll failed; it is tried again');
+        if (error instanceof Forbidden && !this.hasRead()) this.close(error);
+      },
+    });
+    this.#subscribers = new Subscribers({
+      clock,
+      lingerMs: () => this.intervalMs(),
+      onFirst: () => this.poller.start(),
+      onLeft: (listener) => this.left(listener as FeedListener<C>),
+      onEmpty: () => {
+        this.poller.stop();
+        this.log.clear();
+        this.stopped();
+      },
+    });
+  }
+
+  protected abstract poll(signal: AbortSignal): Promise<void>;
+  protected abstract intervalMs(): number;
+  /** False as long as no poll has succeeded since the feed started. */
+  protected abstract hasRead(): boolean;
+  protected abstract stopped(): void;
+
+  protected left(_listener: FeedListener<C>): void {}
+
+  /** Changes that a new subscriber gets first. */
+  protected replayFor(_listener: FeedListener<C>): readonly C[] {
+    return [];
+  }
+
+  isFolded(): boolean {
+    return false;
+  }
+
+  check(): void {}
+
+  subscribe(_after: string | null, listener: FeedListener<C>): Listening {
+    const listening = this.#subscribers.enter(listener);
+    const replay = this.replayFor(listener).map((change) => ({ change, isReplayed: true }));
+    listener.begin({ replay, from: this.log.next, liveFrom: this.log.next });
+    return listening;
+  }
+
+  status(): FeedStatus {
+    return feedStatus({
+      name: this.#name,
+      poller: this.poller,
+      leaderReadAtMs: null,
+      subscriberCount: this.#subscribers.size,
+      intervalMs: this.intervalMs(),
+      nowMs: this.#clock.now(),
+    });
+  }
+
+  close(error: GatewayError | null): void {
+    this.#subscribers.end(error);
+  }
+}
