@@ -3,7 +3,7 @@ import type { Read, ReadScope } from '../read/read.js';
 import type { ReadRequest } from '../read/request.js';
 import { type Delivered, DeliveryLog } from './delivered.js';
 import { type Demand, isRecent, SendOrder } from './demand.js';
-import type { CacheState } from './dependencies.js';
+import type { CacheState, Dependency, ReadCounts } from './dependencies.js';
 import { freezeAndMeasure } from './freeze.js';
 import { type Freshness, freshnessOf, freshUntilMs } from './freshness.js';
 import type { KeyValidity } from './key-validity.js';
@@ -87,8 +87,28 @@ export class CachedResponses {
     return freshness === 'none' || this.#keyValidity.holds ? freshness : 'stale-if-error';
   }
 
-  /** The state of a response as a dependency of an answer: 'gone' where a read like this one would not return it. */
-  stateOf<T>(id: string, cached: CachedResponse, request: ReadRequest<T>, limits: AgeLimits): CacheState {
+  /**
+   * A response as a dependency of an answer: it holds as long as a read like this one would return it.
+   * @param served called when the answer is served again
+   */
+  dependencyOf<T>(
+    id: string,
+    cached: CachedResponse,
+    request: ReadRequest<T>,
+    { maxAgeMs, notBeforeMs }: AgeLimits,
+    served: (isFresh: boolean, meter: ReadCounts, times: number) => void,
+  ): Dependency {
+    const limits = { maxAgeMs, notBeforeMs };
+    const state = () => this.#stateOf(id, cached, request, limits);
+    return {
+      state,
+      freshUntilMs: () => this.freshUntilMs(cached, request, limits),
+      read: (meter, times) => served(state() === 'fresh', meter, times),
+    };
+  }
+
+  /** 'gone' where a read like this one would not return it. */
+  #stateOf<T>(id: string, cached: CachedResponse, request: ReadRequest<T>, limits: AgeLimits): CacheState {
     if (this.get(id, request) !== cached) return 'gone';
     const freshness = this.freshnessOf(cached, request, limits);
     if (freshness === 'fresh') return 'fresh';

@@ -102,6 +102,17 @@ export class RateLimit {
     return maxWaitMs ?? this.#longestWaitMs[priority];
   }
 
+  /** The time that a patient read still has after one with less patience, which it had joined at `joinedMs`; 0 for others. */
+  patienceLeftMs(
+    scope: Pick<Urgency, 'priority' | 'maxWaitMs'>,
+    joined: RequestControl,
+    joinedMs: ForwardMs,
+  ) {
+    const patienceMs = this.longestWaitMs(scope);
+    const isMorePatient = scope.maxWaitMs !== undefined && this.longestWaitMs(joined) < patienceMs;
+    return isMorePatient ? Math.max(0, patienceMs - (this.#clock.now() - joinedMs)) : 0;
+  }
+
   close(): void {
     this.#shared.close();
   }

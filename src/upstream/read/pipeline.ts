@@ -10,7 +10,9 @@ import {
 } from '../../errors.js';
 import { CachedResponses } from '../cache/cached-responses.js';
 import type { Delivered } from '../cache/delivered.js';
+import type { ReadCounts } from '../cache/dependencies.js';
 import { createDerivedCache, type DerivedCache } from '../cache/derived-cache.js';
+import type { Freshness } from '../cache/freshness.js';
 import { HitCounter } from '../cache/hit-counter.js';
 import { KeyValidity } from '../cache/key-validity.js';
 import type { CachedResponse } from '../cache/response-cache.js';
@@ -96,13 +98,11 @@ export class Pipeline {
     const address = addressOf(request.path, request.parameters);
     if (this.#confirming && !this.#keyValidity.holds && this.#cache.stored(address))
       await this.#whenEnded(this.#confirming, scope);
-    const cached = this.#cache.get(address, request);
-    const freshness = cached ? this.#cache.freshnessOf(cached, request, scope) : 'none';
-    if (cached && (freshness === 'fresh' || freshness === 'stale-while-revalidate')) {
+    const { cached, freshness } = this.#found(address, request, scope);
+    if (cached && isServed(freshness)) {
       this.#addDependency(address, cached, request, scope);
-      if (freshness === 'fresh') return this.#hit<T>(cached, scope, 'cacheHits');
-      this.#revalidateInBackground(address, request);
-      return this.#hit<T>(cached, scope, 'staleHits');
+      this.#serve(address, cached, request, freshness === 'fresh', scope.meter);
+      return readOf<T>(cached);
     }
     scope.dependencies?.refuse('upstream was asked');
     try {
@@ -122,9 +122,7 @@ export class Pipeline {
 
   /** True where `read` does not wait for upstream. */
   isAtHand<T>(request: ReadRequest<T>, scope: ReadScope): boolean {
-    const cached = this.#cache.get(addressOf(request.path, request.parameters), request);
-    const freshness = cached ? this.#cache.freshnessOf(cached, request, scope) : 'none';
-    return freshness === 'fresh' || freshness === 'stale-while-revalidate';
+    return isServed(this.#found(addressOf(request.path, request.parameters), request, scope).freshness);
   }
 
   /**
@@ -134,10 +132,16 @@ export class Pipeline {
   servesDelivered<T>(request: ReadRequest<T>, delivered: Read<object>, scope: ReadScope): boolean {
     const address = addressOf(request.path, request.parameters);
     const freshness = this.#cache.freshnessOfDelivered(address, delivered, request, scope);
-    if (freshness !== 'fresh' && freshness !== 'stale-while-revalidate') return false;
+    if (!isServed(freshness)) return false;
     scope.dependencies?.refuse('a delivered record was used');
     this.#hits.countAged(scope.meter, delivered.readAtMs, freshness === 'fresh' ? 'cacheHits' : 'staleHits');
     return true;
+  }
+
+  #found<T>(address: string, request: ReadRequest<T>, scope: ReadScope) {
+    const cached = this.#cache.get(address, request);
+    const freshness: Freshness = cached ? this.#cache.freshnessOf(cached, request, scope) : 'none';
+    return { cached, freshness };
   }
 
   /** Joins the same request where it is in flight, or sends it. */
@@ -161,8 +165,9 @@ export class Pipeline {
     try {
       completed = await this.#join(coalesced, scope);
     } catch (error) {
-      const maxWaitMs = this.#patienceLeft(coalesced, scope, joinedMs, error);
-      if (!joined || maxWaitMs <= 0) throw error;
+      // A less patient caller's request got no permit in time: this caller still has time to ask by itself.
+      const maxWaitMs = this.#rateLimit.patienceLeftMs(scope, coalesced.control, joinedMs);
+      if (!joined || maxWaitMs <= 0 || !isOfGateway(error)) throw error;
       return this.#coalesced(address, request, { ...scope, maxWaitMs }, isAgain);
     }
     const { cached: response, isShared } = completed;
@@ -172,7 +177,7 @@ export class Pipeline {
       return this.#coalesced(address, request, scope, true);
     if (isShared) {
       // The response was read before this waiter joined: it may be too old for the waiter's own age limit.
-      const isParticular = (scope.maxAgeMs ?? scope.notBeforeMs ?? scope.demand) !== undefined;
+      const isParticular = hasAgeLimit(scope) || scope.demand !== undefined;
       if (joined && isParticular && this.#cache.freshnessOf(cached, request, scope) !== 'fresh')
         return this.#coalesced(address, request, scope);
       return this.#hit<T>(cached, scope, 'cacheHits');
@@ -183,23 +188,6 @@ export class Pipeline {
 
   #join(coalesced: CoalescedRequest<Completed>, scope: ReadScope): Promise<Completed> {
     return coalesced.join(scope, this.#options.clock, this.#rateLimit.longestWaitMs(scope));
-  }
-
-  /**
-   * The time in milliseconds that a caller would wait on after a less patient one, whose request it had joined, was given
-   * no permit; 0 where that would not help.
-   */
-  #patienceLeft(
-    { control }: CoalescedRequest<Completed>,
-    scope: ReadScope,
-    joinedMs: ForwardMs,
-    error: unknown,
-  ): number {
-    const isGivenUp = error instanceof GatewayError && error.upstream === undefined;
-    const patienceMs = this.#rateLimit.longestWaitMs(scope);
-    if (!isGivenUp || scope.maxWaitMs === undefined || this.#rateLimit.longestWaitMs(control) >= patienceMs)
-      return 0;
-    return patienceMs - (this.#options.clock.now() - joinedMs);
   }
 
   /** Takes the response from the shared cache where another instance has read it, else asks upstream and keeps it. */
@@ -431,31 +419,31 @@ export class Pipeline {
     scope.signal.throwIfAborted();
   }
 
-  /**
-   * Records a cached response as a dependency of the answer: it holds as long as a read like this one would return it.
-   */
+  /** Records the cached response as a dependency of the answer, which is served with it again as this read is. */
   #addDependency<T>(
     address: string,
     cached: CachedResponse,
     request: ReadRequest<T>,
     scope: ReadScope,
   ): void {
-    const { maxAgeMs, notBeforeMs } = scope;
-    // A read with an age limit of its own is a separate dependency, even on the same response.
-    const isParticular = (maxAgeMs ?? notBeforeMs) !== undefined;
-    scope.dependencies?.add(isParticular ? {} : cached, () => {
-      const limits = { maxAgeMs, notBeforeMs };
-      const state = () => this.#cache.stateOf(address, cached, request, limits);
-      return {
-        state,
-        freshUntilMs: () => this.#cache.freshUntilMs(cached, request, limits),
-        read: (meter, times) => {
-          const isFresh = state() === 'fresh';
-          this.#hits.countAged(meter, cached.readAtMs, isFresh ? 'cacheHits' : 'staleHits', times);
-          if (!isFresh) this.#revalidateInBackground(address, request);
-        },
-      };
-    });
+    scope.dependencies?.add(hasAgeLimit(scope) ? {} : cached, () =>
+      this.#cache.dependencyOf(address, cached, request, scope, (isFresh, meter, times) =>
+        this.#serve(address, cached, request, isFresh, meter, times),
+      ),
+    );
+  }
+
+  /** Counts a hit, and revalidates a stale response in the background. */
+  #serve<T>(
+    address: string,
+    cached: CachedResponse,
+    request: ReadRequest<T>,
+    isFresh: boolean,
+    meter: ReadCounts,
+    times?: number,
+  ): void {
+    this.#hits.countAged(meter, cached.readAtMs, isFresh ? 'cacheHits' : 'staleHits', times);
+    if (!isFresh) this.#revalidateInBackground(address, request);
   }
 
   /** A response that another instance has read does not show if it was asked for before or after a demand. */
@@ -505,6 +493,21 @@ interface Steps<Response, T> {
    * response.
    */
   decode(response: Response, pauseS: number | undefined): T | Promise<T>;
+}
+
+/** True for a failure that no response of upstream caused, such as a rate limit without a permit in time. */
+function isOfGateway(error: unknown): boolean {
+  return error instanceof GatewayError && error.upstream === undefined;
+}
+
+/** True where the cache answers a read without waiting for upstream. */
+function isServed(freshness: Freshness): boolean {
+  return freshness === 'fresh' || freshness === 'stale-while-revalidate';
+}
+
+/** A read with an age limit of its own is a separate dependency, even on the same response. */
+function hasAgeLimit({ maxAgeMs, notBeforeMs }: ReadScope): boolean {
+  return (maxAgeMs ?? notBeforeMs) !== undefined;
 }
 
 function readOf<T>(cached: CachedResponse): Read<T> | null {
