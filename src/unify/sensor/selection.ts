@@ -62,6 +62,8 @@ export interface SelectedDevices {
   /** Keys of the project's sensors that match (`deviceKey`). */
   readonly devices: ReadonlySet<string>;
   readonly failures: Selection['failures'];
+  /** The failure for want of which sensors may be missing until it passes; null where what can be read was read. */
+  readonly incomplete: unknown;
 }
 
 /**
@@ -81,7 +83,10 @@ export async function selectDevices(ctx: UnifyContext, filter: DeviceFilter): Pr
   const failures = new Map(selection.failures);
   if (!catalogue) failures.delete('CATALOGUE');
   const devices = selection.pairs.flatMap((pair) => (pair.project ? [deviceKey(pair.project)] : []));
-  return { devices: new Set(devices), failures };
+  const list = selection.unified.project;
+  // Records that cannot be read stay so, and are not waited for.
+  const incomplete = list?.failure || list?.dropped === 0 ? (failures.get('PROJECT') ?? null) : null;
+  return { devices: new Set(devices), failures, incomplete };
 }
 
 /** True where sensors have to be selected first. */
