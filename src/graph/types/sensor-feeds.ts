@@ -1,3 +1,4 @@
+import type { FieldMap } from '@pothos/core';
 import type { Delivery } from '../../live/tracking/change.js';
 import type { Pair } from '../../unify/sensor/identity.js';
 import { sensorNow } from '../../unify/sensor/sensor.js';
@@ -7,13 +8,15 @@ import type { FieldsOf } from './delivery-fields.js';
 import { deviceIdsArg } from './device-id.js';
 
 /** The field `sensor` of a change of a feed of sensors. */
-export function changedSensor<C extends { readonly pair: Pair }>(t: FieldsOf<Delivery<C>>) {
-  return t.field({
-    type: SensorRef,
-    nullable: false,
-    description: 'Sensor with its present values, as a query would answer them.',
-    resolve: ({ change: { pair } }, _args, { unify }) => sensorNow(unify, pair),
-  });
+export function changedSensor<C extends { readonly pair: Pair }>(t: FieldsOf<Delivery<C>>): FieldMap {
+  return {
+    sensor: t.field({
+      type: SensorRef,
+      nullable: false,
+      description: 'Sensor with its present values, as a query would answer them.',
+      resolve: ({ change: { pair } }, _args, { unify }) => sensorNow(unify, pair),
+    }),
+  };
 }
 
 /** The argument `filter` of a feed of sensors. */
