@@ -67,13 +67,13 @@ export function lossOf(source: Source, count: number): readonly UnavailableSourc
 
 /**
  * A slice of these edges; `more` says in which directions the list continues. `cursorReached`: the end of a list that was
- * cut behind its last edge.
+ * cut behind its last edge; null for other lists. Encoded on demand, as the cursors of edges are.
  */
 export function sliceOf<T>(
   edges: readonly Edge<T>[],
   more: { readonly next: boolean; readonly previous: boolean },
   unavailableSources: readonly UnavailableSource[] = [],
-  cursorReached: string | null = null,
+  cursorReached: () => string | null = () => null,
 ): Slice<T> {
   return {
     edges,
@@ -84,7 +84,7 @@ export function sliceOf<T>(
         return edges[0]?.cursor ?? null;
       },
       get endCursor() {
-        return cursorReached ?? edges.at(-1)?.cursor ?? null;
+        return cursorReached() ?? edges.at(-1)?.cursor ?? null;
       },
     },
     unavailableSources,

@@ -119,7 +119,7 @@ function pageOf(
     { next: more, previous: scan.after !== null },
     [...unavailable, ...lossOf('PROJECT', unreadable)],
     // A filtered list that was cut continues from the last position it read, even if nothing matched up to there.
-    reached && cursorOf(reached),
+    () => reached && cursorOf(reached),
   );
   const page: TriggerSlice = {
     ...slice,

@@ -1,6 +1,7 @@
 import { earliest } from '../../../clock.js';
 import type { UnifyContext } from '../../context.js';
 import {
+  edgeOf,
   type ListReach,
   type PageArgs,
   pageRequestOf,
@@ -54,26 +55,12 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
     made ??= cursorsOf(page, orderBy, isBackward);
     return made;
   };
-  const edges = page.events.map(({ event: node }, index) => ({
-    node,
-    get cursor() {
-      return cursors().at(index);
-    },
-  }));
-  const slice: Slice<LocatedEvent> = {
-    edges,
-    pageInfo: {
-      hasNextPage: page.hasMore,
-      hasPreviousPage: page.after !== null,
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      get endCursor() {
-        return cursors().end ?? edges.at(-1)?.cursor ?? null;
-      },
-    },
-    unavailableSources: unavailableSources(page.failures),
-  };
+  const slice = sliceOf(
+    page.events.map(({ event }, index) => edgeOf(event, () => cursors().at(index))),
+    { next: page.hasMore, previous: page.after !== null },
+    unavailableSources(page.failures),
+    () => cursors().end(),
+  );
   const reach = {
     // Infinite when nothing was read.
     readAtMs: earliest(page.oldestReadMs, context.tenant.clock.now()),
@@ -127,14 +114,17 @@ function cursorsOf(page: EventPage, order: EventOrder, isBackward: boolean): Cur
       const item = events[index];
       return item ? cursorAt(item.place, index, item === last ? resumeLast : resumeFirst) : '';
     },
-    end: stoppedAt && cursorAt(stoppedAt, events.length - 1, page.resumeAt(stoppedAt.originTime.ms)),
+    end() {
+      return stoppedAt && cursorAt(stoppedAt, events.length - 1, page.resumeAt(stoppedAt.originTime.ms));
+    },
   };
 }
 
 interface Cursors {
   /** Cursor of the edge at `index`. */
   at(index: number): string;
-  readonly end: string | null;
+  /** Cursor of the position at which the page was cut; null for a page that was not. */
+  end(): string | null;
 }
 
 /**
