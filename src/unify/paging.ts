@@ -10,7 +10,7 @@ export interface Slice<T> {
   readonly unavailableSources: readonly UnavailableSource[];
 }
 
-/** What a list covers, so that a feed can continue from it. */
+/** The part of all records that a list covers: a feed continues from it. */
 export interface ListReach<T> {
   /** Read time of the oldest response of the list. */
   readonly readAtMs: ForwardMs;
@@ -126,6 +126,14 @@ export function pageRequestOf(args: PageArgs, byDefault: number): PageRequest {
   return isBackward
     ? { count: last ?? byDefault, cursor: before ?? null, argument: 'before', isBackward }
     : { count: first ?? byDefault, cursor: after ?? null, argument: 'after', isBackward };
+}
+
+/** The page of a list in which nothing can match, as if it had been read: the list continues where the cursor is. */
+export function emptySliceOf<T>(
+  { after, before }: PageArgs,
+  unavailableSources: readonly UnavailableSource[] = [],
+): Slice<T> {
+  return sliceOf<T>([], { next: before != null, previous: after != null }, unavailableSources);
 }
 
 /** The slice in list order of a page that was read backward. */

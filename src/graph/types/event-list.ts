@@ -1,6 +1,7 @@
 import { limits } from '../../limits.js';
 import { eventGeoJson } from '../../unify/event/geojson.js';
 import { type EventListArgs, type EventSlice, listEvents, noEvents } from '../../unify/event/list/list.js';
+import { inNetwork } from '../../unify/network/network.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
@@ -188,10 +189,8 @@ builder.objectFields(NetworkRef, (t) => ({
     args: eventListArgs(),
     extensions: eventListCost,
     resolve: ({ networkId }, { filter, ...args }, { unify }) => {
-      // A filter for another network matches no event of this one.
-      const isOther = filter?.networkId != null && filter.networkId !== networkId;
-      if (isOther) return noEvents(unify, args);
-      return listEvents(unify, { ...args, filter: { ...filter, networkId } });
+      const within = inNetwork(filter, networkId);
+      return within ? listEvents(unify, { ...args, filter: within }) : noEvents(unify, args);
     },
   }),
 }));

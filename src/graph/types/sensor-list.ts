@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../limits.js';
-import { filtersByLocation, type SensorFilter } from '../../unify/sensor/filter.js';
+import { filtersByLocation } from '../../unify/sensor/filter.js';
 import { sensorCollection } from '../../unify/sensor/geojson.js';
 import { listSensors, type SensorListArgs, type SensorSlice } from '../../unify/sensor/list.js';
 import { defaultOrder, type SensorOrder } from '../../unify/sensor/list-order.js';
@@ -169,8 +169,3 @@ builder.queryField('sensors', (t) =>
     resolve: (_, args, { unify }) => listSensors(unify, args),
   }),
 );
-
-/** The filter restricted to one network. */
-export function inNetwork(filter: SensorFilter | null | undefined, networkId: string): SensorFilter {
-  return { ...filter, networkId };
-}

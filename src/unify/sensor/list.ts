@@ -44,15 +44,10 @@ const defaultFirst = 50;
  * @throws the failure when no needed interface can answer
  */
 export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<SensorSlice> {
-  checkPageArgs(args);
   const { orderBy } = args;
   const filter = args.filter ?? {};
-  neededSource(ctx, filter);
-  const after = args.after == null ? null : placeAt(orderBy, args.after, 'after');
-  const before = args.before == null ? null : placeAt(orderBy, args.before, 'before');
-  if (matchesNothing(filter)) {
-    return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
-  }
+  if (matchesNothing(filter)) return noSensors(ctx, args);
+  const { after, before } = cursorsOf(ctx, args);
   const cut = ({ pairs }: Selection) => rangeOf(pairs, args, after, before);
   const select = () => selectSensors(ctx, filter, orderBy);
   const slice = (selection: Selection) => sliceAt(ctx, orderBy, selection, ...cut(selection));
@@ -62,6 +57,22 @@ export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<Sens
     const isReordered = learnOrder(ctx, association, selection.pairs.slice(...cut(selection)));
     return whenKnown(isReordered, (again) => (again ? whenKnown(select(), slice) : slice(selection)));
   });
+}
+
+/** No sensors, of a list that can have none: a whole list that is empty has no page before a cursor either. */
+export function noSensors(ctx: UnifyContext, args: SensorListArgs): SensorSlice {
+  cursorsOf(ctx, args);
+  return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
+}
+
+/** The positions of the cursors. @throws BadUserInput, CursorInvalid, NotConfigured */
+function cursorsOf(ctx: UnifyContext, { orderBy, filter, ...page }: SensorListArgs) {
+  checkPageArgs(page);
+  neededSource(ctx, filter ?? {});
+  return {
+    after: page.after == null ? null : placeAt(orderBy, page.after, 'after'),
+    before: page.before == null ? null : placeAt(orderBy, page.before, 'before'),
+  };
 }
 
 function sliceAt(

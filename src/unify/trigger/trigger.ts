@@ -5,6 +5,7 @@ import type { UnifyContext } from '../context.js';
 import {
   decodeCursor,
   edgeOf,
+  emptySliceOf,
   encodeCursor,
   type ListReach,
   lossOf,
@@ -66,7 +67,7 @@ export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Pr
   const list = await planOf(ctx, args);
   return list.scan
     ? pageOf(ctx, list.scan, list.unavailable, await scanTriggers(list.scan))
-    : emptySlice(ctx, list);
+    : emptySlice(ctx, list, args);
 }
 
 /**
@@ -80,21 +81,21 @@ export async function listTriggersOf(
   if (deviceId === null) return null;
   const list = await planOf(ctx, args, deviceId);
   const { scan, unavailable } = list;
-  if (!scan) return emptySlice(ctx, list);
+  if (!scan) return emptySlice(ctx, list, args);
   const together = await scanTogether(ctx, scan, { ...args, filter: args.filter ?? {} });
   return pageOf(ctx, scan, unavailable, together ?? (await scanTriggers(scan)));
 }
 
-/** How a list is read: by `scan`, which is null where no trigger can match. */
+/** A list is read by `scan`, which is null where no trigger can match. */
 interface ListPlan {
   readonly scan: TriggerScan | null;
   /** The interfaces that could not say which sensors the filter selects. */
   readonly unavailable: readonly UnavailableSource[];
 }
 
-function emptySlice(ctx: UnifyContext, { unavailable }: ListPlan): TriggerSlice {
+function emptySlice(ctx: UnifyContext, { unavailable }: ListPlan, args: PageArgs): TriggerSlice {
   return {
-    ...sliceOf([], { next: false, previous: false }, unavailable),
+    ...emptySliceOf<Trigger>(args, unavailable),
     reach: { readAtMs: ctx.clock.now(), includes: () => false },
     totalCount: () => Promise.resolve(unavailable.length > 0 ? null : 0),
   };

@@ -2,6 +2,7 @@ import { earliest } from '../../../clock.js';
 import type { UnifyContext } from '../../context.js';
 import {
   edgeOf,
+  emptySliceOf,
   type ListReach,
   type PageArgs,
   pageRequestOf,
@@ -69,12 +70,11 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
   return { ...(isBackward ? reversed(slice) : slice), reach };
 }
 
-/** No events, of a list that can have none. */
+/** No events, of a list that can have none. @throws BadUserInput for arguments of both directions */
 export function noEvents(context: UnifyContext, args: PageArgs): EventSlice {
-  const { cursor, isBackward } = pageRequestOf(args, defaultEvents);
-  const slice = sliceOf<LocatedEvent>([], { next: false, previous: cursor !== null });
+  pageRequestOf(args, defaultEvents);
   const reach = { readAtMs: context.tenant.clock.now(), includes: () => false };
-  return { ...(isBackward ? reversed(slice) : slice), reach };
+  return { ...emptySliceOf<LocatedEvent>(args), reach };
 }
 
 /** All earthquakes of a span of origin times, both ends inclusive, oldest first; with the interfaces that failed. */
