@@ -99,6 +99,19 @@ export interface PageArgs {
   readonly before?: string | null | undefined;
 }
 
+/** Records of a page where the client asks for no number. */
+export const defaultFirst = 50;
+
+/** Number of records that a page is asked for. */
+export function countOf({ first, last }: Pick<PageArgs, 'first' | 'last'>, byDefault = defaultFirst): number {
+  return first ?? last ?? byDefault;
+}
+
+/** True for a page that is read from the end of its list, or from before a cursor. */
+export function isBackward({ first, last, before }: Omit<PageArgs, 'after'>): boolean {
+  return last != null || (first == null && before != null);
+}
+
 /** The part of a list that a page shows, seen from the end at which it is read. */
 export interface PageRequest {
   readonly count: number;
@@ -115,17 +128,18 @@ export function checkPageArgs({ first, last }: PageArgs): void {
 }
 
 /** @throws BadUserInput for arguments of both directions */
-export function pageRequestOf(args: PageArgs, byDefault: number): PageRequest {
+export function pageRequestOf(args: PageArgs, byDefault = defaultFirst): PageRequest {
   checkPageArgs(args);
-  const { first, after, last, before } = args;
-  const isBackward = last != null || (first == null && before != null);
-  if (isBackward ? after != null : before != null) {
-    const argument = isBackward ? 'after' : 'before';
+  const { after, before } = args;
+  const count = countOf(args, byDefault);
+  const fromEnd = isBackward(args);
+  if (fromEnd ? after != null : before != null) {
+    const argument = fromEnd ? 'after' : 'before';
     throw new BadUserInput('`after` goes with `first`, and `before` with `last`', { argument });
   }
-  return isBackward
-    ? { count: last ?? byDefault, cursor: before ?? null, argument: 'before', isBackward }
-    : { count: first ?? byDefault, cursor: after ?? null, argument: 'after', isBackward };
+  return fromEnd
+    ? { count, cursor: before ?? null, argument: 'before', isBackward: true }
+    : { count, cursor: after ?? null, argument: 'after', isBackward: false };
 }
 
 /** The page of a list in which nothing can match, as if it had been read: the list continues where the cursor is. */

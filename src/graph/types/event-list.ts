@@ -2,11 +2,12 @@ import { limits } from '../../limits.js';
 import { eventGeoJson } from '../../unify/event/geojson.js';
 import { type EventListArgs, type EventSlice, listEvents, noEvents } from '../../unify/event/list/list.js';
 import { inNetwork } from '../../unify/network/network.js';
+import { countOf, isBackward } from '../../unify/paging.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
 import { EventRef, NetworkRef } from '../refs.js';
-import { bothWaysArgs, defaultFirst, SourceEnum, UnavailableSourceRef } from './connection.js';
+import { bothWaysArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
 import { changesCursor } from './delivery-fields.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 
@@ -147,19 +148,18 @@ function eventListArgs() {
 
 const eventListCost = cost<EventListArgs>({
   requests: (args, parents) => requestsOf(args) * parents,
-  items: ({ first, last }) => first ?? last ?? defaultFirst,
+  items: (args) => countOf(args),
 });
 
 /**
  * A page that is read in the order of both upstream lists takes a few requests. A filter without pushdown, or reading the
  * oldest first, needs a scan: at worst as many requests as one page may use.
  */
-function requestsOf({ filter, orderBy, first, last, before }: EventListArgs): number {
+function requestsOf({ filter, orderBy, ...page }: EventListArgs): number {
   const { from: _, boundingBox: __, within: ___, ...others } = filter ?? {};
-  const isBackward = last != null || (first == null && before != null);
-  const isNewestFirst = (orderBy === 'ORIGIN_TIME_DESC') !== isBackward;
+  const isNewestFirst = (orderBy === 'ORIGIN_TIME_DESC') !== isBackward(page);
   const isInOrder = isNewestFirst && Object.values(others).every((value) => value == null);
-  return isInOrder ? 4 + Math.ceil((first ?? last ?? defaultFirst) / 85) : 2 * limits.eventPageRequests;
+  return isInOrder ? 4 + Math.ceil(countOf(page) / 85) : 2 * limits.eventPageRequests;
 }
 
 builder.queryField('events', (t) =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../limits.js';
+import { countOf } from '../../unify/paging.js';
 import { filtersByLocation } from '../../unify/sensor/filter.js';
 import { sensorCollection } from '../../unify/sensor/geojson.js';
 import { listSensors, type SensorListArgs, type SensorSlice } from '../../unify/sensor/list.js';
@@ -8,7 +9,7 @@ import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
 import { SensorRef } from '../refs.js';
-import { bothWaysArgs, defaultFirst, SourceEnum, UnavailableSourceRef } from './connection.js';
+import { bothWaysArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 import { SensorStatusEnum } from './sensor.js';
 
@@ -154,7 +155,7 @@ export function sensorListArgs() {
  */
 export const sensorListCost = cost<SensorListArgs>({
   requests: ({ filter }) => (filter && filtersByLocation(filter) ? 3 : 2),
-  items: ({ first, last }, { sensors }) => Math.min(first ?? last ?? defaultFirst, sensors),
+  items: (args, { sensors }) => Math.min(countOf(args), sensors),
 });
 
 builder.queryField('sensors', (t) =>

@@ -1,4 +1,5 @@
 import { limits } from '../../limits.js';
+import { countOf } from '../../unify/paging.js';
 import { filtersByDevice } from '../../unify/sensor/selection.js';
 import { isSearch } from '../../unify/trigger/filter.js';
 import {
@@ -10,7 +11,7 @@ import {
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef, TriggerRef } from '../refs.js';
-import { bothWaysArgs, defaultFirst, UnavailableSourceRef } from './connection.js';
+import { bothWaysArgs, UnavailableSourceRef } from './connection.js';
 import { changesCursor } from './delivery-fields.js';
 import { deviceIdArg } from './device-id.js';
 import { triggerConditions } from './trigger-conditions.js';
@@ -123,7 +124,7 @@ builder.queryField('triggers', (t) =>
     args: triggerListArgs(),
     extensions: cost<TriggerListArgs>({
       requests: (args) => triggerListCost(args) + sensorsCost(args),
-      items: ({ first, last }) => first ?? last ?? defaultFirst,
+      items: (args) => countOf(args),
     }),
     resolve: (_, args, { unify }) => listTriggers(unify, args),
   }),
@@ -139,7 +140,7 @@ builder.objectFields(SensorRef, (t) => ({
     args: triggerListArgs(),
     extensions: cost<TriggerListArgs>({
       requests: (args, parents) => triggerListCost(args) * parents + sensorsCost(args),
-      items: ({ first, last }) => first ?? last ?? defaultFirst,
+      items: (args) => countOf(args),
     }),
     resolve: async (sensor, args, { unify }) => listTriggersOf(unify, await sensor.deviceId(), args),
   }),

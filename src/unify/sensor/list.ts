@@ -2,6 +2,7 @@ import { type Maybe, whenKnown } from '../../maybe.js';
 import type { UnifyContext } from '../context.js';
 import {
   checkPageArgs,
+  countOf,
   decodeCursor,
   edgeOf,
   encodeCursor,
@@ -35,8 +36,6 @@ export interface SensorSlice extends Slice<Sensor> {
   /** Number of sensors on all pages; null where an interface could not answer. */
   readonly totalCount: number | null;
 }
-
-const defaultFirst = 50;
 
 /**
  * Sensors of both interfaces, each once, in exact order. Where one interface cannot answer, the slice has the sensors of
@@ -102,14 +101,14 @@ function cursorOf(order: SensorOrder, pair: SortedPair): string {
 
 function rangeOf(
   pairs: readonly SortedPair[],
-  { orderBy, first, last }: SensorListArgs,
+  { orderBy, ...page }: SensorListArgs,
   after: SensorPlace | null,
   before: SensorPlace | null,
 ): [start: number, end: number] {
   const start = after ? indexOfPlace(orderBy, pairs, after, 'behind') : 0;
   const end = Math.max(start, before ? indexOfPlace(orderBy, pairs, before, 'at') : pairs.length);
-  if (last != null) return [Math.max(start, end - last), end];
-  return [start, Math.min(end, start + (first ?? defaultFirst))];
+  const count = countOf(page);
+  return page.last == null ? [start, Math.min(end, start + count)] : [Math.max(start, end - count), end];
 }
 
 function placeAt(order: SensorOrder, cursor: string, argument: string): SensorPlace {

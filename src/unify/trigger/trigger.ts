@@ -51,8 +51,6 @@ export interface TriggerListArgs extends PageArgs {
   readonly orderBy?: 'START_TIME_DESC' | 'START_TIME_ASC' | undefined;
 }
 
-const defaultTriggers = 50;
-
 export interface TriggerSlice extends Slice<Trigger> {
   readonly reach: ListReach<Trigger>;
   /** Null when the gateway itself filters the list. Costs one request when `after` is given. */
@@ -147,7 +145,7 @@ async function planOf(ctx: UnifyContext, args: TriggerListArgs, own?: DeviceId):
   if (from && to && from.compare(to) > 0) {
     throw new BadUserInput('`filter.from` must not be after `filter.to`', { argument: 'filter.from' });
   }
-  const { count, cursor, argument, isBackward } = pageRequestOf(args, defaultTriggers);
+  const { count, cursor, argument, isBackward } = pageRequestOf(args);
   const order = args.orderBy === 'START_TIME_ASC' ? 'asc' : 'desc';
   const position = cursor === null ? null : decodeCursor(listName(order), cursor, argument, decodePosition);
   const read = projectTriggers(ctx);

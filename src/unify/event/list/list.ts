@@ -36,8 +36,6 @@ export interface EventSlice extends Slice<LocatedEvent> {
   readonly reach: ListReach<LocatedEvent>;
 }
 
-const defaultEvents = 50;
-
 /**
  * One page of all earthquakes (docs/behaviour.md 6.5). A cursor holds all that is needed to continue from it. A page
  * can be shorter than `first` before the end of the list when more would take too many requests; its `endCursor` then
@@ -47,7 +45,7 @@ const defaultEvents = 50;
  */
 export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<EventSlice> {
   const { orderBy } = args;
-  const request = pageRequestOf(args, defaultEvents);
+  const request = pageRequestOf(args);
   const { isBackward } = request;
   const page = await readPage(context, { ...request, filter: args.filter ?? {}, orderBy });
   // Computed on demand: a cursor holds digests of all events around it, which is wasted work if no field selects it.
@@ -72,7 +70,7 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
 
 /** No events, of a list that can have none. @throws BadUserInput for arguments of both directions */
 export function noEvents(context: UnifyContext, args: PageArgs): EventSlice {
-  pageRequestOf(args, defaultEvents);
+  pageRequestOf(args);
   const reach = { readAtMs: context.tenant.clock.now(), includes: () => false };
   return { ...emptySliceOf<LocatedEvent>(args), reach };
 }
