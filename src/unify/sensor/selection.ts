@@ -16,7 +16,7 @@ import {
   type SensorFilter,
   sensorMatcher,
 } from './filter.js';
-import { deviceKey, type ProjectRecord } from './identity.js';
+import { type DeviceKey, deviceKey, type ProjectRecord } from './identity.js';
 import { type UnifiedSensors, unifySensors, type Wanted } from './inventory/merging.js';
 import { defaultOrder, inOrder, isByNetworkCode, isByStationCode, type SensorOrder } from './list-order.js';
 import type { SortedPair } from './order.js';
@@ -60,7 +60,7 @@ export type DeviceFilter = Pick<SensorFilter, 'networkCodes' | 'boundingBox' | '
 
 export interface SelectedDevices {
   /** Keys of the project's sensors that match (`deviceKey`). */
-  readonly devices: ReadonlySet<string>;
+  readonly devices: ReadonlySet<DeviceKey>;
   readonly failures: Selection['failures'];
 }
 

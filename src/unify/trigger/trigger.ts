@@ -17,13 +17,12 @@ import {
   type UnavailableSource,
   unavailableSources,
 } from '../paging.js';
-import { deviceIdOf } from '../sensor/identity.js';
+import { type DeviceKey, deviceIdOf, deviceKeyOf } from '../sensor/identity.js';
 import { filtersByDevice, selectDevices } from '../sensor/selection.js';
 import type { Instant } from '../time/instant.js';
 import { fitsMs } from '../time/millisecond.js';
 import {
-  deviceKeyOf,
-  isSearch,
+  filtersByTrigger,
   matchesNothing,
   type TriggerConditions,
   traitsOf,
@@ -177,23 +176,22 @@ async function planOf(ctx: UnifyContext, args: TriggerListArgs, own?: DeviceId):
 function devicesOf(
   { deviceId, deviceIds }: TriggerFilter,
   own: DeviceId | undefined,
-  selected: ReadonlySet<string> | null,
-): ReadonlySet<string> | null {
+  selected: ReadonlySet<DeviceKey> | null,
+): ReadonlySet<DeviceKey> | null {
   const named = [own && [own], deviceId == null ? null : [deviceId], deviceIds]
     .filter((ids) => ids != null)
-    .map((ids): ReadonlySet<string> => new Set(ids.map(deviceKeyOf)));
+    .map((ids): ReadonlySet<DeviceKey> => new Set(ids.map(deviceKeyOf)));
   const [first, ...others] = selected ? [...named, selected] : named;
   return first ? new Set([...first].filter((device) => others.every((set) => set.has(device)))) : null;
 }
 
 function keepOf(
   filter: TriggerFilter,
-  devices: ReadonlySet<string> | null,
+  devices: ReadonlySet<DeviceKey> | null,
 ): ((trigger: Trigger) => boolean) | undefined {
-  const { stationCodes, status, minPgaMg } = filter;
-  const conditions = { stationCodes, status, minPgaMg };
-  if (!devices && !isSearch(conditions)) return undefined;
-  const matches = triggerMatcher(conditions, () => devices);
+  if (!devices && !filtersByTrigger(filter)) return undefined;
+  // The Device IDs are among `devices`, or upstream selects by the one that is left.
+  const matches = triggerMatcher({ ...filter, deviceIds: null }, () => devices);
   return (trigger) => matches(trigger, traitsOf(trigger, null));
 }
 
