@@ -1,9 +1,10 @@
 import { known } from '../../upstream/decode/fields.js';
 import { derived } from '../derived.js';
+import { compareText } from '../text-order.js';
 import { Instant } from '../time/instant.js';
 import { firstIndex } from '../time/spans.js';
 import type { Pair } from './identity.js';
-import { compareText, type SortedPair } from './order.js';
+import type { SortedPair } from './order.js';
 import { mergedFields } from './precedence.js';
 
 type SortedBy = 'STATION_CODE' | 'NETWORK_CODE' | 'LAST_SEEN_AT';

@@ -4,6 +4,7 @@ import { asId, type DeviceId, type Num, type Text, type TriggerId } from '../../
 import type { WireTrigger } from '../../upstream/project/wire.js';
 import type { Page, Read } from '../../upstream/read/read.js';
 import { derived, mostPages } from '../derived.js';
+import { compareText } from '../text-order.js';
 import { Instant } from '../time/instant.js';
 import { instantOf, type MaybeInstant } from '../time/wire-time.js';
 
@@ -157,10 +158,9 @@ function fraction(instant: Instant): number {
 
 // Upstream's ids are integers and compare as numbers: as text, 10 would come before 9. Other ids come last.
 function compareIds(a: string, b: string): number {
-  if (a === b) return 0;
   const [x, y] = [numberOf(a), numberOf(b)];
   if (x !== y) return x < y ? -1 : 1;
-  return a < b ? -1 : 1;
+  return compareText(a, b);
 }
 
 function numberOf(id: string): number {
