@@ -14,13 +14,13 @@ import {
 import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
 import { learnOrder } from './inventory/merging.js';
 import {
-  decodePlace,
+  decodePosition,
   defaultOrder,
-  indexOfPlace,
-  isByStationCode,
-  placeOf,
+  indexOfPosition,
+  type ListPosition,
+  positionOf,
   type SensorOrder,
-  type SensorPlace,
+  sortedBy,
 } from './list-order.js';
 import { pairSensor } from './lookup.js';
 import type { SortedPair } from './order.js';
@@ -51,7 +51,8 @@ export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<Sens
   const select = () => selectSensors(ctx, filter, orderBy);
   const slice = (selection: Selection) => sliceAt(ctx, orderBy, selection, ...cut(selection));
   return whenKnown(select(), (selection) => {
-    if (!isByStationCode(orderBy)) return slice(selection);
+    if (sortedBy(orderBy) !== 'STATION_CODE') return slice(selection);
+    // The codes of some networks, not learnt yet, may change the order of the page.
     const { association } = selection.unified;
     const isReordered = learnOrder(ctx, association, selection.pairs.slice(...cut(selection)));
     return whenKnown(isReordered, (again) => (again ? whenKnown(select(), slice) : slice(selection)));
@@ -69,8 +70,8 @@ function cursorsOf(ctx: UnifyContext, { orderBy, filter, ...page }: SensorListAr
   checkPageArgs(page);
   neededSource(ctx, filter ?? {});
   return {
-    after: page.after == null ? null : placeAt(orderBy, page.after, 'after'),
-    before: page.before == null ? null : placeAt(orderBy, page.before, 'before'),
+    after: page.after == null ? null : positionAt(orderBy, page.after, 'after'),
+    before: page.before == null ? null : positionAt(orderBy, page.before, 'before'),
   };
 }
 
@@ -95,24 +96,24 @@ function sliceAt(
 function cursorOf(order: SensorOrder, pair: SortedPair): string {
   return encodeCursor(
     listOf(order),
-    placeOf(order, pair).map((part) => part && String(part)),
+    positionOf(order, pair).map((part) => part && String(part)),
   );
 }
 
 function rangeOf(
   pairs: readonly SortedPair[],
   { orderBy, ...page }: SensorListArgs,
-  after: SensorPlace | null,
-  before: SensorPlace | null,
+  after: ListPosition | null,
+  before: ListPosition | null,
 ): [start: number, end: number] {
-  const start = after ? indexOfPlace(orderBy, pairs, after, 'behind') : 0;
-  const end = Math.max(start, before ? indexOfPlace(orderBy, pairs, before, 'at') : pairs.length);
+  const start = after ? indexOfPosition(orderBy, pairs, after, 'behind') : 0;
+  const end = Math.max(start, before ? indexOfPosition(orderBy, pairs, before, 'at') : pairs.length);
   const count = countOf(page);
   return page.last == null ? [start, Math.min(end, start + count)] : [Math.max(start, end - count), end];
 }
 
-function placeAt(order: SensorOrder, cursor: string, argument: string): SensorPlace {
-  return decodeCursor(listOf(order), cursor, argument, (position) => decodePlace(order, position));
+function positionAt(order: SensorOrder, cursor: string, argument: string): ListPosition {
+  return decodeCursor(listOf(order), cursor, argument, (position) => decodePosition(order, position));
 }
 
 /** The name of the list in its cursors, which belong to one order. */
