@@ -112,11 +112,11 @@ export function durationS(trigger: Trigger): Num {
 }
 
 /** By start time, tie-break by id: one order for all pages. */
-export function compareTriggers(a: Place, b: Place): number {
+export function compareTriggers(a: TriggerSortKey, b: TriggerSortKey): number {
   return a.startTime.compare(b.startTime) || compareIds(a.triggerId, b.triggerId);
 }
 
-export type Place = Pick<Trigger, 'startTime' | 'triggerId'>;
+export type TriggerSortKey = Pick<Trigger, 'startTime' | 'triggerId'>;
 
 /** Content of the global id of a trigger. Its start time is assumed never to change. */
 export type TriggerKey = Pick<Trigger, 'triggerId' | 'deviceId' | 'startTime'>;

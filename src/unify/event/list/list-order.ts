@@ -35,7 +35,7 @@ export class ListOrder {
     this.#delivered = new Set(after?.delivered);
   }
 
-  placeOf({ solution }: Pick<LocatedEvent, 'solution'>): number {
+  positionOf({ solution }: Pick<LocatedEvent, 'solution'>): number {
     return this.sign * solution.originTime.ms;
   }
 

@@ -98,19 +98,19 @@ function cursorsOf(page: EventPage, order: EventOrder, isBackward: boolean): Cur
   const { events, stoppedAt, pushdown } = page;
   const [first, last] = [events[0], events.at(-1)];
   // Resume positions are computed for two events only: the first one's is valid for all events but the last.
-  const resumeFirst = first ? page.resumeAt(first.place.originTime.ms) : null;
-  const resumeLast = last ? page.resumeAt(last.place.originTime.ms) : null;
+  const resumeFirst = first ? page.resumeAt(first.sortKey.originTime.ms) : null;
+  const resumeLast = last ? page.resumeAt(last.sortKey.originTime.ms) : null;
   const marksAt = marksAround(page);
-  const cursorAt = (place: EventSortKey, upTo: number, project: ProjectResume | null) =>
+  const cursorAt = (sortKey: EventSortKey, upTo: number, project: ProjectResume | null) =>
     encodePosition(
       order,
-      { ...place, delivered: marksAt(place.originTime.ms, upTo), project, pushdownName: pushdown.name },
+      { ...sortKey, delivered: marksAt(sortKey.originTime.ms, upTo), project, pushdownName: pushdown.name },
       isBackward,
     );
   return {
     at(index) {
       const item = events[index];
-      return item ? cursorAt(item.place, index, item === last ? resumeLast : resumeFirst) : '';
+      return item ? cursorAt(item.sortKey, index, item === last ? resumeLast : resumeFirst) : '';
     },
     end() {
       return stoppedAt && cursorAt(stoppedAt, events.length - 1, page.resumeAt(stoppedAt.originTime.ms));
