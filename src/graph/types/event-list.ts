@@ -166,8 +166,8 @@ builder.queryField('events', (t) =>
   t.field({
     type: EventConnection,
     description:
-      'Earthquakes of both interfaces, each once, in exact order of origin time. A walk through the ' +
-      'pages neither repeats nor skips an earthquake while new ones are issued. A page may have fewer ' +
+      'Earthquakes of both interfaces, each once, in exact order of origin time. The pages, read ' +
+      'one after another, neither repeat nor skip an earthquake while new ones are issued. A page may have fewer ' +
       'records than `first` although `hasNextPage` is true, or than `last` although `hasPreviousPage` ' +
       'is, where finding more would take too many requests to the service: continue from `endCursor` or ' +
       '`startCursor`, or narrow `filter`. Null with an error when ' +

@@ -85,13 +85,13 @@ const SensorOrderEnum = builder.enumType('SensorOrder', {
     NETWORK_CODE_DESC: { description: 'By network code from Z to A, then by station code.' },
     LAST_SEEN_AT_ASC: {
       description:
-        'The sensor that has been silent for longest comes first. On a walk through the pages a sensor ' +
-        'that reports meanwhile moves to the end and may come again; none is skipped.',
+        'The sensor that has been silent for longest comes first. A sensor that reports while the pages ' +
+        'are read moves to the end and may come again; none is skipped.',
     },
     LAST_SEEN_AT_DESC: {
       description:
-        'The sensor that was in contact last comes first. On a walk through the pages a sensor that ' +
-        'reports meanwhile moves to the beginning, where the walk has passed already; none comes twice.',
+        'The sensor that was in contact last comes first. A sensor that reports while the pages are read ' +
+        'moves to the beginning, which has been read already; none comes twice.',
     },
   } as const satisfies Record<SensorOrder, object>,
 });

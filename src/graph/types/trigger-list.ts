@@ -20,7 +20,7 @@ const TriggerFilterInput = builder.inputType('TriggerFilter', {
   description:
     'Selection of triggers. A trigger must meet every condition given. The service itself selects by ' +
     'time and by one Device ID alone; for the other conditions the gateway reads more pages and selects ' +
-    'from them, and the networks and places of sensors take up to 3 further requests.',
+    'from them, and the networks and areas of sensors take up to 3 further requests.',
   fields: (t) => ({
     from: t.field({
       type: 'DateTime',
@@ -115,8 +115,8 @@ builder.queryField('triggers', (t) =>
   t.field({
     type: TriggerConnection,
     description:
-      'Triggers of the project in exact order of start time. A walk through the pages neither repeats ' +
-      'nor skips a trigger while new ones arrive. A page of a filtered list may have fewer triggers ' +
+      'Triggers of the project in exact order of start time. The pages, read one after ' +
+      'another, neither repeat nor skip a trigger while new ones arrive. A page of a filtered list may have fewer triggers ' +
       `than \`first\` although \`hasNextPage\` is true, when ${limits.triggerPageRequests} requests to the ` +
       'service did not find more: continue from the cursor of `pageInfo`, or narrow `filter`. Errors: ' +
       'BAD_USER_INPUT, CURSOR_INVALID, FORBIDDEN; NOT_CONFIGURED without the project interface; ' +
