@@ -8,15 +8,13 @@ import type { FieldsOf } from './delivery-fields.js';
 import { deviceIdsArg } from './device-id.js';
 
 /** The field `sensor` of a change of a feed of sensors. */
-export function changedSensor<C extends { readonly pair: Pair }>(t: FieldsOf<Delivery<C>>): FieldMap {
-  return {
-    sensor: t.field({
-      type: SensorRef,
-      nullable: false,
-      description: 'Sensor with its present values, as a query would answer them.',
-      resolve: ({ change: { pair } }, _args, { unify }) => sensorNow(unify, pair),
-    }),
-  };
+export function changedSensor<C extends { readonly pair: Pair }>(t: FieldsOf<Delivery<C>>): FieldMap[string] {
+  return t.field({
+    type: SensorRef,
+    nullable: false,
+    description: 'Sensor with its present values, as a query would answer them.',
+    resolve: ({ change: { pair } }, _args, { unify }) => sensorNow(unify, pair),
+  });
 }
 
 /** The argument `filter` of a feed of sensors. */

@@ -10,7 +10,7 @@ const SensorHealthChangeRef = builder
   .implement({
     description: 'A new state-of-health report of a sensor, as a feed read it.',
     fields: (t) => ({
-      ...changedSensor(t),
+      sensor: changedSensor(t),
       report: t.field({
         type: HealthReportRef,
         nullable: false,

@@ -10,7 +10,7 @@ const SensorStatusChangeRef = builder
   .implement({
     description: "A change of a sensor's status, as a feed observed it.",
     fields: (t) => ({
-      ...changedSensor(t),
+      sensor: changedSensor(t),
       previousStatus: t.field({
         type: SensorStatusEnum,
         nullable: false,

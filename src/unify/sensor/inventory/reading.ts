@@ -1,7 +1,7 @@
 import { type Clock, earliest, type ForwardMs, minuteMs, plus } from '../../../clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../../errors.js';
 import type { Demand } from '../../../upstream/cache/demand.js';
-import { newCostMeter, type Priority, type Read, type ReadScope } from '../../../upstream/read/read.js';
+import { newCostMeter, priorityRank, type Read, type ReadScope } from '../../../upstream/read/read.js';
 import { type PageSource, Pass, sizeOf } from './pages.js';
 
 /** The part of a list that has been read so far. */
@@ -118,7 +118,8 @@ export class Reading<W> implements Listed<W> {
     const waiter: Waiter = { scope, wake: () => {} };
     const sponsor = this.#sponsor();
     this.#waiters.add(waiter);
-    if (this.#isBackground || (sponsor && rank[scope.priority] < rank[sponsor.priority])) this.#raise(scope);
+    if (this.#isBackground || (sponsor && priorityRank[scope.priority] < priorityRank[sponsor.priority]))
+      this.#raise(scope);
     const leave = () => waiter.wake();
     const { maxWaitMs = 0 } = scope;
     const patientUntilMs = plus(this.#clock.now(), maxWaitMs);
@@ -256,7 +257,7 @@ export class Reading<W> implements Listed<W> {
   #sponsor(): ReadScope | undefined {
     let best: ReadScope | undefined;
     for (const { scope } of this.#waiters) {
-      if (!best || rank[scope.priority] < rank[best.priority]) best = scope;
+      if (!best || priorityRank[scope.priority] < priorityRank[best.priority]) best = scope;
     }
     return best;
   }
@@ -282,5 +283,3 @@ export class Reading<W> implements Listed<W> {
     for (const waiter of this.#waiters) waiter.wake();
   }
 }
-
-const rank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };
