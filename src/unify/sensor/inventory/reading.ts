@@ -1,6 +1,7 @@
 import { type Clock, earliest, type ForwardMs, minuteMs, plus } from '../../../clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../../errors.js';
 import type { Demand } from '../../../upstream/cache/demand.js';
+import { onAbort } from '../../../upstream/http/abort.js';
 import { newCostMeter, priorityRank, type Read, type ReadScope } from '../../../upstream/read/read.js';
 import { type PageSource, Pass, sizeOf } from './pages.js';
 
@@ -83,8 +84,10 @@ export class Reading<W> implements Listed<W> {
   /** Reads the whole list, or stops at the first error that waiting cannot mend; never rejects. */
   async run(): Promise<void> {
     // When the owner aborts, remaining waiters are still served; the reading ends with the last of them.
-    const stop = () => this.#waiters.size === 0 && this.discard();
-    this.#owner.addEventListener('abort', stop, { once: true });
+    const stop = () => {
+      if (this.#waiters.size === 0) this.discard();
+    };
+    const stopListening = onAbort(this.#owner, stop);
     try {
       for (let pass = 1; !(await this.#pass()); pass++) {
         if (pass === mostPasses) {
@@ -100,7 +103,7 @@ export class Reading<W> implements Listed<W> {
       this.failure = error;
       this.#end('failed');
     } finally {
-      this.#owner.removeEventListener('abort', stop);
+      stopListening();
     }
   }
 
@@ -124,7 +127,7 @@ export class Reading<W> implements Listed<W> {
     const { maxWaitMs = 0 } = scope;
     const patientUntilMs = plus(this.#clock.now(), maxWaitMs);
     const timer = maxWaitMs > 0 ? this.#clock.timer(maxWaitMs, leave) : null;
-    scope.signal.addEventListener('abort', leave, { once: true });
+    const stopListening = onAbort(scope.signal, leave);
     try {
       for (;;) {
         scope.signal.throwIfAborted();
@@ -138,7 +141,7 @@ export class Reading<W> implements Listed<W> {
       }
     } finally {
       timer?.cancel();
-      scope.signal.removeEventListener('abort', leave);
+      stopListening();
       this.#waiters.delete(waiter);
       if (this.#waiters.size === 0) {
         const isUnwanted = !this.#isBackground && (scope.signal.aborted || !goOn(this));
