@@ -10,7 +10,12 @@ export function kmShown(km: number): number {
 
 /** Six significant digits: finer than any digitiser is calibrated, and for values whose unit is not a power of ten away. */
 export function convertedShown(value: Num): Num {
-  return typeof value === 'number' ? Number(value.toPrecision(6)) : value;
+  return typeof value === 'number' ? meanShown(value) : value;
+}
+
+/** A mean of measured values, likewise. */
+export function meanShown(value: number): number {
+  return Number(value.toPrecision(6));
 }
 
 /** Shifted by powers of ten: all digits that were given, without the noise of binary fractions. */

@@ -16,6 +16,8 @@ export interface HappeningsOptions {
   /** Which stations belong to which project. */
   readonly projects: readonly { readonly data: ProjectData; readonly stations: readonly Station[] }[];
   readonly stations: readonly Station[];
+  /** False while the station has no power or no link: it then records nothing. */
+  readonly isUp: (station: Station, ms: number) => boolean;
   /** Filled with the earthquakes of the region, as they happen. */
   readonly felt: Quake[];
 }
@@ -96,7 +98,7 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
   }
 
   function scheduleTrigger(data: ProjectData, plan: TriggerPlan | undefined): void {
-    if (!plan) return;
+    if (!plan || !options.isUp(plan.station, plan.startMs)) return;
     agenda.add(plan.shownFromMs, (nowMs) => {
       const record = triggerRecord(plan, nextId++, nowMs);
       data.triggers.push(record);

@@ -50,7 +50,9 @@ export function livingWorld({ seed, startMs }: LivingWorldOptions): World {
   catalogue.networks = networksOf(stations);
   catalogue.waveforms = synthesis(stations, felt);
 
-  const happen = happenings({ seed, startMs, world, projects, stations, felt });
+  const isUp = ({ deviceId }: Station, ms: number) =>
+    healthByDevice.get(deviceId)?.presence.isUp(ms) ?? false;
+  const happen = happenings({ seed, startMs, world, projects, stations, isUp, felt });
   let advancedToMs = Number.NEGATIVE_INFINITY;
   world.advance = (nowMs) => {
     if (nowMs <= advancedToMs) return;

@@ -43,7 +43,7 @@ describe('the history of a sensor', () => {
       reportCount: 15,
     });
     expect(healthHistory.buckets[95].batteryVolts).toMatchObject({ min: 3, max: 3 + 14 / 1440, count: 15 });
-    expect(healthHistory.buckets[95].batteryVolts.mean).toBeCloseTo(3 + 7 / 1440, 9);
+    expect(healthHistory.buckets[95].batteryVolts.mean).toBe(Number((3 + 7 / 1440).toPrecision(6)));
     expect(gw.sandbox.seen('project', soh)).toHaveLength(1);
   });
 

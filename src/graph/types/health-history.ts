@@ -12,6 +12,7 @@ import {
 import type { HealthReport } from '../../unify/health/report.js';
 import type { Num } from '../../upstream/decode/fields.js';
 import { builder } from '../builder.js';
+import { meanShown } from '../digits.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef } from '../refs.js';
 import { UnavailableSourceRef } from './connection.js';
@@ -24,7 +25,11 @@ const ValueSummaryRef = builder.objectRef<ValueSummary>('ValueSummary').implemen
   description: 'Smallest, mean and greatest of several reported values, in the unit that the field names.',
   fields: (t) => ({
     min: t.exposeFloat('min', { nullable: false, description: 'Smallest value.' }),
-    mean: t.exposeFloat('mean', { nullable: false, description: 'Arithmetic mean of the values.' }),
+    mean: t.float({
+      nullable: false,
+      description: 'Arithmetic mean of the values, to six significant digits.',
+      resolve: ({ min, mean, max }) => Math.min(max, Math.max(min, meanShown(mean))),
+    }),
     max: t.exposeFloat('max', { nullable: false, description: 'Greatest value.' }),
     count: t.exposeInt('count', { nullable: false, description: 'Number of values, 1 or more.' }),
   }),
