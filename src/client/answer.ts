@@ -1,10 +1,10 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { GraphError } from './errors.js';
 
-/** What could be answered. */
+/** An answer that has data, whole or in part. */
 export interface Answer<Data> {
   readonly data: Data;
-  /** One for each value that is null because it could not be read; none where all could. */
+  /** There is one for each value that is null because it could not be read. */
   readonly errors: readonly GraphError[];
 }
 

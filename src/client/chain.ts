@@ -1,3 +1,4 @@
+import { longestQueue } from './queue.js';
 import type { Change } from './resumed.js';
 
 /**
@@ -22,8 +23,12 @@ export class Chain {
     this.#at ??= at;
   }
 
-  /** The changes that are next, in order: none while one before it is missing. */
+  /**
+   * The changes that are next, in order: none while one before it is missing. Where many wait they are given up: the source
+   * that has the missing one has them as well.
+   */
   take(change: Change): readonly Change[] {
+    if (this.#ahead.size >= longestQueue) this.forget();
     this.#ahead.set(change.after, change);
     const taken: Change[] = [];
     for (let next = this.#next(); next; next = this.#next()) {

@@ -4,7 +4,7 @@ import type { GraphQLFormattedError } from 'graphql';
 export class GraphError extends Error {
   override readonly name = 'GraphError';
   readonly code: string;
-  /** Where in the data a value is null because of it; null where the error is about the whole operation. */
+  /** Path in the data of the value that is null because of it; null where the error is about the whole operation. */
   readonly path: readonly (string | number)[] | null;
   readonly extensions: Readonly<Record<string, unknown>>;
 

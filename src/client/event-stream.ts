@@ -1,6 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
-import { networkError } from './errors.js';
-import { type Headers, type OperationText, post, resultIn } from './post.js';
+import { addressOf } from './address.js';
+import { GraphError, networkError } from './errors.js';
+import { type Headers, type OperationText, parsedResult, post, resultIn } from './post.js';
 
 /** Opens a subscription: one result after another until the connection ends. Throws `GraphError`. */
 export type Open = (operation: OperationText, signal: AbortSignal) => AsyncIterable<FormattedExecutionResult>;
@@ -9,35 +10,45 @@ export type Open = (operation: OperationText, signal: AbortSignal) => AsyncItera
 const longestSilenceMs = 30_000;
 
 /** Subscribes over server-sent events. What is not taken is not read: a slow consumer holds up the gateway, not the memory. */
-export function overEventStream(url: string, headers: Headers): Open {
+export function overEventStream(address: string, headers: Headers): Open {
+  const url = addressOf(address, 'http');
   return async function* open(operation, signal) {
     const silence = new AbortController();
+    const lost = networkError(`Nothing came from ${url} for ${longestSilenceMs / 1_000} s`);
+    const heard = <T>(step: Promise<T>): Promise<T> => {
+      const timer = setTimeout(() => silence.abort(lost), longestSilenceMs);
+      return step.finally(() => clearTimeout(timer));
+    };
     const accept = 'text/event-stream';
     const either = AbortSignal.any([signal, silence.signal]);
-    const response = await post(operation, { url, headers, accept, signal: either });
-    if (!response.body || !response.headers.get('content-type')?.startsWith(accept)) {
-      yield await resultIn(response);
-      return;
-    }
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    const parser = new EventParser();
     try {
+      const response = await heard(post(operation, { url, headers, accept, signal: either }));
+      if (!response.body || !response.headers.get('content-type')?.startsWith(accept)) {
+        yield await heard(resultIn(response));
+        return;
+      }
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      const parser = new EventParser();
       for (;;) {
-        const timer = setTimeout(() => silence.abort(), longestSilenceMs);
-        const step = await reader.read().finally(() => clearTimeout(timer));
+        const step = await heard(reader.read()).catch((error) => {
+          throw networkError('The event stream broke off', error);
+        });
         if (step.done) return;
         for (const { name, data } of parser.take(step.value)) {
           if (name === 'complete') return;
-          if (name === 'next') yield JSON.parse(data);
+          if (name === 'next') yield resultOf(data);
         }
       }
-    } catch (error) {
-      if (signal.aborted) return;
-      throw networkError('The event stream broke off', error);
     } finally {
       silence.abort();
     }
   };
+}
+
+function resultOf(data: string): FormattedExecutionResult {
+  const result = parsedResult(data);
+  if (result) return result;
+  throw new GraphError({ message: 'An event of the stream is not a result of GraphQL' });
 }
 
 interface ServerSentEvent {

@@ -16,18 +16,23 @@ export interface Post {
   readonly signal: AbortSignal | null;
 }
 
-/** Sends an operation; throws `GraphError` where no response comes, and the signal's reason where it aborts. */
+/**
+ * Sends an operation; throws `GraphError` where no response comes, `TypeError` where the request cannot be made at all, and
+ * the signal's reason where it aborts.
+ */
 export async function post(
   operation: OperationText,
   { url, headers, accept, signal }: Post,
 ): Promise<Response> {
+  // A wrong address, header or variable is no fault of the network: another attempt would meet it again.
+  const request = new Request(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', accept },
+    body: JSON.stringify(operation),
+    signal,
+  });
   try {
-    return await fetch(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json', accept },
-      body: JSON.stringify(operation),
-      signal,
-    });
+    return await fetch(request);
   } catch (error) {
     signal?.throwIfAborted();
     throw networkError(`There is no connection to ${url}`, error);
@@ -39,12 +44,18 @@ export async function resultIn(response: Response): Promise<FormattedExecutionRe
   const text = await response.text().catch((error) => {
     throw networkError('The response broke off', error);
   });
-  const result = parsed(text);
-  if (typeof result === 'object' && result !== null && ('data' in result || 'errors' in result))
-    return result as FormattedExecutionResult;
+  const result = parsedResult(text);
+  if (result) return result;
   // A proxy answers by itself while the gateway behind it is away.
   if (response.status >= 500) throw networkError(`The response has status ${response.status}`);
   throw new GraphError({ message: `${response.url} is no gateway: status ${response.status}` });
+}
+
+/** Null where the text is not a result in JSON. */
+export function parsedResult(text: string): FormattedExecutionResult | null {
+  const value = parsed(text);
+  const isResult = typeof value === 'object' && value !== null && ('data' in value || 'errors' in value);
+  return isResult ? (value as FormattedExecutionResult) : null;
 }
 
 function parsed(text: string): unknown {

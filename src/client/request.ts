@@ -4,7 +4,7 @@ import { type Answer, answerOf } from './answer.js';
 import { type Headers, post, resultIn } from './post.js';
 
 export interface RequestOptions {
-  /** Of the graph, with its path `/graphql`; relative to the page in a browser. */
+  /** Address of the graph, with its path `/graphql`; it may be relative to the page in a browser. */
   readonly url: string;
   readonly headers?: Headers;
   readonly signal?: AbortSignal;

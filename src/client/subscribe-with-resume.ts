@@ -14,17 +14,17 @@ export interface CursorStore {
 }
 
 export interface ResumeOptions<Variables> {
-  /** Of the graph, with its path `/graphql`; relative to the page in a browser. */
+  /** Address of the graph, with its path `/graphql`; it may be relative to the page in a browser. */
   readonly url: string;
-  /** All but the cursor. */
-  readonly variables?: Omit<Variables, 'after'>;
+  /** Variables of the document; the one that the document passes as `after` is set from the cursor, whatever its name. */
+  readonly variables?: Partial<Variables>;
   /** Begins behind this change, such as `changesCursor` of a list, whatever the store holds. */
   readonly cursor?: string | null;
-  /** Where to go on after a reload or a crash; memory alone when left out. */
+  /** It keeps the place through a reload or a crash; without one the place is in memory alone. */
   readonly store?: CursorStore;
   /** Server-sent events are shared by the tabs of an origin, a WebSocket by the subscriptions of a page. */
   readonly transport: 'ws' | 'sse';
-  /** Of each request, with server-sent events. */
+  /** They are sent with each request of server-sent events. */
   readonly headers?: Headers;
   /** Payload of `connection_init`, with a WebSocket: `authorization`, `catalogueKey`. */
   readonly connectionParams?: Readonly<Record<string, unknown>>;

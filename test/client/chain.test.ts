@@ -41,3 +41,11 @@ it('without a cursor the place of the others is where it begins', () => {
   chain.begin('9');
   expect(chain.take(change(5))).toEqual([change(5)]);
 });
+
+it('changes that wait are given up where they become many, and are taken when they come again', () => {
+  const chain = new Chain('0');
+  const others = Array.from({ length: 1_500 }, (_, index) => change(index + 2));
+  expect(others.flatMap((other) => chain.take(other))).toEqual([]);
+  expect(chain.take(change(1))).toEqual([change(1)]);
+  expect(others.flatMap((other) => chain.take(other))).toEqual(others);
+});

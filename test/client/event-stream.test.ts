@@ -68,6 +68,80 @@ describe('an event stream', () => {
     await changes.return?.();
   });
 
+  it.each([
+    ['its headers', () => {}],
+    ['the rest of its refusal', (response: ServerResponse) => response.writeHead(503).write('<h1>')],
+  ])('that is silent before %s counts as lost', async (_, answer) => {
+    await using server = await startServer([answer, streaming(eventOf('1'))]);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const changes = follow(server.url);
+    const first = cursorOf(changes);
+    while (server.asked.length < 2) {
+      await vi.advanceTimersByTimeAsync(10_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await first).toBe('1');
+    await changes.return?.();
+  });
+
+  it.each(['{', 'null'])('with an event that is no result, such as %s, is not tried again', async (data) => {
+    await using server = await startServer([streaming(`event: next\ndata: ${data}\n\n`)]);
+    await expect(follow(server.url).next()).rejects.toMatchObject({ code: 'BAD_RESPONSE' });
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it('whose request cannot be made is not tried again', async () => {
+    const changes = subscribeWithResume(LiveTriggersDocument, {
+      url: 'http://127.0.0.1:9',
+      transport: 'sse',
+      headers: { authorization: 'a token\nof two lines' },
+    });
+    await expect(changes.next()).rejects.toBeInstanceOf(TypeError);
+  });
+
+  it('ends at once where it is left during a pause', async () => {
+    const extensions = { code: 'CLIENT_RATE_LIMITED', retryAfterS: 600 };
+    const refusal = JSON.stringify({ errors: [{ message: 'Too many', extensions }] });
+    await using server = await startServer([
+      (response) => response.writeHead(429, { 'content-type': 'application/json' }).end(refusal),
+    ]);
+    const random = vi.spyOn(Math, 'random');
+    const changes = follow(server.url);
+    const first = changes.next();
+    // A pause begins with its random part.
+    await expect.poll(() => random.mock.calls.length).toBe(1);
+    random.mockRestore();
+    await changes.return?.();
+    expect(await first).toEqual({ done: true, value: undefined });
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it.each(['get', 'set'] as const)(
+    'is closed where %s of its store fails, and the loop has the error',
+    async (method) => {
+      let isClosed = false;
+      await using server = await startServer([
+        (response) => {
+          response.on('close', () => {
+            isClosed = true;
+          });
+          streaming(eventOf('1'))(response);
+        },
+      ]);
+      const working = { get: () => null, set: () => {} };
+      const store = { ...working, [method]: async () => Promise.reject(new Error('The store is full')) };
+      const loop = async () => {
+        for await (const _ of subscribeWithResume(LiveTriggersDocument, {
+          url: server.url,
+          transport: 'sse',
+          store,
+        }));
+      };
+      await expect(loop()).rejects.toThrow('The store is full');
+      await expect.poll(() => isClosed || server.asked.length === 0).toBe(true);
+    },
+  );
+
   it('is opened again after the refusal of a proxy, and after what another attempt would meet it throws', async () => {
     await using server = await startServer([
       (response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),

@@ -214,13 +214,19 @@ describe('a document that cannot be resumed', () => {
     await using gw = await startGateway({ env: quick, sandbox: { rateLimits: false } });
     const document = parse(`
       fragment Place on TriggerChange { place: cursor }
-      subscription ($from: String) { told: triggerChanges(after: $from) { ...Place trigger { stationCode } } }
+      subscription ($from: String, $kinds: [ChangeKind!]) {
+        told: triggerChanges(after: $from, filter: { kinds: $kinds }) { ...Place trigger { stationCode } }
+      }
     `);
     const store = memoryStore();
     const leaving = new AbortController();
     const { signal } = leaving;
-    const changes = subscribeWithResume<{ told: { place: string } }, object>(document, {
+    const changes = subscribeWithResume<
+      { told: { place: string } },
+      { from: string | null; kinds: string[] }
+    >(document, {
       url: graphOf(gw),
+      variables: { kinds: ['OPENED', 'CLOSED'] },
       transport: 'sse',
       store,
       signal,
