@@ -28,8 +28,14 @@ export class GraphError extends Error {
   }
 }
 
-export function networkError(message: string, cause?: unknown): GraphError {
-  return new GraphError({ message, extensions: { code: 'NETWORK_ERROR' } }, { cause });
+/** @param retryAfterS seconds that a proxy asks to wait; null where it names none */
+export function networkError(
+  message: string,
+  cause?: unknown,
+  retryAfterS: number | null = null,
+): GraphError {
+  const extensions = { code: 'NETWORK_ERROR', ...(retryAfterS !== null && { retryAfterS }) };
+  return new GraphError({ message, extensions }, { cause });
 }
 
 const badResponse: GraphError['code'] = 'BAD_RESPONSE';

@@ -46,9 +46,19 @@ export async function resultIn(response: Response): Promise<FormattedExecutionRe
   });
   const result = parsedResult(text);
   if (result) return result;
-  // A proxy answers by itself while the gateway behind it is away.
-  if (response.status >= 500) throw networkError(`The response has status ${response.status}`);
+  // A proxy answers by itself while the gateway behind it is away, or while it limits the rate.
+  if (response.status >= 500 || response.status === 429) {
+    throw networkError(`The response has status ${response.status}`, undefined, retryAfterOf(response));
+  }
   throw new GraphError({ message: `${response.url} is no gateway: status ${response.status}` });
+}
+
+/** Seconds until the time that `Retry-After` names, as a number of seconds or as a date (RFC 9110 10.2.3). */
+function retryAfterOf({ headers }: Response): number | null {
+  const value = headers.get('retry-after');
+  if (value === null) return null;
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1_000;
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
 }
 
 /** Null where the text is not a result in JSON. */

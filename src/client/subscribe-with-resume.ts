@@ -54,7 +54,8 @@ export function subscribeWithResume<Data, Variables extends object>(
   const open = (from: string | null, until: AbortSignal) => resumed(subscription, connect, from, until);
 
   async function* answers(): AsyncGenerator<Answer<Data>> {
-    const from = options.cursor ?? (await store?.get()) ?? null;
+    const from = options.cursor ?? (await unlessAborted(store?.get(), signal)) ?? null;
+    if (signal.aborted) return;
     const changes =
       transport === 'sse' && canShare()
         ? acrossTabs(await nameOf([url, subscription.behind(null), headers]), from, signal, open)
@@ -62,7 +63,7 @@ export function subscribeWithResume<Data, Variables extends object>(
     for await (const { cursor, result } of changes) {
       if (signal.aborted) return;
       yield answerOf<Data>(result);
-      await store?.set(cursor);
+      await unlessAborted(store?.set(cursor), signal);
     }
   }
 
@@ -78,6 +79,20 @@ export function subscribeWithResume<Data, Variables extends object>(
       return this;
     },
   };
+}
+
+/** Resolves with the signal as well: a store that does not answer must not hold up who wants to leave. */
+function unlessAborted<T>(
+  value: T | Promise<T>,
+  signal: AbortSignal,
+): T | undefined | Promise<T | undefined> {
+  if (!(value instanceof Promise)) return value;
+  if (signal.aborted) return undefined;
+  return new Promise((resolve, reject) => {
+    const leave = () => resolve(undefined);
+    signal.addEventListener('abort', leave, { once: true });
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
 }
 
 /** Tabs that ask for the same, with the same credentials; a hash, since the names of locks can be listed. */

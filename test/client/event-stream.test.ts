@@ -156,6 +156,34 @@ describe('an event stream', () => {
     await expect(follow(elsewhere.url).next()).rejects.toMatchObject({ code: 'BAD_RESPONSE' });
   });
 
+  it('waits as long as a proxy asks that limits the rate, whatever its body', async () => {
+    const limited = (response: ServerResponse) =>
+      response.writeHead(429, { 'retry-after': '1', 'content-type': 'text/html' }).end('<p>slow down</p>');
+    await using server = await startServer([limited, streaming(eventOf('1'))]);
+    expect(await cursorOf(follow(server.url))).toBe('1');
+    expect(server.asked).toHaveLength(2);
+  });
+
+  it('ends where its signal aborts while a store does not answer', async () => {
+    await using server = await startServer([streaming(eventOf('1'), eventOf('2'))]);
+    let leaving = new AbortController();
+    const never = () => {
+      setImmediate(() => leaving.abort());
+      return new Promise<never>(() => undefined);
+    };
+    for (const store of [
+      { get: never, set: () => undefined },
+      { get: () => null, set: never },
+    ]) {
+      leaving = new AbortController();
+      const options = { url: server.url, transport: 'sse', store, signal: leaving.signal } as const;
+      const taking = (async () => {
+        for await (const _ of subscribeWithResume(LiveTriggersDocument, options));
+      })();
+      await taking;
+    }
+  });
+
   it('has changes of which a part could not be read, with the error of each such part', async () => {
     const error = {
       message: 'Too slow',
