@@ -22,13 +22,18 @@ export async function sendInParts(
 ): Promise<void> {
   const { request, response, operation } = exchange;
   const { first, rest } = 'rest' in answer ? answer : { first: answer, rest: nothing() };
-  if (response.destroyed) return;
-  endWithAccess(exchange, clock);
   const framing = type === 'multipart/mixed' ? multipartParts : eventParts;
-  startParts(exchange, first.result, framing);
-  if (request.method !== 'HEAD') return sendParts(allOf(first.json, rest), response, { framing, clock });
-  operation.abandon(new ClientGone('A response to HEAD has no parts'));
-  response.end();
+  try {
+    if (response.destroyed) return;
+    endWithAccess(exchange, clock);
+    startParts(exchange, first.result, framing);
+    if (request.method !== 'HEAD') return await sendParts(allOf(first, rest), response, { framing, clock });
+    operation.abandon(new ClientGone('A response to HEAD has no parts'));
+    response.end();
+  } finally {
+    // It is not awaited: a part that is still computed would delay it. A failure to end it is not a fault.
+    rest.return(null).catch(() => {});
+  }
 }
 
 /**
@@ -61,9 +66,9 @@ export async function sendChanges(
   );
 }
 
-async function* allOf(first: Json, rest: AsyncIterable<Json>): AsyncGenerator<Json> {
-  yield first;
-  yield* rest;
+async function* allOf(first: Answer, rest: AsyncIterable<Answer>): AsyncGenerator<Json> {
+  yield first.json;
+  for await (const { json } of rest) yield json;
 }
 
-async function* nothing(): AsyncGenerator<Json> {}
+async function* nothing(): AsyncGenerator<Answer> {}
