@@ -39,16 +39,21 @@ function inSlices(
 ): readonly unknown[] | Promise<readonly unknown[]> {
   // A rejected item is reported at its path in its slice; until then it must not count as an unhandled rejection.
   for (const item of list) if (item instanceof Promise) item.catch(() => {});
+  // graphql-js knows no abort signal: the work for a client that has gone ends with its next slice.
+  const inTime = <T>(value: T): T => {
+    scope.signal.throwIfAborted();
+    return value;
+  };
   const perSlice = Math.max(1, Math.floor((slices.perSlice * partOfSlice) / valuesPerItem));
   if (list.length <= perSlice) {
     const slice = slices.take(list.length * valuesPerItem, scope.operationKey);
-    return slice ? slice.then(() => list) : list;
+    return slice ? slice.then(() => inTime(list)) : list;
   }
   const due: unknown[] = [];
   for (let at = 0; at < list.length; at += perSlice) {
     const items = list.slice(at, at + perSlice);
     const slice = slices.take(items.length * valuesPerItem, scope.operationKey);
-    for (const item of items) due.push(slice ? slice.then(() => item) : item);
+    for (const item of items) due.push(slice ? slice.then(() => inTime(item)) : item);
   }
   return due;
 }

@@ -10,7 +10,7 @@ export interface Slice<T> {
   readonly unavailableSources: readonly UnavailableSource[];
 }
 
-/** What a list covers, so that a feed can continue from it. */
+/** The part of all records that a list covers: a feed continues from it. */
 export interface ListReach<T> {
   /** Read time of the oldest response of the list. */
   readonly readAtMs: ForwardMs;
@@ -67,13 +67,13 @@ export function lossOf(source: Source, count: number): readonly UnavailableSourc
 
 /**
  * A slice of these edges; `more` says in which directions the list continues. `cursorReached`: the end of a list that was
- * cut behind its last edge.
+ * cut behind its last edge; null for other lists. Encoded on demand, as the cursors of edges are.
  */
 export function sliceOf<T>(
   edges: readonly Edge<T>[],
   more: { readonly next: boolean; readonly previous: boolean },
   unavailableSources: readonly UnavailableSource[] = [],
-  cursorReached: string | null = null,
+  cursorReached: () => string | null = () => null,
 ): Slice<T> {
   return {
     edges,
@@ -84,7 +84,7 @@ export function sliceOf<T>(
         return edges[0]?.cursor ?? null;
       },
       get endCursor() {
-        return cursorReached ?? edges.at(-1)?.cursor ?? null;
+        return cursorReached() ?? edges.at(-1)?.cursor ?? null;
       },
     },
     unavailableSources,
@@ -97,6 +97,19 @@ export interface PageArgs {
   readonly after?: string | null | undefined;
   readonly last?: number | null | undefined;
   readonly before?: string | null | undefined;
+}
+
+/** Records of a page where the client asks for no number. */
+export const defaultFirst = 50;
+
+/** Number of records that a page is asked for. */
+export function countOf({ first, last }: Pick<PageArgs, 'first' | 'last'>, byDefault = defaultFirst): number {
+  return first ?? last ?? byDefault;
+}
+
+/** True for a page that is read from the end of its list, or from before a cursor. */
+export function isBackward({ first, last, before }: Omit<PageArgs, 'after'>): boolean {
+  return last != null || (first == null && before != null);
 }
 
 /** The part of a list that a page shows, seen from the end at which it is read. */
@@ -115,17 +128,26 @@ export function checkPageArgs({ first, last }: PageArgs): void {
 }
 
 /** @throws BadUserInput for arguments of both directions */
-export function pageRequestOf(args: PageArgs, byDefault: number): PageRequest {
+export function pageRequestOf(args: PageArgs, byDefault = defaultFirst): PageRequest {
   checkPageArgs(args);
-  const { first, after, last, before } = args;
-  const isBackward = last != null || (first == null && before != null);
-  if (isBackward ? after != null : before != null) {
-    const argument = isBackward ? 'after' : 'before';
+  const { after, before } = args;
+  const count = countOf(args, byDefault);
+  const fromEnd = isBackward(args);
+  if (fromEnd ? after != null : before != null) {
+    const argument = fromEnd ? 'after' : 'before';
     throw new BadUserInput('`after` goes with `first`, and `before` with `last`', { argument });
   }
-  return isBackward
-    ? { count: last ?? byDefault, cursor: before ?? null, argument: 'before', isBackward }
-    : { count: first ?? byDefault, cursor: after ?? null, argument: 'after', isBackward };
+  return fromEnd
+    ? { count, cursor: before ?? null, argument: 'before', isBackward: true }
+    : { count, cursor: after ?? null, argument: 'after', isBackward: false };
+}
+
+/** The page of a list in which nothing can match, as if it had been read: the list continues where the cursor is. */
+export function emptySliceOf<T>(
+  { after, before }: PageArgs,
+  unavailableSources: readonly UnavailableSource[] = [],
+): Slice<T> {
+  return sliceOf<T>([], { next: before != null, previous: after != null }, unavailableSources);
 }
 
 /** The slice in list order of a page that was read backward. */

@@ -96,6 +96,12 @@ describe('a network', () => {
     } }`);
     expect(network).toMatchObject({ own: { totalCount: 2 }, other: { totalCount: 0 } });
     expect(network.page.pageInfo.hasNextPage).toBe(true);
+    const { data, errors } = await gw.queryWithErrors(`{ network(networkId: "net_1") {
+      empty: sensors(filter: { networkId: "net_2" }, after: "${network.page.pageInfo.endCursor}") { totalCount }
+      wrong: sensors(filter: { networkId: "net_2" }, after: "garbage") { totalCount }
+    } }`);
+    expect(data.network).toMatchObject({ empty: { totalCount: 0 }, wrong: null });
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'CURSOR_INVALID', argument: 'after' });
   });
 });
 

@@ -429,6 +429,19 @@ describe('filters of sensors', () => {
     expect(gw.sandbox.requests).toEqual([]);
   });
 
+  it('that match nothing show no page before a cursor, by an empty list or by an unknown code', async () => {
+    await using gw = await startGateway({ sandbox: { world: worldOf(3) } });
+    const after = (await page(gw, { first: 1 })).pageInfo.endCursor;
+    for (const stationCodes of [[], ['NONE']]) {
+      expect((await page(gw, { filter: { stationCodes }, after })).pageInfo).toEqual({
+        hasNextPage: false,
+        hasPreviousPage: false,
+        startCursor: null,
+        endCursor: null,
+      });
+    }
+  });
+
   it('by one value and by several select the sensors that meet both', async () => {
     await using gw = await startGateway({ sandbox: { world: worldOf(4, ['net_1', 'net_2']) } });
     const found = async (filter: object) => codes(await page(gw, { filter }));

@@ -280,3 +280,19 @@ describe('a client that goes away', () => {
     expect(gw.sandbox.seen('catalogue', '/v1/sensors')).toHaveLength(1);
   });
 });
+
+it('that many fields wait for at once gives no warning of a leak', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  await using gw = await startGateway({ sandbox: { world: worldOf(3) } });
+  const fields = Array.from(
+    { length: 20 },
+    (_, n) => `s${n}: sensors(filter: { search: "S${n}" }) { totalCount }`,
+  );
+  await gw.query(`{ ${fields.join(' ')} }`);
+  // Node emits warnings in the next turn of the event loop.
+  await new Promise(setImmediate);
+  process.off('warning', note);
+  expect(warnings).toEqual([]);
+});

@@ -38,8 +38,8 @@ function world() {
   const slices = new Slices(10_000);
   return {
     answeredIn,
-    ask: (document: string) => {
-      const contextValue = { unify: { slices, scope: { operationKey: {} } } };
+    ask: (document: string, { signal } = new AbortController()) => {
+      const contextValue = { unify: { slices, scope: { operationKey: {}, signal } } };
       return Promise.resolve(execute({ schema, document: parse(document), contextValue }));
     },
     [Symbol.dispose]: () => clearImmediate(counting),
@@ -53,6 +53,17 @@ describe('a list of thousands', () => {
     expect(errors).toBeUndefined();
     expect(data?.[field]).toEqual(rows);
     expect(Math.max(...w.answeredIn.values())).toBeLessThanOrEqual(5_000);
+  });
+
+  it('is not worked on once its client has gone', async () => {
+    using w = world();
+    const client = new AbortController();
+    const asked = w.ask('{ list { n } }', client);
+    client.abort(new Error('gone'));
+    const { errors } = await asked;
+    expect(errors?.[0]?.message).toBe('gone');
+    // The slice that had begun already.
+    expect(w.answeredIn.size).toBeLessThanOrEqual(1);
   });
 
   it('waits with an item that failed, which is null with its error like any other', async () => {

@@ -92,6 +92,27 @@ describe('the list of triggers', () => {
     },
   );
 
+  it('of a filter that nothing can match continues where its cursor is', async () => {
+    await using gw = await gatewayOf(manyTriggers(3));
+    const page = async (args: string) =>
+      (
+        await gw.query(`{ triggers(${args}) { nodes { triggerId }
+          pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`)
+      ).triggers;
+    const { startCursor, endCursor } = (await page('first: 2')).pageInfo;
+    const none = 'filter: { stationCodes: [] }';
+    for (const [args, hasNextPage, hasPreviousPage] of [
+      [none, false, false],
+      [`${none}, after: "${endCursor}"`, false, true],
+      [`${none}, before: "${startCursor}"`, true, false],
+    ]) {
+      expect(await page(String(args))).toEqual({
+        nodes: [],
+        pageInfo: { hasNextPage, hasPreviousPage, startCursor: null, endCursor: null },
+      });
+    }
+  });
+
   it('has a page of 100 from one upstream request, and one of 500 too', async () => {
     await using gw = await gatewayOf(manyTriggers(1000));
     const { triggers } = await gw.query(listQuery, { first: 100 });

@@ -19,7 +19,7 @@ function begin({ random = 0.5, intervalMs = 5 * second } = {}) {
       if (state.tookMs > 0) await clock.sleep(state.tookMs, signal);
       if (state.failure) throw state.failure;
     },
-    isLeader: () => true,
+    mayPoll: () => true,
     idle: async () => state.idleSteps-- > 0,
     intervalMs: () => intervalMs,
     onFailure: (_, inARow) => failures.push(inARow),

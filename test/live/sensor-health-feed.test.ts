@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Clock, realClock } from '../../src/clock.js';
 import { aHealthReport, aSensor } from '../../src/sandbox/builders.js';
 import { emptyWorld } from '../../src/sandbox/world.js';
 import { clockFasterBy } from '../support/clock.js';
@@ -16,7 +15,8 @@ const subscribe = (id: string, filter?: string) => ({
 });
 
 /** Sensors S0 to S`count - 1`, each with one report. A minute of the gateway's takes a second. */
-async function open(count: number, env: Record<string, string> = {}, clock: Clock = clockFasterBy(60)) {
+async function open(count: number, env: Record<string, string> = {}) {
+  const clock = clockFasterBy(60);
   const world = emptyWorld();
   const at = () => new Date(clock.wallMs()).toISOString();
   const ids = Array.from({ length: count }, (_, n) => idOf(n));
@@ -106,24 +106,17 @@ describe('sensorHealthChanges', () => {
     expect(change?.roundS).toBeGreaterThanOrEqual(90);
   });
 
-  it('spends only what queries leave', async () => {
-    const env = { PROJECT_RATE_PER_MINUTE: '60', PROJECT_RATE_BURST: '8' };
-    await using world = await open(8, env, realClock);
-    const { gw, socket, seen } = world;
-    // Eight requests: the list and a report of each.
-    const stations = Array.from({ length: 7 }, (_, n) => `S${n}`);
-    await gw.query(
-      'query ($stations: [String!]) { sensors(filter: { stationCodes: $stations }) { nodes { latestHealthReport { batteryVolts } } } }',
-      { stations },
-    );
-    socket.send(subscribe('a', '{ stationCodes: ["S7"] }'));
-    const feed = async () => {
-      const { gateway } = await gw.query('{ gateway { feeds { name lastPollAt } } }');
-      return gateway.feeds.find(({ name }: { name: string }) => name === 'sensorHealthChanges');
-    };
-    await vi.waitFor(async () => expect((await feed()).lastPollAt).not.toBeNull(), 10_000);
-    expect(seen(7)).toBe(0);
-    expect(await changesOf(socket, 1)).toMatchObject([{ station: 'S7' }]);
+  it('reads after queries and other feeds, and holds none of their budget back', async () => {
+    await using world = await open(2);
+    const { gw, socket } = world;
+    socket.send(subscribe('a'));
+    await changesOf(socket, 2);
+    const reads = gw.logLines.filter(({ endpoint }) => /sensors$|soh$/.test(String(endpoint)));
+    expect(reads.map(({ endpoint, priority }) => [endpoint, priority])).toEqual([
+      ['/v1/sensors', 'background'],
+      ['/v1/sensors/{id}/soh', 'background'],
+      ['/v1/sensors/{id}/soh', 'background'],
+    ]);
   });
 
   it('does not wait for a sensor that cannot be read', async () => {

@@ -31,7 +31,7 @@ import { type InitialCounts, partsOf } from '../incremental/count.js';
  * Worst-case cost of an operation, estimated before it runs: upstream requests (docs/behaviour.md 5.8) and values in
  * the answer. A field that causes requests declares them in its definition:
  *
- *     t.field({ …, extensions: cost({ requests: (args, parents) => parents, items: (args) => args.first ?? 50 }) })
+ *     t.field({ …, extensions: cost({ requests: (args, parents) => parents, items: (args) => countOf(args) }) })
  *
  * A field without a hint costs no request and has one item per parent.
  */

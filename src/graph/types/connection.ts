@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { Source } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { UnavailableSource } from '../../unify/paging.js';
+import { defaultFirst, type UnavailableSource } from '../../unify/paging.js';
 import { builder } from '../builder.js';
 
 /** Parts of every list: `first` with `after`, `last` with `before`, and the failures of interfaces. */
-
-export const defaultFirst = 50;
 
 /**
  * `first` and `after`, for forward paging.

@@ -1,11 +1,13 @@
 import { limits } from '../../limits.js';
 import { eventGeoJson } from '../../unify/event/geojson.js';
 import { type EventListArgs, type EventSlice, listEvents, noEvents } from '../../unify/event/list/list.js';
+import { inNetwork } from '../../unify/network/network.js';
+import { countOf, isBackward } from '../../unify/paging.js';
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
 import { EventRef, NetworkRef } from '../refs.js';
-import { bothWaysArgs, defaultFirst, SourceEnum, UnavailableSourceRef } from './connection.js';
+import { bothWaysArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
 import { changesCursor } from './delivery-fields.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 
@@ -146,27 +148,26 @@ function eventListArgs() {
 
 const eventListCost = cost<EventListArgs>({
   requests: (args, parents) => requestsOf(args) * parents,
-  items: ({ first, last }) => first ?? last ?? defaultFirst,
+  items: (args) => countOf(args),
 });
 
 /**
  * A page that is read in the order of both upstream lists takes a few requests. A filter without pushdown, or reading the
  * oldest first, needs a scan: at worst as many requests as one page may use.
  */
-function requestsOf({ filter, orderBy, first, last, before }: EventListArgs): number {
+function requestsOf({ filter, orderBy, ...page }: EventListArgs): number {
   const { from: _, boundingBox: __, within: ___, ...others } = filter ?? {};
-  const isBackward = last != null || (first == null && before != null);
-  const isNewestFirst = (orderBy === 'ORIGIN_TIME_DESC') !== isBackward;
+  const isNewestFirst = (orderBy === 'ORIGIN_TIME_DESC') !== isBackward(page);
   const isInOrder = isNewestFirst && Object.values(others).every((value) => value == null);
-  return isInOrder ? 4 + Math.ceil((first ?? last ?? defaultFirst) / 85) : 2 * limits.eventPageRequests;
+  return isInOrder ? 4 + Math.ceil(countOf(page) / 85) : 2 * limits.eventPageRequests;
 }
 
 builder.queryField('events', (t) =>
   t.field({
     type: EventConnection,
     description:
-      'Earthquakes of both interfaces, each once, in exact order of origin time. A walk through the ' +
-      'pages neither repeats nor skips an earthquake while new ones are issued. A page may have fewer ' +
+      'Earthquakes of both interfaces, each once, in exact order of origin time. The pages, read ' +
+      'one after another, neither repeat nor skip an earthquake while new ones are issued. A page may have fewer ' +
       'records than `first` although `hasNextPage` is true, or than `last` although `hasPreviousPage` ' +
       'is, where finding more would take too many requests to the service: continue from `endCursor` or ' +
       '`startCursor`, or narrow `filter`. Null with an error when ' +
@@ -188,10 +189,8 @@ builder.objectFields(NetworkRef, (t) => ({
     args: eventListArgs(),
     extensions: eventListCost,
     resolve: ({ networkId }, { filter, ...args }, { unify }) => {
-      // A filter for another network matches no event of this one.
-      const isOther = filter?.networkId != null && filter.networkId !== networkId;
-      if (isOther) return noEvents(unify, args);
-      return listEvents(unify, { ...args, filter: { ...filter, networkId } });
+      const within = inNetwork(filter, networkId);
+      return within ? listEvents(unify, { ...args, filter: within }) : noEvents(unify, args);
     },
   }),
 }));

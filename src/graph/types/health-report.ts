@@ -9,7 +9,7 @@ import {
 import { longestRangeMs } from '../../unify/health/list/windows.js';
 import { connectionTypeOf, type HealthReport, type SignalStrength } from '../../unify/health/report.js';
 import { unlessMasked } from '../../unify/masking/masking.js';
-import type { Slice } from '../../unify/paging.js';
+import { countOf, isBackward, type Slice } from '../../unify/paging.js';
 import { Instant } from '../../unify/time/instant.js';
 import { largestPage } from '../../upstream/page-sizes.js';
 import { builder } from '../builder.js';
@@ -237,7 +237,7 @@ builder.objectFields(SensorRef, (t) => ({
     },
     extensions: cost<HealthListArgs>({
       requests: (args, parents, nowMs) => healthListRequests(args, nowMs) * parents,
-      items: ({ first, last }) => first ?? last ?? defaultHealthReports,
+      items: (args) => countOf(args, defaultHealthReports),
     }),
     resolve: async (sensor, args, { unify }) => listHealthReports(unify, await sensor.deviceId(), args),
   }),
@@ -251,8 +251,7 @@ export function healthRequests({ from, to }: Pick<HealthListArgs, 'from' | 'to'>
 
 // Read from its end, the last 24 hours of a longer range are a window of their own.
 function healthListRequests(args: HealthListArgs, nowMs: UnixMs): number {
-  const { from, orderBy, last, before } = args;
-  const isBackward = (last ?? before) != null;
-  const isFromEnd = isBackward !== (orderBy === 'TIMESTAMP_DESC');
+  const { from, orderBy } = args;
+  const isFromEnd = isBackward(args) !== (orderBy === 'TIMESTAMP_DESC');
   return Math.min(limits.healthPageRequests, healthRequests(args, nowMs) + (from && isFromEnd ? 1 : 0));
 }

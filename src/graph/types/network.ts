@@ -1,5 +1,5 @@
-import { type Network, readNetwork, readNetworks } from '../../unify/network/network.js';
-import { listSensors } from '../../unify/sensor/list.js';
+import { inNetwork, type Network, readNetwork, readNetworks } from '../../unify/network/network.js';
+import { listSensors, noSensors } from '../../unify/sensor/list.js';
 import { instantOf } from '../../unify/time/wire-time.js';
 import type { WireNetworkStatistics } from '../../upstream/catalogue/wire.js';
 import { asId } from '../../upstream/decode/fields.js';
@@ -9,7 +9,7 @@ import { cost } from '../limits/cost.js';
 import { loadEach } from '../load-nodes.js';
 import { nodeKey } from '../node-id.js';
 import { NetworkRef } from '../refs.js';
-import { inNetwork, SensorConnection, sensorListArgs, sensorListCost } from './sensor-list.js';
+import { SensorConnection, sensorListArgs, sensorListCost } from './sensor-list.js';
 
 const NetworkStatisticsRef = builder.objectRef<WireNetworkStatistics>('NetworkStatistics').implement({
   description:
@@ -97,10 +97,10 @@ builder.node(NetworkRef, {
       args: sensorListArgs(),
       extensions: sensorListCost,
       resolve: (network: Network, { filter, ...page }, { unify }) => {
-        // A filter for another network matches no sensor of this one.
-        const none = filter?.networkId != null && filter.networkId !== network.networkId;
         const within = inNetwork(filter, network.networkId);
-        return listSensors(unify, { ...page, filter: none ? { ...within, stationCodes: [] } : within });
+        return within
+          ? listSensors(unify, { ...page, filter: within })
+          : noSensors(unify, { ...page, filter });
       },
     }),
   }),

@@ -6,14 +6,14 @@ import {
   recordedAtKm,
   recordingsOf,
 } from '../../unify/event/recording.js';
-import type { PageArgs } from '../../unify/paging.js';
+import { countOf, defaultFirst, type PageArgs } from '../../unify/paging.js';
 import { sensorOfTrigger } from '../../unify/trigger/sensor.js';
 import { builder } from '../builder.js';
 import { kmShown } from '../digits.js';
 import { shown } from '../errors/malformed.js';
 import { cost } from '../limits/cost.js';
 import { EventRef, SensorRef, TriggerRef } from '../refs.js';
-import { bothWaysArgs, defaultFirst, forwardArgs } from './connection.js';
+import { bothWaysArgs, forwardArgs } from './connection.js';
 
 const RecordingRef = builder.objectRef<Recording>('Recording').implement({
   description:
@@ -88,10 +88,9 @@ builder.objectFields(EventRef, (t) => ({
     args: { first: forwardArgs().first },
     extensions: cost<{ readonly first?: number | null }>({
       requests: () => 6,
-      items: ({ first }) => first ?? defaultFirst,
+      items: (args) => countOf(args),
     }),
-    resolve: async (event, { first }, { unify }) =>
-      (await recordingsOf(unify, event)).slice(0, first ?? defaultFirst),
+    resolve: async (event, args, { unify }) => (await recordingsOf(unify, event)).slice(0, countOf(args)),
   }),
   recordingsConnection: t.field({
     type: RecordingConnection,
@@ -103,7 +102,7 @@ builder.objectFields(EventRef, (t) => ({
     args: bothWaysArgs(),
     extensions: cost<PageArgs>({
       requests: () => 6,
-      items: ({ first, last }) => first ?? last ?? defaultFirst,
+      items: (args) => countOf(args),
     }),
     resolve: (event, args, { unify }) => listRecordings(unify, event, args),
   }),

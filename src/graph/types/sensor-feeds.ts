@@ -1,3 +1,4 @@
+import type { FieldMap } from '@pothos/core';
 import type { Delivery } from '../../live/tracking/change.js';
 import type { Pair } from '../../unify/sensor/identity.js';
 import { sensorNow } from '../../unify/sensor/sensor.js';
@@ -7,7 +8,7 @@ import type { FieldsOf } from './delivery-fields.js';
 import { deviceIdsArg } from './device-id.js';
 
 /** The field `sensor` of a change of a feed of sensors. */
-export function changedSensor<C extends { readonly pair: Pair }>(t: FieldsOf<Delivery<C>>) {
+export function changedSensor<C extends { readonly pair: Pair }>(t: FieldsOf<Delivery<C>>): FieldMap[string] {
   return t.field({
     type: SensorRef,
     nullable: false,

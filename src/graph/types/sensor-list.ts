@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../limits.js';
-import { filtersByLocation, type SensorFilter } from '../../unify/sensor/filter.js';
+import { countOf } from '../../unify/paging.js';
+import { filtersByLocation } from '../../unify/sensor/filter.js';
 import { sensorCollection } from '../../unify/sensor/geojson.js';
 import { listSensors, type SensorListArgs, type SensorSlice } from '../../unify/sensor/list.js';
 import { defaultOrder, type SensorOrder } from '../../unify/sensor/list-order.js';
@@ -8,7 +9,7 @@ import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
 import { SensorRef } from '../refs.js';
-import { bothWaysArgs, defaultFirst, SourceEnum, UnavailableSourceRef } from './connection.js';
+import { bothWaysArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 import { SensorStatusEnum } from './sensor.js';
 
@@ -84,13 +85,13 @@ const SensorOrderEnum = builder.enumType('SensorOrder', {
     NETWORK_CODE_DESC: { description: 'By network code from Z to A, then by station code.' },
     LAST_SEEN_AT_ASC: {
       description:
-        'The sensor that has been silent for longest comes first. On a walk through the pages a sensor ' +
-        'that reports meanwhile moves to the end and may come again; none is skipped.',
+        'The sensor that has been silent for longest comes first. A sensor that reports while the pages ' +
+        'are read moves to the end and may come again; none is skipped.',
     },
     LAST_SEEN_AT_DESC: {
       description:
-        'The sensor that was in contact last comes first. On a walk through the pages a sensor that ' +
-        'reports meanwhile moves to the beginning, where the walk has passed already; none comes twice.',
+        'The sensor that was in contact last comes first. A sensor that reports while the pages are read ' +
+        'moves to the beginning, which has been read already; none comes twice.',
     },
   } as const satisfies Record<SensorOrder, object>,
 });
@@ -154,7 +155,7 @@ export function sensorListArgs() {
  */
 export const sensorListCost = cost<SensorListArgs>({
   requests: ({ filter }) => (filter && filtersByLocation(filter) ? 3 : 2),
-  items: ({ first, last }, { sensors }) => Math.min(first ?? last ?? defaultFirst, sensors),
+  items: (args, { sensors }) => Math.min(countOf(args), sensors),
 });
 
 builder.queryField('sensors', (t) =>
@@ -169,8 +170,3 @@ builder.queryField('sensors', (t) =>
     resolve: (_, args, { unify }) => listSensors(unify, args),
   }),
 );
-
-/** The filter restricted to one network. */
-export function inNetwork(filter: SensorFilter | null | undefined, networkId: string): SensorFilter {
-  return { ...filter, networkId };
-}

@@ -1,4 +1,5 @@
 import { limits } from '../../limits.js';
+import { countOf } from '../../unify/paging.js';
 import { filtersByDevice } from '../../unify/sensor/selection.js';
 import { isSearch } from '../../unify/trigger/filter.js';
 import {
@@ -10,7 +11,7 @@ import {
 import { builder } from '../builder.js';
 import { cost } from '../limits/cost.js';
 import { SensorRef, TriggerRef } from '../refs.js';
-import { bothWaysArgs, defaultFirst, UnavailableSourceRef } from './connection.js';
+import { bothWaysArgs, UnavailableSourceRef } from './connection.js';
 import { changesCursor } from './delivery-fields.js';
 import { deviceIdArg } from './device-id.js';
 import { triggerConditions } from './trigger-conditions.js';
@@ -19,7 +20,7 @@ const TriggerFilterInput = builder.inputType('TriggerFilter', {
   description:
     'Selection of triggers. A trigger must meet every condition given. The service itself selects by ' +
     'time and by one Device ID alone; for the other conditions the gateway reads more pages and selects ' +
-    'from them, and the networks and places of sensors take up to 3 further requests.',
+    'from them, and the networks and areas of sensors take up to 3 further requests.',
   fields: (t) => ({
     from: t.field({
       type: 'DateTime',
@@ -114,8 +115,8 @@ builder.queryField('triggers', (t) =>
   t.field({
     type: TriggerConnection,
     description:
-      'Triggers of the project in exact order of start time. A walk through the pages neither repeats ' +
-      'nor skips a trigger while new ones arrive. A page of a filtered list may have fewer triggers ' +
+      'Triggers of the project in exact order of start time. The pages, read one after ' +
+      'another, neither repeat nor skip a trigger while new ones arrive. A page of a filtered list may have fewer triggers ' +
       `than \`first\` although \`hasNextPage\` is true, when ${limits.triggerPageRequests} requests to the ` +
       'service did not find more: continue from the cursor of `pageInfo`, or narrow `filter`. Errors: ' +
       'BAD_USER_INPUT, CURSOR_INVALID, FORBIDDEN; NOT_CONFIGURED without the project interface; ' +
@@ -123,7 +124,7 @@ builder.queryField('triggers', (t) =>
     args: triggerListArgs(),
     extensions: cost<TriggerListArgs>({
       requests: (args) => triggerListCost(args) + sensorsCost(args),
-      items: ({ first, last }) => first ?? last ?? defaultFirst,
+      items: (args) => countOf(args),
     }),
     resolve: (_, args, { unify }) => listTriggers(unify, args),
   }),
@@ -139,7 +140,7 @@ builder.objectFields(SensorRef, (t) => ({
     args: triggerListArgs(),
     extensions: cost<TriggerListArgs>({
       requests: (args, parents) => triggerListCost(args) * parents + sensorsCost(args),
-      items: ({ first, last }) => first ?? last ?? defaultFirst,
+      items: (args) => countOf(args),
     }),
     resolve: async (sensor, args, { unify }) => listTriggersOf(unify, await sensor.deviceId(), args),
   }),

@@ -19,7 +19,7 @@ export class ChangeStream<C extends LoggedChange> implements AsyncIterable<Deliv
   /** @throws CursorInvalid when `after` is not a cursor of this feed */
   constructor(
     parts: Pick<ChangeStream<C>, 'feed' | 'clock' | 'filter' | 'after'> & {
-      readonly preparation?: Preparation;
+      readonly preparation?: Preparation | null;
     },
   ) {
     this.feed = parts.feed;

@@ -35,18 +35,18 @@ export abstract class CursorlessFeed<C extends LoggedChange> implements Feed<C> 
       clock,
       random,
       poll: (signal) => this.poll(signal),
-      isLeader: () => true,
+      mayPoll: () => this.mayPoll(),
       idle: () => Promise.resolve(false),
       intervalMs: () => this.intervalMs(),
       onFailure: (error, failures) => {
         const reason = error instanceof Error ? error.name : String(error);
         log.warn({ feed: name, failures, error: reason }, 'A poll failed; it is tried again');
-        if (error instanceof Forbidden && !this.hasRead()) this.close(error);
+        if (error instanceof Forbidden && this.poller.history.lastSuccessAtMs === null) this.close(error);
       },
     });
     this.#subscribers = new Subscribers({
       clock,
-      lingerMs: () => this.intervalMs(),
+      lingerMs: () => this.lingerMs(),
       onFirst: () => this.poller.start(),
       onLeft: (listener) => this.left(listener as FeedListener<C>),
       onEmpty: () => {
@@ -59,9 +59,21 @@ export abstract class CursorlessFeed<C extends LoggedChange> implements Feed<C> 
 
   protected abstract poll(signal: AbortSignal): Promise<void>;
   protected abstract intervalMs(): number;
-  /** False as long as no poll has succeeded since the feed started. */
-  protected abstract hasRead(): boolean;
   protected abstract stopped(): void;
+
+  /** The feed continues for this long without subscribers. */
+  protected lingerMs(): number {
+    return this.intervalMs();
+  }
+
+  protected mayPoll(): boolean {
+    return true;
+  }
+
+  /** The time within which the feed has read everything once. */
+  protected roundMs(): number {
+    return this.intervalMs();
+  }
 
   protected left(_listener: FeedListener<C>): void {}
 
@@ -89,7 +101,7 @@ export abstract class CursorlessFeed<C extends LoggedChange> implements Feed<C> 
       poller: this.poller,
       leaderReadAtMs: null,
       subscriberCount: this.#subscribers.size,
-      intervalMs: this.intervalMs(),
+      intervalMs: this.roundMs(),
       nowMs: this.#clock.now(),
     });
   }

@@ -2,6 +2,7 @@ import { type GatewayError, notConfigured } from '../../errors.js';
 import type { UnifyContext } from '../../unify/context.js';
 import type { EventSlice } from '../../unify/event/list/list.js';
 import { isLocated } from '../../unify/event/merge.js';
+import { filtersByDevice } from '../../unify/sensor/selection.js';
 import type { TriggerSlice } from '../../unify/trigger/trigger.js';
 import { ChangeStream } from '../delivery/change-stream.js';
 import {
@@ -60,12 +61,12 @@ export function createFeeds(options: FeedsOptions): Feeds {
   return {
     triggerChanges({ filter, after }) {
       if (!triggers) throw notConfigured('PROJECT');
-      const sensors = new SelectedSensors(tenant, filter ?? {});
+      const selected = filter && filtersByDevice(filter) ? new SelectedSensors(tenant, filter) : null;
       return new ChangeStream({
         feed: triggers,
         clock,
-        filter: triggerFilter(filter, () => sensors.devices),
-        preparation: sensors,
+        filter: triggerFilter(filter, () => selected?.devices ?? null),
+        preparation: selected,
         after,
       });
     },

@@ -1,8 +1,7 @@
-import { type Clock, dayMs, longAgo, plus, type UnixMs } from '../../clock.js';
+import { type Clock, dayMs, type UnixMs } from '../../clock.js';
 import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { SharedChanges } from '../../store/store.js';
-import { freshMs } from '../../upstream/cache/freshness.js';
 import { newCostMeter, type Priority, type ReadScope } from '../../upstream/read/read.js';
 import { type ChangePublisher, localPublisher } from '../cluster/publisher.js';
 import { ReplicatedPublisher } from '../cluster/replicated-publisher.js';
@@ -11,15 +10,16 @@ import { instantAt, type ListReader } from '../polling/list-reader.js';
 import { planLookBackWindow } from '../polling/look-back-window.js';
 import { Poller } from '../polling/poller.js';
 import { SweepAndBackfill } from '../polling/sweep-and-backfill.js';
-import { positionBeside, type RecordList } from '../tracking/beside-list.js';
+import type { RecordList } from '../tracking/beside-list.js';
 import type { Change, Subject } from '../tracking/change.js';
 import { ChangeAppender } from '../tracking/change-appender.js';
 import { ChangeDetector } from '../tracking/change-detector.js';
 import { Cursors } from '../tracking/cursor.js';
 import { PendingResumes, type Resume } from '../tracking/pending-resumes.js';
-import { type Known, Snapshot } from '../tracking/snapshot.js';
+import type { Snapshot } from '../tracking/snapshot.js';
 import type { Feed, FeedListener, FeedStatus, Listening } from './feed.js';
 import { feedStatus } from './feed-status.js';
+import { ListCursors } from './list-cursors.js';
 
 export interface RecordFeedOptions<Rec, Kind extends string> {
   readonly subject: Subject<Rec, Kind>;
@@ -62,6 +62,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   readonly #appender: ChangeAppender<Rec, Kind>;
   readonly #publisher: ChangePublisher<Rec>;
   readonly #resumes = new PendingResumes<Rec, Kind>();
+  readonly #listCursors: ListCursors<Rec, Kind>;
   readonly #sweepAndBackfill: SweepAndBackfill<Rec, Kind>;
   readonly #subscribers: Subscribers<Change<Rec, Kind>>;
   readonly #poller: Poller;
@@ -75,6 +76,13 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const detector = new ChangeDetector(subject, clock);
     this.#detector = detector;
     this.#appender = new ChangeAppender({ subject, detector, clock, cursors: this.#cursors, onDelivering });
+    this.#listCursors = new ListCursors({
+      ...options,
+      detector,
+      appender: this.#appender,
+      cursors: this.#cursors,
+      observe: async (records, scope) => this.#observe(await this.#completed(records, scope)),
+    });
     const isLeader = () => this.#publisher.isLeader;
     this.#sweepAndBackfill = new SweepAndBackfill({
       subject,
@@ -92,7 +100,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       clock,
       random,
       poll: (signal) => this.#poll(signal),
-      isLeader,
+      mayPoll: isLeader,
       idle: (signal) => this.#sweepAndBackfill.step(signal),
       intervalMs: () => this.#intervalMs(),
       onFailure: (error, failures) => this.#failed(error, failures),
@@ -159,61 +167,9 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     }
   }
 
-  /**
-   * The cursor after `list`, for a subscription that continues from it. Without subscribers there is no snapshot, and
-   * the newest records are read once.
-   */
-  async cursorBeside(list: RecordList<Rec>, scope: ReadScope): Promise<string> {
-    const { subject, reader, clock } = this.#options;
-    const newest = this.#detector.hasBaseline
-      ? null
-      : await reader.newest({ ...scope, maxAgeMs: freshMs.trigger });
-    const { idOf } = subject;
-    const shared = {
-      nowMs: clock.wallMs(),
-      idOf,
-      stateOf: (record: Rec) => this.#detector.snapshot.stateOf(record, null),
-    };
-    if (this.#detector.hasBaseline || !newest) {
-      const { snapshot, coveredFromMs } = this.#detector;
-      await this.#observe(await this.#completed(this.#detector.fresherOf(list.records), scope));
-      const whole = await this.#withComplete(list, snapshot, scope);
-      // Upstream composed the list some time before it arrived.
-      const seq = this.log.lastBy(plus(list.readAtMs, -longestReadMs));
-      const stateThen = (known: Known<Rec, Kind>) => this.#appender.replay.stateAt(known, seq);
-      return this.#cursors.encode(positionBeside(whole, { ...shared, snapshot, coveredFromMs, stateThen }));
-    }
-    const snapshot = new Snapshot<Rec, Kind>(subject);
-    for (const record of [...newest.records, ...list.records]) {
-      if (!snapshot.get(idOf(record))) snapshot.learn(snapshot.stateOf(record, null), clock.now());
-    }
-    const newestMs = snapshot.ordered.at(-1)?.state.timeMs ?? longAgo;
-    const clocksAgree = newestMs <= clock.wallMs();
-    const stateThen = ({ announced, state }: Known<Rec, Kind>) => {
-      const isLater = clocksAgree && state.timeMs >= clock.wallMs(list.readAtMs);
-      if (isLater || announced > 0) return undefined;
-      return state.isFinal ? null : state.hash;
-    };
-    const whole = await this.#withComplete(list, snapshot, scope);
-    const { coversFromMs: coveredFromMs } = newest;
-    return this.#cursors.encode(positionBeside(whole, { ...shared, snapshot, coveredFromMs, stateThen }));
-  }
-
-  /** The list, deciding by complete records on those that it lacks: an incomplete one may seem to belong there. */
-  async #withComplete(
-    list: RecordList<Rec>,
-    { ordered }: Snapshot<Rec, Kind>,
-    scope: ReadScope,
-  ): Promise<RecordList<Rec>> {
-    const { complete, subject } = this.#options;
-    const listed = new Set(list.records.map(subject.idOf));
-    const lacking = ordered.flatMap(({ id, state: { record } }) =>
-      !listed.has(id) && list.includes(record) ? [record] : [],
-    );
-    if (!complete || lacking.length === 0) return list;
-    const completed = await complete(lacking, scope);
-    const byId = new Map(completed.map((record) => [subject.idOf(record), record]));
-    return { ...list, includes: (record) => list.includes(byId.get(subject.idOf(record)) ?? record) };
+  /** The cursor after `list`, for a subscription that continues from it. */
+  cursorBeside(list: RecordList<Rec>, scope: ReadScope): Promise<string> {
+    return this.#listCursors.after(list, scope);
   }
 
   status(): FeedStatus {
@@ -329,9 +285,6 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     this.#resumes.answer(this.#detector, this.#appender, expire, isTooMuch);
   }
 }
-
-// The longest time between upstream composing an answer and its arrival.
-const longestReadMs = 10_000;
 
 // A poll always reads upstream, never the cache (docs/behaviour.md 9.1).
 function readsOf(signal: AbortSignal, priority: Priority): ReadScope {

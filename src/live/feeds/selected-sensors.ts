@@ -1,6 +1,6 @@
 import { type ForwardMs, longAgo } from '../../clock.js';
 import { type Tenant, UnifyContext } from '../../unify/context.js';
-import { type DeviceFilter, filtersByDevice, selectDevices } from '../../unify/sensor/selection.js';
+import { type DeviceFilter, selectDevices } from '../../unify/sensor/selection.js';
 import { freshMs } from '../../upstream/cache/freshness.js';
 import { newCostMeter } from '../../upstream/read/read.js';
 import type { Preparation } from '../delivery/preparation.js';
@@ -21,15 +21,14 @@ export class SelectedSensors implements Preparation {
     this.#filter = filter;
   }
 
-  /** Keys of the sensors as last selected; null where the filter has no such condition. */
-  get devices(): ReadonlySet<string> | null {
-    return filtersByDevice(this.#filter) ? this.#devices : null;
+  /** Keys of the sensors as last selected. */
+  get devices(): ReadonlySet<string> {
+    return this.#devices;
   }
 
   /** As fresh as the other fields of a change (docs/behaviour.md 9.9). */
   prepare(): Promise<void> | null {
-    const isFresh = this.#tenant.clock.now() - this.#selectedAtMs <= freshMs.trigger;
-    if (isFresh || !filtersByDevice(this.#filter)) return null;
+    if (this.#tenant.clock.now() - this.#selectedAtMs <= freshMs.trigger) return null;
     this.#selecting ??= this.#select().finally(() => {
       this.#selecting = null;
     });
@@ -40,7 +39,11 @@ export class SelectedSensors implements Preparation {
     const { clock, signal, log } = this.#tenant;
     const scope = { signal, priority: 'feed', operationKey: this, meter: newCostMeter() } as const;
     try {
-      const { devices } = await selectDevices(new UnifyContext(this.#tenant, scope), this.#filter);
+      const { devices, incomplete } = await selectDevices(
+        new UnifyContext(this.#tenant, scope),
+        this.#filter,
+      );
+      if (incomplete) throw incomplete;
       this.#devices = devices;
       this.#selectedAtMs = clock.now();
     } catch (error) {

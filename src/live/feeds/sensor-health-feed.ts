@@ -1,3 +1,4 @@
+import { type ForwardMs, longAgo } from '../../clock.js';
 import { type Tenant, UnifyContext } from '../../unify/context.js';
 import { latestHealthReport } from '../../unify/health/list/list.js';
 import { Instant } from '../../unify/time/instant.js';
@@ -39,7 +40,9 @@ export class SensorHealthFeed extends CursorlessFeed<SensorHealthChange> {
   readonly #health = new SensorHealth();
   readonly #selections = new Map<string, Feed<SensorHealthChange>>();
   readonly #selected = new Map<Listener, Selected>();
-  #watchedCount = 0;
+  #watched: readonly WatchedSensor[] = [];
+  /** When they were last taken from the list; `longAgo` once the selections have changed. */
+  #watchedAtMs: ForwardMs = longAgo;
 
   constructor(options: SensorHealthFeedOptions) {
     const { tenant, random } = options;
@@ -61,6 +64,7 @@ export class SensorHealthFeed extends CursorlessFeed<SensorHealthChange> {
       subscribe: (after, listener) => {
         this.#selections.set(key, feed);
         this.#selected.set(listener, selected);
+        this.#watchedAtMs = longAgo;
         return this.subscribe(after, listener);
       },
       status: () => this.status(),
@@ -74,13 +78,23 @@ export class SensorHealthFeed extends CursorlessFeed<SensorHealthChange> {
     return this.#options.intervalMs();
   }
 
-  protected hasRead(): boolean {
-    return this.#watchedCount > 0;
+  /** A page that is loaded again finds the reports that are known. */
+  protected override lingerMs(): number {
+    return freshMs.health;
+  }
+
+  protected override mayPoll(): boolean {
+    return this.#options.hasSpare();
+  }
+
+  protected override roundMs(): number {
+    return Math.max(freshMs.health, this.#watched.length * this.intervalMs());
   }
 
   protected override left(listener: Listener): void {
     const left = this.#selected.get(listener);
     this.#selected.delete(listener);
+    this.#watchedAtMs = longAgo;
     const isUsed = [...this.#selected.values()].some(({ key }) => key === left?.key);
     if (left && !isUsed) this.#selections.delete(left.key);
   }
@@ -94,19 +108,16 @@ export class SensorHealthFeed extends CursorlessFeed<SensorHealthChange> {
     this.#selected.clear();
     this.#selections.clear();
     this.#health.clear();
-    this.#watchedCount = 0;
+    this.#watched = [];
+    this.#watchedAtMs = longAgo;
   }
 
   protected async poll(signal: AbortSignal): Promise<void> {
-    const { tenant, readAll, hasSpare } = this.#options;
+    const { tenant } = this.#options;
     const { clock } = tenant;
-    if (!hasSpare()) return;
-    // Read at the priority of a feed, the list would hold a share of the budget back from queries.
-    const { pairs } = await readAll({ ...scopeOf(signal), maxAgeMs: freshMs.health });
+    if (clock.now() - this.#watchedAtMs > freshMs.sensor) await this.#readWatched(signal);
     if (signal.aborted) return;
-    const watched = this.#watchedIn(pairs.values());
-    this.#watchedCount = watched.length;
-    const sensor = this.#health.next(watched, clock.now());
+    const sensor = this.#health.next(this.#watched, clock.now());
     if (!sensor) return;
     this.#health.begin(sensor, clock.now());
     const { deviceId, pair, lastSeenAt } = sensor;
@@ -114,26 +125,26 @@ export class SensorHealthFeed extends CursorlessFeed<SensorHealthChange> {
     const scope = { ...scopeOf(signal), maxAgeMs: freshMs.health / 2 };
     const report = await latestHealthReport(new UnifyContext(tenant, scope), deviceId, lastSeenAt);
     if (signal.aborted) return;
-    const change = report && { pair, report, roundMs: this.#roundMs(), observedAtMs: clock.now() };
+    const change = report && { pair, report, roundMs: this.roundMs(), observedAtMs: clock.now() };
     if (this.#health.learn(sensor, change) && change) this.log.append(change, { last: null });
   }
 
-  #watchedIn(pairs: Iterable<WatchedSensor['pair']>): WatchedSensor[] {
-    const filters = [
-      ...new Map([...this.#selected.values()].map(({ key, filter }) => [key, filter])).values(),
-    ];
+  async #readWatched(signal: AbortSignal): Promise<void> {
+    const { readAll, tenant } = this.#options;
+    const startedAtMs = tenant.clock.now();
+    const selections = [...new Map([...this.#selected.values()].map((one) => [one.key, one])).values()];
+    this.#watchedAtMs = startedAtMs;
+    // Read at the priority of a feed, the list would hold a share of the budget back from queries.
+    const { pairs } = await readAll({ ...scopeOf(signal), maxAgeMs: freshMs.health });
+    if (signal.aborted) return;
     const watched: WatchedSensor[] = [];
-    for (const pair of pairs) {
-      if (!pair.project || !filters.some((filter) => filter({ pair }))) continue;
+    for (const pair of pairs.values()) {
+      if (!pair.project || !selections.some(({ filter }) => filter({ pair }))) continue;
       const { device_id: deviceId, last_seen } = pair.project.value;
       const lastSeenAt = instantOf(last_seen);
       watched.push({ deviceId, pair, lastSeenAt: lastSeenAt instanceof Instant ? lastSeenAt : null });
     }
-    return watched;
-  }
-
-  #roundMs(): number {
-    return Math.max(freshMs.health, this.#watchedCount * this.intervalMs());
+    this.#watched = watched;
   }
 }
 

@@ -48,10 +48,6 @@ export class SensorStatusFeed extends CursorlessFeed<SensorStatusChange> {
     return this.#options.intervalMs(this.#requests);
   }
 
-  protected hasRead(): boolean {
-    return this.#readAtMs >= 0;
-  }
-
   protected stopped(): void {
     this.#alarm?.cancel();
     this.#statuses.clear();

@@ -7,8 +7,8 @@ export interface PollerOptions {
   readonly random: () => number;
   /** Reads upstream once. Errors go to `onFailure`, and it is called again after a back-off. */
   readonly poll: (signal: AbortSignal) => Promise<void>;
-  /** False while another instance polls. */
-  readonly isLeader: () => boolean;
+  /** False while another instance polls, or the budget is needed elsewhere. */
+  readonly mayPoll: () => boolean;
   /** One small step of deferrable work between two polls; false when there is none. */
   readonly idle: (signal: AbortSignal) => Promise<boolean>;
   /** From the start of one poll to the start of the next. Asked before each wait. */
@@ -71,10 +71,10 @@ export class Poller {
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    const { clock, intervalMs, isLeader } = this.#options;
+    const { clock, intervalMs, mayPoll } = this.#options;
     while (!signal.aborted) {
       const startedAtMs = clock.now();
-      const hasSucceeded = isLeader() ? await this.#poll(signal) : true;
+      const hasSucceeded = mayPoll() ? await this.#poll(signal) : true;
       if (signal.aborted) return;
       const intervalNowMs = intervalMs();
       const dueMs = plus(startedAtMs, hasSucceeded ? intervalNowMs : this.#backOffMs(intervalNowMs));

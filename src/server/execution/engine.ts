@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
+  execute as executeInOrder,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
@@ -14,7 +15,7 @@ import { clientError } from '../../graph/errors/error-codes.js';
 import { inputErrors } from '../../graph/errors/input-errors.js';
 import { incrementalDelivery } from '../../graph/incremental/plugin.js';
 import type { ExecutionPart } from '../../graph/incremental/results.js';
-import { costLimit, isShort } from '../../graph/limits/cost.js';
+import { costLimit } from '../../graph/limits/cost.js';
 import { queryLimits } from '../../graph/limits/limits.js';
 import { sharedSubscriptions } from '../../graph/subscriptions/shared-subscriptions.js';
 import type { Log } from '../../log.js';
@@ -188,10 +189,12 @@ function operationRecord(): Plugin<OperationContext, YogaContext> {
         if (!result || result instanceof Error || !context.operation) return;
         noteOperation(context.operation, result, context.params?.operationName);
       },
-    onExecute({ args }) {
-      const { operation, estimate } = args.contextValue;
-      // When the client disconnects, a short execution ends with its aborted reads; only a long one needs the signal.
-      if (!isShort(estimate)) Object.assign(args, { signal: operation.signal });
+    onExecute({ args, setExecuteFn }) {
+      const { operation, deferred } = args.contextValue;
+      // Yoga's executor writes the fields of an object in the order in which they resolve, not in that of the selection. It
+      // executes what comes in parts, which graphql-js 16 cannot.
+      if (deferred) Object.assign(args, { signal: operation.signal });
+      else setExecuteFn(executeInOrder);
     },
     onResultProcess({ result, setResult, serverContext: { operation } }) {
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;

@@ -12,6 +12,7 @@ import {
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
 import { RecentlyUsed } from '../derived.js';
+import { compareText } from '../text-order.js';
 import type { MaybeInstant } from '../time/wire-time.js';
 import { catalogueSolution, issueTime, knownInstant, projectSolution, type Solution } from './solution.js';
 
@@ -161,10 +162,6 @@ export function isLocated(event: Event): event is LocatedEvent {
 /** By origin time, tie-break by key: one order for all pages. */
 export function compareEvents(a: LocatedEvent, b: LocatedEvent): number {
   return a.solution.originTime.compare(b.solution.originTime) || compareText(a.key, b.key);
-}
-
-export function compareText(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** Issue time in Unix milliseconds; null when the project does not give one. */

@@ -24,8 +24,6 @@ import { arrivalsOf, mayBeFrom } from './detail.js';
 import { bestExplanation, type Explanation, explain, startsThatMayBeExplained } from './explanation.js';
 import { type Event, isLocated, type LocatedEvent } from './merge.js';
 
-const defaultRecordings = 50;
-
 /** A trigger that an earthquake explains (docs/behaviour.md 6.7). */
 export interface Recording {
   readonly trigger: Trigger;
@@ -68,7 +66,7 @@ export async function listRecordings(
   event: Event,
   args: PageArgs,
 ): Promise<RecordingSlice> {
-  const { count, cursor, argument, isBackward } = pageRequestOf(args, defaultRecordings);
+  const { count, cursor, argument, isBackward } = pageRequestOf(args);
   const position = cursor === null ? null : positionIn(event, cursor, argument);
   const all = await recordingsOf(ctx, event);
   const own = all.findIndex(({ trigger }) => trigger.triggerId === position?.triggerId);

@@ -76,3 +76,13 @@ async function readList(ctx: UnifyContext): Promise<ReadonlyMap<NetworkId, WireN
 }
 
 const createRecords = () => new Map<NetworkId, Promise<WireNetwork | null>>();
+
+/** The filter restricted to one network; null for a filter of another network, which matches nothing of this one. */
+export function inNetwork<F extends { readonly networkId?: string | null | undefined }>(
+  filter: F | null | undefined,
+  networkId: NetworkId,
+): (Partial<F> & { readonly networkId: NetworkId }) | null {
+  const isOther = filter?.networkId != null && filter.networkId !== networkId;
+  const own: Partial<F> = filter ?? {};
+  return isOther ? null : { ...own, networkId };
+}

@@ -47,7 +47,7 @@ export function sensorKey({ project, catalogue, isNamesake }: Pair): string {
 export type DeviceKey = Id<'key of a device'>;
 
 /** Device IDs not of the documented form are distinct keys too. */
-export function deviceKeyOf(deviceId: DeviceId): DeviceKey {
+export function deviceKeyOf(deviceId: string): DeviceKey {
   return asId(serialKey(deviceId) ?? deviceId);
 }
 

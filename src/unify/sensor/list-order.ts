@@ -1,9 +1,10 @@
 import { known } from '../../upstream/decode/fields.js';
 import { derived } from '../derived.js';
+import { compareText } from '../text-order.js';
 import { Instant } from '../time/instant.js';
 import { firstIndex } from '../time/spans.js';
 import type { Pair } from './identity.js';
-import { compareText, type SortedPair } from './order.js';
+import type { SortedPair } from './order.js';
 import { mergedFields } from './precedence.js';
 
 type SortedBy = 'STATION_CODE' | 'NETWORK_CODE' | 'LAST_SEEN_AT';
@@ -11,24 +12,28 @@ type SortedBy = 'STATION_CODE' | 'NETWORK_CODE' | 'LAST_SEEN_AT';
 /** An order that a client can ask for. */
 export type SensorOrder = `${SortedBy}_${'ASC' | 'DESC'}`;
 
+const orders: Readonly<Record<SensorOrder, { readonly by: SortedBy; readonly sign: 1 | -1 }>> = {
+  STATION_CODE_ASC: { by: 'STATION_CODE', sign: 1 },
+  STATION_CODE_DESC: { by: 'STATION_CODE', sign: -1 },
+  NETWORK_CODE_ASC: { by: 'NETWORK_CODE', sign: 1 },
+  NETWORK_CODE_DESC: { by: 'NETWORK_CODE', sign: -1 },
+  LAST_SEEN_AT_ASC: { by: 'LAST_SEEN_AT', sign: 1 },
+  LAST_SEEN_AT_DESC: { by: 'LAST_SEEN_AT', sign: -1 },
+};
+
 export const defaultOrder: SensorOrder = 'STATION_CODE_ASC';
 
-/** A part of a place; null where the value is not known. */
+/** A part of a position; null where the value is not known. */
 type Part = string | Instant | null;
 
-/** Place of a sensor in an order: parts that are compared one after another. The last one is the sensor's key. */
-export type SensorPlace = readonly Part[];
+/** Position of a sensor in an order: parts that are compared one after another. The last one is the sensor's key. */
+export type ListPosition = readonly Part[];
 
-export function isByNetworkCode(order: SensorOrder): boolean {
-  return sortedBy(order) === 'NETWORK_CODE';
+export function sortedBy(order: SensorOrder): SortedBy {
+  return orders[order].by;
 }
 
-/** True where the codes of some networks, not learnt yet, may change the order of a page. */
-export function isByStationCode(order: SensorOrder): boolean {
-  return sortedBy(order) === 'STATION_CODE';
-}
-
-export function placeOf(order: SensorOrder, pair: SortedPair): SensorPlace {
+export function positionOf(order: SensorOrder, pair: SortedPair): ListPosition {
   const { stationCode, networkCode, key } = pair.sortKey;
   switch (sortedBy(order)) {
     case 'STATION_CODE':
@@ -47,8 +52,8 @@ export function inOrder(order: SensorOrder, pairs: readonly SortedPair[]): reado
   const known = made.get(order);
   if (known) return known;
   const sorted = pairs
-    .map((pair) => ({ pair, place: placeOf(order, pair) }))
-    .sort((a, b) => comparePlaces(order, a.place, b.place))
+    .map((pair) => ({ pair, position: positionOf(order, pair) }))
+    .sort((a, b) => comparePositions(order, a.position, b.position))
     .map(({ pair }) => pair);
   made.set(order, sorted);
   return sorted;
@@ -61,39 +66,40 @@ const ordersOf = derived(
 );
 
 /**
- * Index of a place in sensors of this order, or the index after it. Works as a keyset also when the sensor of the place
- * is gone or has moved to another position. A code that was learnt since may have moved it within its station.
+ * Index of a position in sensors of this order, or the index after it. Works as a keyset also when the sensor of the
+ * position is gone or has moved to another one. A code that was learnt since may have moved it within its station.
  */
-export function indexOfPlace(
+export function indexOfPosition(
   order: SensorOrder,
   pairs: readonly SortedPair[],
-  place: SensorPlace,
+  position: ListPosition,
   side: 'at' | 'behind',
 ): number {
-  const [value = null] = place;
-  const key = place.at(-1);
+  const [value = null] = position;
+  const key = position.at(-1);
   const own = pairs.findIndex(
-    (pair) => pair.sortKey.key === key && compareParts(placeOf(order, pair)[0] ?? null, value, 1) === 0,
+    (pair) => pair.sortKey.key === key && compareParts(positionOf(order, pair)[0] ?? null, value, 1) === 0,
   );
   if (own >= 0) return side === 'at' ? own : own + 1;
-  return firstIndex(pairs, (pair) => comparePlaces(order, placeOf(order, pair), place) > 0);
+  return firstIndex(pairs, (pair) => comparePositions(order, positionOf(order, pair), position) > 0);
 }
 
 /** Null where the position is not one of this order's. */
-export function decodePlace(order: SensorOrder, position: unknown): SensorPlace | null {
-  const length = isByLastSeen(order) ? 2 : 3;
+export function decodePosition(order: SensorOrder, position: unknown): ListPosition | null {
+  const by = sortedBy(order);
+  const length = by === 'LAST_SEEN_AT' ? 2 : 3;
   if (!Array.isArray(position) || position.length !== length) return null;
   const [first, ...others] = position as unknown[];
   if (!others.every((part) => typeof part === 'string')) return null;
-  if (first === null) return isByStationCode(order) ? null : [null, ...others];
+  if (first === null) return by === 'STATION_CODE' ? null : [null, ...others];
   if (typeof first !== 'string') return null;
-  if (!isByLastSeen(order)) return [first, ...others];
+  if (by !== 'LAST_SEEN_AT') return [first, ...others];
   const lastSeen = Instant.parse(first);
   return lastSeen && [lastSeen, ...others];
 }
 
-function comparePlaces(order: SensorOrder, a: SensorPlace, b: SensorPlace): number {
-  const sign = order.endsWith('_DESC') ? -1 : 1;
+function comparePositions(order: SensorOrder, a: ListPosition, b: ListPosition): number {
+  const { sign } = orders[order];
   for (const [index, part] of a.entries()) {
     const compared = compareParts(part, b[index] ?? null, sign);
     if (compared !== 0) return compared;
@@ -115,12 +121,4 @@ function lastSeenOf({ project, catalogue }: Pair): Instant | null {
     known(project && mergedFields.lastSeen.project(project)) ||
     known(catalogue && mergedFields.lastSeen.catalogue(catalogue));
   return text ? Instant.parse(text) : null;
-}
-
-function isByLastSeen(order: SensorOrder): boolean {
-  return sortedBy(order) === 'LAST_SEEN_AT';
-}
-
-function sortedBy(order: SensorOrder): SortedBy {
-  return order.replace(/_(ASC|DESC)$/, '') as SortedBy;
 }

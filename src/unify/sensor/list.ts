@@ -2,6 +2,7 @@ import { type Maybe, whenKnown } from '../../maybe.js';
 import type { UnifyContext } from '../context.js';
 import {
   checkPageArgs,
+  countOf,
   decodeCursor,
   edgeOf,
   encodeCursor,
@@ -13,13 +14,13 @@ import {
 import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
 import { learnOrder } from './inventory/merging.js';
 import {
-  decodePlace,
+  decodePosition,
   defaultOrder,
-  indexOfPlace,
-  isByStationCode,
-  placeOf,
+  indexOfPosition,
+  type ListPosition,
+  positionOf,
   type SensorOrder,
-  type SensorPlace,
+  sortedBy,
 } from './list-order.js';
 import { pairSensor } from './lookup.js';
 import type { SortedPair } from './order.js';
@@ -36,32 +37,42 @@ export interface SensorSlice extends Slice<Sensor> {
   readonly totalCount: number | null;
 }
 
-const defaultFirst = 50;
-
 /**
  * Sensors of both interfaces, each once, in exact order. Where one interface cannot answer, the slice has the sensors of
  * the other and names the failed one.
  * @throws the failure when no needed interface can answer
  */
 export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<SensorSlice> {
-  checkPageArgs(args);
   const { orderBy } = args;
   const filter = args.filter ?? {};
-  neededSource(ctx, filter);
-  const after = args.after == null ? null : placeAt(orderBy, args.after, 'after');
-  const before = args.before == null ? null : placeAt(orderBy, args.before, 'before');
-  if (matchesNothing(filter)) {
-    return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
-  }
+  if (matchesNothing(filter)) return noSensors(ctx, args);
+  const { after, before } = cursorsOf(ctx, args);
   const cut = ({ pairs }: Selection) => rangeOf(pairs, args, after, before);
   const select = () => selectSensors(ctx, filter, orderBy);
   const slice = (selection: Selection) => sliceAt(ctx, orderBy, selection, ...cut(selection));
   return whenKnown(select(), (selection) => {
-    if (!isByStationCode(orderBy)) return slice(selection);
+    if (sortedBy(orderBy) !== 'STATION_CODE') return slice(selection);
+    // The codes of some networks, not learnt yet, may change the order of the page.
     const { association } = selection.unified;
     const isReordered = learnOrder(ctx, association, selection.pairs.slice(...cut(selection)));
     return whenKnown(isReordered, (again) => (again ? whenKnown(select(), slice) : slice(selection)));
   });
+}
+
+/** No sensors, of a list that can have none: a whole list that is empty has no page before a cursor either. */
+export function noSensors(ctx: UnifyContext, args: SensorListArgs): SensorSlice {
+  cursorsOf(ctx, args);
+  return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
+}
+
+/** The positions of the cursors. @throws BadUserInput, CursorInvalid, NotConfigured */
+function cursorsOf(ctx: UnifyContext, { orderBy, filter, ...page }: SensorListArgs) {
+  checkPageArgs(page);
+  neededSource(ctx, filter ?? {});
+  return {
+    after: page.after == null ? null : positionAt(orderBy, page.after, 'after'),
+    before: page.before == null ? null : positionAt(orderBy, page.before, 'before'),
+  };
 }
 
 function sliceAt(
@@ -85,24 +96,24 @@ function sliceAt(
 function cursorOf(order: SensorOrder, pair: SortedPair): string {
   return encodeCursor(
     listOf(order),
-    placeOf(order, pair).map((part) => part && String(part)),
+    positionOf(order, pair).map((part) => part && String(part)),
   );
 }
 
 function rangeOf(
   pairs: readonly SortedPair[],
-  { orderBy, first, last }: SensorListArgs,
-  after: SensorPlace | null,
-  before: SensorPlace | null,
+  { orderBy, ...page }: SensorListArgs,
+  after: ListPosition | null,
+  before: ListPosition | null,
 ): [start: number, end: number] {
-  const start = after ? indexOfPlace(orderBy, pairs, after, 'behind') : 0;
-  const end = Math.max(start, before ? indexOfPlace(orderBy, pairs, before, 'at') : pairs.length);
-  if (last != null) return [Math.max(start, end - last), end];
-  return [start, Math.min(end, start + (first ?? defaultFirst))];
+  const start = after ? indexOfPosition(orderBy, pairs, after, 'behind') : 0;
+  const end = Math.max(start, before ? indexOfPosition(orderBy, pairs, before, 'at') : pairs.length);
+  const count = countOf(page);
+  return page.last == null ? [start, Math.min(end, start + count)] : [Math.max(start, end - count), end];
 }
 
-function placeAt(order: SensorOrder, cursor: string, argument: string): SensorPlace {
-  return decodeCursor(listOf(order), cursor, argument, (position) => decodePlace(order, position));
+function positionAt(order: SensorOrder, cursor: string, argument: string): ListPosition {
+  return decodeCursor(listOf(order), cursor, argument, (position) => decodePosition(order, position));
 }
 
 /** The name of the list in its cursors, which belong to one order. */

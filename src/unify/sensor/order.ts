@@ -1,4 +1,5 @@
 import { known } from '../../upstream/decode/fields.js';
+import { compareText } from '../text-order.js';
 import { type CatalogueRecord, type CodeOf, type Pair, sensorKey } from './identity.js';
 
 /** Sort key of a sensor in the order of every list that asks for no other; `key` is the tie-break. */
@@ -14,7 +15,6 @@ export interface SortedPair extends Pair {
   readonly sortKey: SensorSortKey;
 }
 
-/** Compares by code units, so that the order does not depend on a locale. */
 function compareSortKeys(a: SensorSortKey, b: SensorSortKey): number {
   return (
     compareText(a.stationCode, b.stationCode) ||
@@ -58,9 +58,4 @@ function sortKeyOf(pair: Pair, codeOf: CodeOf): SensorSortKey {
     networkCode: own ?? (catalogue && codeOf(catalogue)) ?? '',
     key: sensorKey(pair),
   };
-}
-
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

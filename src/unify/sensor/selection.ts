@@ -16,9 +16,9 @@ import {
   type SensorFilter,
   sensorMatcher,
 } from './filter.js';
-import { deviceKey, type ProjectRecord } from './identity.js';
+import { type DeviceKey, deviceKey, type ProjectRecord } from './identity.js';
 import { type UnifiedSensors, unifySensors, type Wanted } from './inventory/merging.js';
-import { defaultOrder, inOrder, isByNetworkCode, isByStationCode, type SensorOrder } from './list-order.js';
+import { defaultOrder, inOrder, type SensorOrder, sortedBy } from './list-order.js';
 import type { SortedPair } from './order.js';
 
 /** The sensors that match a filter, in order. */
@@ -32,36 +32,39 @@ export interface Selection {
 /** @throws the failure when none of the interfaces that the filter needs can answer */
 export function selectSensors(ctx: UnifyContext, filter: SensorFilter, order: SensorOrder): Maybe<Selection> {
   const needed = neededSource(ctx, filter);
-  if (filtersByLocation(filter) || filtersByNetworkCode(filter) || isByNetworkCode(order)) {
-    // With `source: PROJECT` the catalogue's list is needed only to compare network codes, positions and times of merged
-    // sensors.
-    const catalogue =
-      needed !== 'PROJECT' ||
-      filtersByNetworkCode(filter) ||
-      filtersByPosition(filter) ||
-      !isByStationCode(order);
+  // With `source: PROJECT` the catalogue's list is needed only to compare network codes, positions and times of merged
+  // sensors.
+  const catalogue =
+    needed !== 'PROJECT' ||
+    filtersByNetworkCode(filter) ||
+    filtersByPosition(filter) ||
+    sortedBy(order) !== 'STATION_CODE';
+  if (filtersByLocation(filter) || filtersByNetworkCode(filter) || sortedBy(order) === 'NETWORK_CODE') {
     return selectSensorsLater(ctx, filter, order, { catalogue });
   }
-  const wanted = { catalogue: needed !== 'PROJECT' || !isByStationCode(order) };
-  return whenKnown(unifySensors(ctx, wanted), (unified) => {
+  return whenKnown(unifySensors(ctx, { catalogue }), (unified) => {
     const pairs = inOrder(order, unified.association.pairs);
     return {
       unified,
-      pairs: isEmpty(filter) ? pairs : pairs.filter(sensorMatcher(ctx, filter, null)),
+      pairs: matchesAll(filter) ? pairs : pairs.filter(sensorMatcher(ctx, filter, null)),
       failures: failuresOf(unified, needed),
     };
   });
 }
 
-const isEmpty = (filter: SensorFilter) => Object.values(filter).every((value) => value == null);
+function matchesAll(filter: SensorFilter): boolean {
+  return Object.values(filter).every((value) => value == null);
+}
 
 /** Conditions on the sensor of a record that names its Device ID alone. All given ones must hold. */
 export type DeviceFilter = Pick<SensorFilter, 'networkCodes' | 'boundingBox' | 'within'>;
 
 export interface SelectedDevices {
   /** Keys of the project's sensors that match (`deviceKey`). */
-  readonly devices: ReadonlySet<string>;
+  readonly devices: ReadonlySet<DeviceKey>;
   readonly failures: Selection['failures'];
+  /** The failure for want of which sensors may be missing until it passes; null where what can be read was read. */
+  readonly incomplete: unknown;
 }
 
 /**
@@ -81,7 +84,10 @@ export async function selectDevices(ctx: UnifyContext, filter: DeviceFilter): Pr
   const failures = new Map(selection.failures);
   if (!catalogue) failures.delete('CATALOGUE');
   const devices = selection.pairs.flatMap((pair) => (pair.project ? [deviceKey(pair.project)] : []));
-  return { devices: new Set(devices), failures };
+  const list = selection.unified.project;
+  // Records that cannot be read stay so, and are not waited for.
+  const incomplete = list?.failure || list?.dropped === 0 ? (failures.get('PROJECT') ?? null) : null;
+  return { devices: new Set(devices), failures, incomplete };
 }
 
 /** True where sensors have to be selected first. */
@@ -104,7 +110,7 @@ async function selectSensorsLater(
   }
   let { matches, withheld } = locationMatcher(ctx, filter, unified);
   let codes: LearntCodes | null = null;
-  if (filtersByNetworkCode(filter) || isByNetworkCode(order)) {
+  if (filtersByNetworkCode(filter) || sortedBy(order) === 'NETWORK_CODE') {
     codes = await learnNetworkCodes(ctx, unified.association.pairs.filter(matches));
     // The sensors are sorted, and associated, by what has been learnt.
     unified = await unifySensors(ctx, wanted);
@@ -134,12 +140,12 @@ function failuresOf({ project, catalogue }: UnifiedSensors, needed: Source | nul
   const failures = new Map<Source, unknown>();
   if (project?.failure) failures.set('PROJECT', project.failure);
   if (catalogue?.failure) failures.set('CATALOGUE', catalogue.failure);
-  const isEmpty = (source: Source) => {
+  const hasNone = (source: Source) => {
     const listed = source === 'PROJECT' ? project : catalogue;
     return !listed || (listed.failure && listed.records.size === 0);
   };
   const asked = needed ? [needed] : (['PROJECT', 'CATALOGUE'] as const);
-  if (failures.size > 0 && asked.every(isEmpty)) {
+  if (failures.size > 0 && asked.every(hasNone)) {
     const failure = asked.flatMap((source) => failures.get(source) ?? [])[0];
     if (failure) throw failure;
   }

@@ -1,6 +1,6 @@
 import { known } from '../../upstream/decode/fields.js';
-import { serialKey } from '../sensor/identity.js';
-import type { DeviceFilter } from '../sensor/selection.js';
+import { type DeviceKey, deviceKeyOf } from '../sensor/identity.js';
+import { type DeviceFilter, filtersByDevice } from '../sensor/selection.js';
 import type { Trigger, TriggerStatus } from './record.js';
 
 /**
@@ -18,7 +18,7 @@ export interface TriggerConditions extends DeviceFilter {
 
 /** The values that the conditions test, gathered over all observed states of a trigger. */
 export interface TriggerTraits {
-  readonly device: string;
+  readonly device: DeviceKey;
   /** Its present and earlier station codes: a trigger reported under a station code stays under it until it closes. */
   readonly stations: readonly string[];
   /** The largest so far; null without any. */
@@ -37,7 +37,7 @@ export function traitsOf(trigger: Trigger, before: TriggerTraits | null): Trigge
 }
 
 /**
- * Tests the conditions. Networks and places are conditions on the sensor, so they arrive as the sensors that meet them.
+ * Tests the conditions. Networks and areas are conditions on the sensor, so they arrive as the sensors that meet them.
  * @param selected keys of these sensors at present; null where there is no such condition
  */
 export function triggerMatcher(
@@ -56,20 +56,17 @@ export function triggerMatcher(
 }
 
 /** True where upstream's list has to be searched, since it can be filtered by time and one sensor alone. */
-export function isSearch({ deviceIds, ...others }: TriggerConditions): boolean {
-  return (deviceIds?.length ?? 0) > 1 || conditionsOf(others).some((value) => value != null);
+export function isSearch(conditions: TriggerConditions): boolean {
+  return (
+    (conditions.deviceIds?.length ?? 0) > 1 || filtersByDevice(conditions) || filtersByTrigger(conditions)
+  );
+}
+
+/** True where a condition is on the trigger itself, besides its sensor. */
+export function filtersByTrigger({ stationCodes, status, minPgaMg }: TriggerConditions): boolean {
+  return stationCodes != null || status != null || minPgaMg != null;
 }
 
 export function matchesNothing({ deviceIds, stationCodes, networkCodes }: TriggerConditions): boolean {
   return [deviceIds, stationCodes, networkCodes].some((list) => list?.length === 0);
-}
-
-function conditionsOf(conditions: TriggerConditions): unknown[] {
-  const { stationCodes, networkCodes, boundingBox, within, status, minPgaMg } = conditions;
-  return [stationCodes, networkCodes, boundingBox, within, status, minPgaMg];
-}
-
-/** Key of a sensor for comparisons. */
-export function deviceKeyOf(deviceId: string): string {
-  return serialKey(deviceId) ?? deviceId;
 }

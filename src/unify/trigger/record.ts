@@ -4,6 +4,7 @@ import { asId, type DeviceId, type Num, type Text, type TriggerId } from '../../
 import type { WireTrigger } from '../../upstream/project/wire.js';
 import type { Page, Read } from '../../upstream/read/read.js';
 import { derived, mostPages } from '../derived.js';
+import { compareText } from '../text-order.js';
 import { Instant } from '../time/instant.js';
 import { instantOf, type MaybeInstant } from '../time/wire-time.js';
 
@@ -111,11 +112,11 @@ export function durationS(trigger: Trigger): Num {
 }
 
 /** By start time, tie-break by id: one order for all pages. */
-export function compareTriggers(a: Place, b: Place): number {
+export function compareTriggers(a: TriggerSortKey, b: TriggerSortKey): number {
   return a.startTime.compare(b.startTime) || compareIds(a.triggerId, b.triggerId);
 }
 
-export type Place = Pick<Trigger, 'startTime' | 'triggerId'>;
+export type TriggerSortKey = Pick<Trigger, 'startTime' | 'triggerId'>;
 
 /** Content of the global id of a trigger. Its start time is assumed never to change. */
 export type TriggerKey = Pick<Trigger, 'triggerId' | 'deviceId' | 'startTime'>;
@@ -157,10 +158,9 @@ function fraction(instant: Instant): number {
 
 // Upstream's ids are integers and compare as numbers: as text, 10 would come before 9. Other ids come last.
 function compareIds(a: string, b: string): number {
-  if (a === b) return 0;
   const [x, y] = [numberOf(a), numberOf(b)];
   if (x !== y) return x < y ? -1 : 1;
-  return a < b ? -1 : 1;
+  return compareText(a, b);
 }
 
 function numberOf(id: string): number {

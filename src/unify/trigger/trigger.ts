@@ -5,6 +5,7 @@ import type { UnifyContext } from '../context.js';
 import {
   decodeCursor,
   edgeOf,
+  emptySliceOf,
   encodeCursor,
   type ListReach,
   lossOf,
@@ -16,13 +17,12 @@ import {
   type UnavailableSource,
   unavailableSources,
 } from '../paging.js';
-import { deviceIdOf } from '../sensor/identity.js';
+import { type DeviceKey, deviceIdOf, deviceKeyOf } from '../sensor/identity.js';
 import { filtersByDevice, selectDevices } from '../sensor/selection.js';
 import type { Instant } from '../time/instant.js';
 import { fitsMs } from '../time/millisecond.js';
 import {
-  deviceKeyOf,
-  isSearch,
+  filtersByTrigger,
   matchesNothing,
   type TriggerConditions,
   traitsOf,
@@ -50,8 +50,6 @@ export interface TriggerListArgs extends PageArgs {
   readonly orderBy?: 'START_TIME_DESC' | 'START_TIME_ASC' | undefined;
 }
 
-const defaultTriggers = 50;
-
 export interface TriggerSlice extends Slice<Trigger> {
   readonly reach: ListReach<Trigger>;
   /** Null when the gateway itself filters the list. Costs one request when `after` is given. */
@@ -66,7 +64,7 @@ export async function listTriggers(ctx: UnifyContext, args: TriggerListArgs): Pr
   const list = await planOf(ctx, args);
   return list.scan
     ? pageOf(ctx, list.scan, list.unavailable, await scanTriggers(list.scan))
-    : emptySlice(ctx, list);
+    : emptySlice(ctx, list, args);
 }
 
 /**
@@ -80,21 +78,21 @@ export async function listTriggersOf(
   if (deviceId === null) return null;
   const list = await planOf(ctx, args, deviceId);
   const { scan, unavailable } = list;
-  if (!scan) return emptySlice(ctx, list);
+  if (!scan) return emptySlice(ctx, list, args);
   const together = await scanTogether(ctx, scan, { ...args, filter: args.filter ?? {} });
   return pageOf(ctx, scan, unavailable, together ?? (await scanTriggers(scan)));
 }
 
-/** How a list is read: by `scan`, which is null where no trigger can match. */
+/** A list is read by `scan`, which is null where no trigger can match. */
 interface ListPlan {
   readonly scan: TriggerScan | null;
   /** The interfaces that could not say which sensors the filter selects. */
   readonly unavailable: readonly UnavailableSource[];
 }
 
-function emptySlice(ctx: UnifyContext, { unavailable }: ListPlan): TriggerSlice {
+function emptySlice(ctx: UnifyContext, { unavailable }: ListPlan, args: PageArgs): TriggerSlice {
   return {
-    ...sliceOf([], { next: false, previous: false }, unavailable),
+    ...emptySliceOf<Trigger>(args, unavailable),
     reach: { readAtMs: ctx.clock.now(), includes: () => false },
     totalCount: () => Promise.resolve(unavailable.length > 0 ? null : 0),
   };
@@ -119,7 +117,7 @@ function pageOf(
     { next: more, previous: scan.after !== null },
     [...unavailable, ...lossOf('PROJECT', unreadable)],
     // A filtered list that was cut continues from the last position it read, even if nothing matched up to there.
-    reached && cursorOf(reached),
+    () => reached && cursorOf(reached),
   );
   const page: TriggerSlice = {
     ...slice,
@@ -146,7 +144,7 @@ async function planOf(ctx: UnifyContext, args: TriggerListArgs, own?: DeviceId):
   if (from && to && from.compare(to) > 0) {
     throw new BadUserInput('`filter.from` must not be after `filter.to`', { argument: 'filter.from' });
   }
-  const { count, cursor, argument, isBackward } = pageRequestOf(args, defaultTriggers);
+  const { count, cursor, argument, isBackward } = pageRequestOf(args);
   const order = args.orderBy === 'START_TIME_ASC' ? 'asc' : 'desc';
   const position = cursor === null ? null : decodeCursor(listName(order), cursor, argument, decodePosition);
   const read = projectTriggers(ctx);
@@ -178,23 +176,22 @@ async function planOf(ctx: UnifyContext, args: TriggerListArgs, own?: DeviceId):
 function devicesOf(
   { deviceId, deviceIds }: TriggerFilter,
   own: DeviceId | undefined,
-  selected: ReadonlySet<string> | null,
-): ReadonlySet<string> | null {
+  selected: ReadonlySet<DeviceKey> | null,
+): ReadonlySet<DeviceKey> | null {
   const named = [own && [own], deviceId == null ? null : [deviceId], deviceIds]
     .filter((ids) => ids != null)
-    .map((ids): ReadonlySet<string> => new Set(ids.map(deviceKeyOf)));
+    .map((ids): ReadonlySet<DeviceKey> => new Set(ids.map(deviceKeyOf)));
   const [first, ...others] = selected ? [...named, selected] : named;
   return first ? new Set([...first].filter((device) => others.every((set) => set.has(device)))) : null;
 }
 
 function keepOf(
   filter: TriggerFilter,
-  devices: ReadonlySet<string> | null,
+  devices: ReadonlySet<DeviceKey> | null,
 ): ((trigger: Trigger) => boolean) | undefined {
-  const { stationCodes, status, minPgaMg } = filter;
-  const conditions = { stationCodes, status, minPgaMg };
-  if (!devices && !isSearch(conditions)) return undefined;
-  const matches = triggerMatcher(conditions, () => devices);
+  if (!devices && !filtersByTrigger(filter)) return undefined;
+  // The Device IDs are among `devices`, or upstream selects by the one that is left.
+  const matches = triggerMatcher({ ...filter, deviceIds: null }, () => devices);
   return (trigger) => matches(trigger, traitsOf(trigger, null));
 }
 

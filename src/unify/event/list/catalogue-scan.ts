@@ -76,8 +76,9 @@ export class CatalogueScan implements Scan {
   }
 
   /** Skips everything before a position of the list. */
-  skip(place: number): void {
-    if (place > this.frontier) this.frontier = place >= this.#options.end ? Number.POSITIVE_INFINITY : place;
+  skip(position: number): void {
+    if (position > this.frontier)
+      this.frontier = position >= this.#options.end ? Number.POSITIVE_INFINITY : position;
   }
 
   /**
@@ -105,10 +106,10 @@ export class CatalogueScan implements Scan {
     }
     const reads = opened.pages > 1 ? await opened.whole() : opened.reads;
     for (const read of reads) this.records.set(read.value.id, read);
-    const places = this.#placesOf(reads);
+    const positions = this.#positionsOf(reads);
     const nearEnd = this.#sign < 0 ? -window.toMs : window.fromMs;
-    const start = Number.isFinite(nearEnd) ? nearEnd : Math.min(this.#openingMs, ...places);
-    const end = Number.isFinite(until) ? until : Math.max(...places);
+    const start = Number.isFinite(nearEnd) ? nearEnd : Math.min(this.#openingMs, ...positions);
+    const end = Number.isFinite(until) ? until : Math.max(...positions);
     const isMeasured = Number.isFinite(start) && Number.isFinite(end);
     if (isMeasured) this.#gapMs = Math.max(1, end - start) / Math.max(1, reads.length);
     if (this.#gapMs !== null)
@@ -148,14 +149,15 @@ export class CatalogueScan implements Scan {
 
   /** End of a shorter window that should hold `wanted` events; null when none is worth a request. */
   #shorter(opened: OpenedWindow, until: number, wanted: number): number | null {
-    const places = this.#placesOf(opened.reads);
-    const start = this.#start(places);
-    const end = Number.isFinite(until) ? until : Math.max(...places);
+    const positions = this.#positionsOf(opened.reads);
+    const start = this.#start(positions);
+    const end = Number.isFinite(until) ? until : Math.max(...positions);
     if (!Number.isFinite(start) || !Number.isFinite(end) || !Number.isFinite(opened.total)) return null;
     const share = (Math.max(wanted, opened.limit) * fill) / opened.total;
     // A first page in list order shows the density at the beginning of the window; otherwise only the average is known.
     const isSorted =
-      places.length > 1 && places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0));
+      positions.length > 1 &&
+      positions.every((position, index) => index === 0 || position >= (positions[index - 1] ?? 0));
     const shorter =
       isSorted && !Number.isFinite(until) ? start + (end - start) * fill : start + (end - start) * share;
     const bounded = this.#bounded(start, shorter);
@@ -173,9 +175,9 @@ export class CatalogueScan implements Scan {
     return Math.min(Math.max(start + 1000, Math.ceil(until / gridMs) * gridMs), this.#options.end);
   }
 
-  #start(places: readonly number[]): number {
+  #start(positions: readonly number[]): number {
     if (Number.isFinite(this.frontier)) return this.frontier;
-    return Math.min(this.#openingMs, ...places);
+    return Math.min(this.#openingMs, ...positions);
   }
 
   #window(until: number): Window {
@@ -183,11 +185,11 @@ export class CatalogueScan implements Scan {
     return this.#sign < 0 ? { fromMs: far, toMs: near } : { fromMs: near, toMs: far };
   }
 
-  #dateOf(place: number): UnixMs {
-    return asMoment(this.#sign * place);
+  #dateOf(position: number): UnixMs {
+    return asMoment(this.#sign * position);
   }
 
-  #placesOf(reads: readonly Read<WireEvent>[]): number[] {
+  #positionsOf(reads: readonly Read<WireEvent>[]): number[] {
     return reads.flatMap(({ value }) => {
       const time = knownInstant(instantOf(value.origin_time));
       return time ? [this.#sign * time.ms] : [];

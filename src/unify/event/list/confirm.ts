@@ -5,9 +5,9 @@ import { isLocated, type LocatedEvent, mergeEvent } from '../merge.js';
 import { cataloguePartner, projectPartner } from '../partner.js';
 import type { EventSortKey } from './cursor.js';
 
-interface Placed {
+interface PositionedEvent {
   readonly event: LocatedEvent;
-  readonly place: EventSortKey;
+  readonly sortKey: EventSortKey;
 }
 
 /**
@@ -16,27 +16,27 @@ interface Placed {
  */
 export async function confirmed(
   context: UnifyContext,
-  events: readonly Placed[],
+  events: readonly PositionedEvent[],
   filter: EventFilter,
-): Promise<readonly Placed[]> {
+): Promise<readonly PositionedEvent[]> {
   // Events of the project alone come first: the catalogue's values have precedence and can exclude them.
   const doubtful = [
     ...events.filter(({ event }) => !event.catalogue),
     ...events.filter(({ event }) => !event.project),
   ].slice(0, mostLookUps);
   const looked = await Promise.all(
-    events.map((placed) => (doubtful.includes(placed) ? lookedUp(context, placed) : placed)),
+    events.map((positioned) => (doubtful.includes(positioned) ? lookedUp(context, positioned) : positioned)),
   );
   return looked.filter(({ event }) => matchesFilter(filter, event));
 }
 
-async function lookedUp(context: UnifyContext, placed: Placed): Promise<Placed> {
-  const { project, catalogue } = placed.event;
+async function lookedUp(context: UnifyContext, positioned: PositionedEvent): Promise<PositionedEvent> {
+  const { project, catalogue } = positioned.event;
   const event = mergeEvent(
     project ?? (catalogue && (await projectPartner(context, catalogue).catch(unanswered))),
     catalogue ?? (project && (await cataloguePartner(context, project).catch(unanswered))),
   );
-  return isLocated(event) ? { ...placed, event } : placed;
+  return isLocated(event) ? { ...positioned, event } : positioned;
 }
 
 const mostLookUps = 4;

@@ -1,9 +1,10 @@
 import type { WireEvent as WireCatalogueEvent } from '../../../upstream/catalogue/wire.js';
 import type { WireEvent as WireProjectEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
+import { compareText } from '../../text-order.js';
 import { associate, type Reach } from '../association.js';
 import type { EventFilter } from '../filter.js';
-import { compareEvents, compareText, isLocated, type LocatedEvent, mergeEvent } from '../merge.js';
+import { compareEvents, isLocated, type LocatedEvent, mergeEvent } from '../merge.js';
 import { type EventPosition, type EventSortKey, marksOf } from './cursor.js';
 
 export interface ListOrderOptions {
@@ -34,7 +35,7 @@ export class ListOrder {
     this.#delivered = new Set(after?.delivered);
   }
 
-  placeOf({ solution }: Pick<LocatedEvent, 'solution'>): number {
+  positionOf({ solution }: Pick<LocatedEvent, 'solution'>): number {
     return this.sign * solution.originTime.ms;
   }
 

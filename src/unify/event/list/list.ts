@@ -1,6 +1,8 @@
 import { earliest } from '../../../clock.js';
 import type { UnifyContext } from '../../context.js';
 import {
+  edgeOf,
+  emptySliceOf,
   type ListReach,
   type PageArgs,
   pageRequestOf,
@@ -34,8 +36,6 @@ export interface EventSlice extends Slice<LocatedEvent> {
   readonly reach: ListReach<LocatedEvent>;
 }
 
-const defaultEvents = 50;
-
 /**
  * One page of all earthquakes (docs/behaviour.md 6.5). A cursor holds all that is needed to continue from it. A page
  * can be shorter than `first` before the end of the list when more would take too many requests; its `endCursor` then
@@ -45,7 +45,7 @@ const defaultEvents = 50;
  */
 export async function listEvents(context: UnifyContext, args: EventListArgs): Promise<EventSlice> {
   const { orderBy } = args;
-  const request = pageRequestOf(args, defaultEvents);
+  const request = pageRequestOf(args);
   const { isBackward } = request;
   const page = await readPage(context, { ...request, filter: args.filter ?? {}, orderBy });
   // Computed on demand: a cursor holds digests of all events around it, which is wasted work if no field selects it.
@@ -54,26 +54,12 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
     made ??= cursorsOf(page, orderBy, isBackward);
     return made;
   };
-  const edges = page.events.map(({ event: node }, index) => ({
-    node,
-    get cursor() {
-      return cursors().at(index);
-    },
-  }));
-  const slice: Slice<LocatedEvent> = {
-    edges,
-    pageInfo: {
-      hasNextPage: page.hasMore,
-      hasPreviousPage: page.after !== null,
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      get endCursor() {
-        return cursors().end ?? edges.at(-1)?.cursor ?? null;
-      },
-    },
-    unavailableSources: unavailableSources(page.failures),
-  };
+  const slice = sliceOf(
+    page.events.map(({ event }, index) => edgeOf(event, () => cursors().at(index))),
+    { next: page.hasMore, previous: page.after !== null },
+    unavailableSources(page.failures),
+    () => cursors().end(),
+  );
   const reach = {
     // Infinite when nothing was read.
     readAtMs: earliest(page.oldestReadMs, context.tenant.clock.now()),
@@ -82,12 +68,11 @@ export async function listEvents(context: UnifyContext, args: EventListArgs): Pr
   return { ...(isBackward ? reversed(slice) : slice), reach };
 }
 
-/** No events, of a list that can have none. */
+/** No events, of a list that can have none. @throws BadUserInput for arguments of both directions */
 export function noEvents(context: UnifyContext, args: PageArgs): EventSlice {
-  const { cursor, isBackward } = pageRequestOf(args, defaultEvents);
-  const slice = sliceOf<LocatedEvent>([], { next: false, previous: cursor !== null });
+  pageRequestOf(args);
   const reach = { readAtMs: context.tenant.clock.now(), includes: () => false };
-  return { ...(isBackward ? reversed(slice) : slice), reach };
+  return { ...emptySliceOf<LocatedEvent>(args), reach };
 }
 
 /** All earthquakes of a span of origin times, both ends inclusive, oldest first; with the interfaces that failed. */
@@ -113,28 +98,31 @@ function cursorsOf(page: EventPage, order: EventOrder, isBackward: boolean): Cur
   const { events, stoppedAt, pushdown } = page;
   const [first, last] = [events[0], events.at(-1)];
   // Resume positions are computed for two events only: the first one's is valid for all events but the last.
-  const resumeFirst = first ? page.resumeAt(first.place.originTime.ms) : null;
-  const resumeLast = last ? page.resumeAt(last.place.originTime.ms) : null;
+  const resumeFirst = first ? page.resumeAt(first.sortKey.originTime.ms) : null;
+  const resumeLast = last ? page.resumeAt(last.sortKey.originTime.ms) : null;
   const marksAt = marksAround(page);
-  const cursorAt = (place: EventSortKey, upTo: number, project: ProjectResume | null) =>
+  const cursorAt = (sortKey: EventSortKey, upTo: number, project: ProjectResume | null) =>
     encodePosition(
       order,
-      { ...place, delivered: marksAt(place.originTime.ms, upTo), project, pushdownName: pushdown.name },
+      { ...sortKey, delivered: marksAt(sortKey.originTime.ms, upTo), project, pushdownName: pushdown.name },
       isBackward,
     );
   return {
     at(index) {
       const item = events[index];
-      return item ? cursorAt(item.place, index, item === last ? resumeLast : resumeFirst) : '';
+      return item ? cursorAt(item.sortKey, index, item === last ? resumeLast : resumeFirst) : '';
     },
-    end: stoppedAt && cursorAt(stoppedAt, events.length - 1, page.resumeAt(stoppedAt.originTime.ms)),
+    end() {
+      return stoppedAt && cursorAt(stoppedAt, events.length - 1, page.resumeAt(stoppedAt.originTime.ms));
+    },
   };
 }
 
 interface Cursors {
   /** Cursor of the edge at `index`. */
   at(index: number): string;
-  readonly end: string | null;
+  /** Cursor of the position at which the page was cut; null for a page that was not. */
+  end(): string | null;
 }
 
 /**

@@ -35,10 +35,10 @@ export type GivenUp = 'too much' | 'too dense';
 
 export interface ScannedPage {
   /**
-   * In order; at most `first`. `place` is the position in the list behind the event, from which the next page
+   * In order; at most `first`. `sortKey` is the position in the list behind the event, from which the next page
    * continues.
    */
-  readonly events: readonly { readonly event: LocatedEvent; readonly place: EventSortKey }[];
+  readonly events: readonly { readonly event: LocatedEvent; readonly sortKey: EventSortKey }[];
   readonly hasMore: boolean;
   /** The page is complete up to here when it stopped short of `first` events; null at the end of the list. */
   readonly stoppedAt: EventSortKey | null;
@@ -125,7 +125,7 @@ class MergedScan {
   #isOnPage(event: LocatedEvent, certain: number): boolean {
     const listOrder = this.#listOrder;
     return (
-      listOrder.placeOf(event) < certain &&
+      listOrder.positionOf(event) < certain &&
       listOrder.isAhead(event) &&
       matchesFilter(this.#request.filter, event) &&
       !listOrder.isDelivered(event)
@@ -144,7 +144,7 @@ class MergedScan {
     const events = isFull ? found.slice(0, first) : found;
     const last = events.at(-1);
     return {
-      events: events.map((event) => ({ event, place: this.#listOrder.behind(event) })),
+      events: events.map((event) => ({ event, sortKey: this.#listOrder.behind(event) })),
       known,
       hasMore: isFull || !isEnd,
       stoppedAt: isFull || isEnd ? null : stoppedAt,
@@ -155,7 +155,7 @@ class MergedScan {
       ),
       includes: (event) =>
         this.#isOnPage(event, isFull ? Number.POSITIVE_INFINITY : certain) &&
-        !(isFull && last && this.#listOrder.placeOf(event) > this.#listOrder.placeOf(last)),
+        !(isFull && last && this.#listOrder.positionOf(event) > this.#listOrder.positionOf(last)),
     };
   }
 
@@ -185,9 +185,13 @@ class MergedScan {
   #isTooDense(known: readonly LocatedEvent[]): boolean {
     if (!this.#request.givesUp?.includes('too dense')) return false;
     const listOrder = this.#listOrder;
-    const places = known.filter((event) => listOrder.isAhead(event)).map((event) => listOrder.placeOf(event));
-    const [first = 0] = places;
-    return places.filter((place) => place < first + listOrder.reach.lookAheadMs).length > mostWithinReach;
+    const positions = known
+      .filter((event) => listOrder.isAhead(event))
+      .map((event) => listOrder.positionOf(event));
+    const [first = 0] = positions;
+    return (
+      positions.filter((position) => position < first + listOrder.reach.lookAheadMs).length > mostWithinReach
+    );
   }
 
   /** Reads the next part of the scan that lags behind, or of both. False when the page has to end here. */
@@ -227,8 +231,8 @@ class MergedScan {
   #countUpTo(known: readonly LocatedEvent[], target: number | null): number {
     if (!this.#catalogue || target === null) return 0;
     const { frontier } = this.#catalogue;
-    const places = known.map((event) => this.#listOrder.placeOf(event));
-    return places.filter((place) => place > frontier && place <= target).length;
+    const positions = known.map((event) => this.#listOrder.positionOf(event));
+    return positions.filter((position) => position > frontier && position <= target).length;
   }
 
   /**

@@ -31,7 +31,7 @@ export class NewestFirst implements Scan {
     this.#options = options;
     this.isAssumed = resume?.isAssumed ?? false;
     this.#stragglers = [...(resume?.stragglers ?? [])];
-    this.#scans = reader.walks('desc', floorSecond(pushdown.fromMs), resume?.pinMs ?? forever);
+    this.#scans = reader.scans('desc', floorSecond(pushdown.fromMs), resume?.pinMs ?? forever);
   }
 
   get records(): ReadonlyMap<string, Read<WireEvent>> {
@@ -132,7 +132,7 @@ export class NewestFirst implements Scan {
   }
 
   async #beginAt(ms: UnixMs): Promise<void> {
-    this.#scans = this.#reader.walks('desc', floorSecond(this.#options.pushdown.fromMs), floorSecond(ms));
+    this.#scans = this.#reader.scans('desc', floorSecond(this.#options.pushdown.fromMs), floorSecond(ms));
     await this.#reader.advance(this.#scans);
   }
 
@@ -145,7 +145,7 @@ export class NewestFirst implements Scan {
     const estimate =
       issued * ((this.#reader.horizonMs - startMs) / Math.max(1, this.#reader.horizonMs - reached));
     if (estimate > most * 4) return false;
-    const since = this.#reader.walks('desc', floorSecond(startMs), forever);
+    const since = this.#reader.scans('desc', floorSecond(startMs), forever);
     await this.#reader.advance(since);
     return (totalOf(since) ?? 0) <= most;
   }

@@ -31,8 +31,8 @@ export class OldestFirst implements Scan {
     this.#fromMs = floorSecond(latest(pushdown.fromMs, options.startMs));
     this.#scans =
       this.#lagMs === null
-        ? reader.walks('desc', this.#fromMs, forever)
-        : reader.walks('asc', resume?.pinMs ?? this.#fromMs, forever);
+        ? reader.scans('desc', this.#fromMs, forever)
+        : reader.scans('asc', resume?.pinMs ?? this.#fromMs, forever);
   }
 
   get records(): ReadonlyMap<string, Read<WireEvent>> {
@@ -134,7 +134,7 @@ export class OldestFirst implements Scan {
         pages === 0,
       );
       if (pages === 0 && this.#scans.some((scan) => scan.reachedMs > issuedToMs)) {
-        this.#scans = this.#reader.walks('desc', this.#fromMs, floorSecond(plus(issuedToMs, 2000)));
+        this.#scans = this.#reader.scans('desc', this.#fromMs, floorSecond(plus(issuedToMs, 2000)));
         await this.#reader.advance(this.#scans);
       }
     }
@@ -143,7 +143,7 @@ export class OldestFirst implements Scan {
   async #assume(): Promise<void> {
     this.isAssumed = true;
     this.#lagMs = assumedLagMs;
-    this.#scans = this.#reader.walks('asc', latest(this.#fromMs, this.#issuedFrom()), forever);
+    this.#scans = this.#reader.scans('asc', latest(this.#fromMs, this.#issuedFrom()), forever);
     await this.advance();
   }
 }

@@ -101,7 +101,7 @@ export class ProjectReader {
   }
 
   /** One scan for each bounding box of the pushdown. */
-  walks(order: 'asc' | 'desc', fromMs: UnixMs, toMs: UnixMs): IssueTimeScan[] {
+  scans(order: 'asc' | 'desc', fromMs: UnixMs, toMs: UnixMs): IssueTimeScan[] {
     return this.#pushdown.boxes.map((bbox) => this.#scan(order, fromMs, toMs, bbox, this.#atMs));
   }
 

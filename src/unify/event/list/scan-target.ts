@@ -36,15 +36,15 @@ export function scanTargetOf(listOrder: ListOrder, options: ScanTargetOptions): 
   const ofProject = known.filter((event) => event.project);
   const likely = ofProject.filter((event) => listOrder.isAhead(event) && matchesFilter(filter, event));
   const lastWanted = likely[wanted - 1];
-  const reach = (lastWanted ? listOrder.placeOf(lastWanted) : projectFrontier) + lookAheadMs + 1000;
+  const reach = (lastWanted ? listOrder.positionOf(lastWanted) : projectFrontier) + lookAheadMs + 1000;
   if (!isOfProject) return { from: catalogueFrontier, to: finite(Math.min(reach, last)) };
   // The catalogue's record can change magnitude, place and time; only the issue time is the project's alone and
   // certain.
   const { issuedFrom, issuedTo } = filter;
   const next = ofProject
     .filter((event) => matchesFilter({ issuedFrom, issuedTo }, event))
-    .map((event) => listOrder.placeOf(event))
-    .filter((place) => place + lookAheadMs >= catalogueFrontier);
+    .map((event) => listOrder.positionOf(event))
+    .filter((position) => position + lookAheadMs >= catalogueFrontier);
   const from = Math.min(next[0] ?? projectFrontier, projectFrontier) - lookAheadMs;
   return {
     from: Math.max(catalogueFrontier, from),
@@ -53,11 +53,11 @@ export function scanTargetOf(listOrder: ListOrder, options: ScanTargetOptions): 
 }
 
 /** Last position of the first cluster of events. */
-function clusterEnd(places: readonly number[]): number {
-  let end = places[0] ?? Number.POSITIVE_INFINITY;
-  for (const place of places) {
-    if (place - end > farApartMs) return end;
-    end = place;
+function clusterEnd(positions: readonly number[]): number {
+  let end = positions[0] ?? Number.POSITIVE_INFINITY;
+  for (const position of positions) {
+    if (position - end > farApartMs) return end;
+    end = position;
   }
   return end;
 }
@@ -65,6 +65,6 @@ function clusterEnd(places: readonly number[]): number {
 // With larger gaps a window would hold too many events that are not needed.
 const farApartMs = hourMs;
 
-function finite(place: number): number | null {
-  return Number.isFinite(place) ? place : null;
+function finite(position: number): number | null {
+  return Number.isFinite(position) ? position : null;
 }

@@ -59,7 +59,7 @@ export async function listHealthReports(
     reports.map(({ report, position }) => edgeOf(report, () => cursorOf(position))),
     { next: scanned.more, previous: position !== null },
     lossOf('PROJECT', unreadable),
-    reached && cursorOf(reached),
+    () => reached && cursorOf(reached),
   );
   return isBackward ? reversed(page) : page;
 }

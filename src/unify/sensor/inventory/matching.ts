@@ -1,4 +1,5 @@
 import { known } from '../../../upstream/decode/fields.js';
+import { compareText } from '../../text-order.js';
 import { Instant } from '../../time/instant.js';
 import {
   type CatalogueRecord,
@@ -75,7 +76,7 @@ export function associateSensors(
     }
   }
   const free = new Map<string, ProjectRecord[]>();
-  for (const [, sensor] of [...devices].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [, sensor] of [...devices].sort(([a], [b]) => compareText(a, b))) {
     const site = siteOf(sensor);
     if (site && !partners.has(sensor)) push(free, site, sensor);
   }

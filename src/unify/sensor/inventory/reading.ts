@@ -1,7 +1,8 @@
 import { type Clock, earliest, type ForwardMs, minuteMs, plus } from '../../../clock.js';
 import { UpstreamRateLimited, UpstreamUnavailable } from '../../../errors.js';
 import type { Demand } from '../../../upstream/cache/demand.js';
-import { newCostMeter, type Priority, type Read, type ReadScope } from '../../../upstream/read/read.js';
+import { onAbort } from '../../../upstream/http/abort.js';
+import { newCostMeter, priorityRank, type Read, type ReadScope } from '../../../upstream/read/read.js';
 import { type PageSource, Pass, sizeOf } from './pages.js';
 
 /** The part of a list that has been read so far. */
@@ -83,8 +84,10 @@ export class Reading<W> implements Listed<W> {
   /** Reads the whole list, or stops at the first error that waiting cannot mend; never rejects. */
   async run(): Promise<void> {
     // When the owner aborts, remaining waiters are still served; the reading ends with the last of them.
-    const stop = () => this.#waiters.size === 0 && this.discard();
-    this.#owner.addEventListener('abort', stop, { once: true });
+    const stop = () => {
+      if (this.#waiters.size === 0) this.discard();
+    };
+    const stopListening = onAbort(this.#owner, stop);
     try {
       for (let pass = 1; !(await this.#pass()); pass++) {
         if (pass === mostPasses) {
@@ -100,7 +103,7 @@ export class Reading<W> implements Listed<W> {
       this.failure = error;
       this.#end('failed');
     } finally {
-      this.#owner.removeEventListener('abort', stop);
+      stopListening();
     }
   }
 
@@ -118,12 +121,13 @@ export class Reading<W> implements Listed<W> {
     const waiter: Waiter = { scope, wake: () => {} };
     const sponsor = this.#sponsor();
     this.#waiters.add(waiter);
-    if (this.#isBackground || (sponsor && rank[scope.priority] < rank[sponsor.priority])) this.#raise(scope);
+    if (this.#isBackground || (sponsor && priorityRank[scope.priority] < priorityRank[sponsor.priority]))
+      this.#raise(scope);
     const leave = () => waiter.wake();
     const { maxWaitMs = 0 } = scope;
     const patientUntilMs = plus(this.#clock.now(), maxWaitMs);
     const timer = maxWaitMs > 0 ? this.#clock.timer(maxWaitMs, leave) : null;
-    scope.signal.addEventListener('abort', leave, { once: true });
+    const stopListening = onAbort(scope.signal, leave);
     try {
       for (;;) {
         scope.signal.throwIfAborted();
@@ -137,7 +141,7 @@ export class Reading<W> implements Listed<W> {
       }
     } finally {
       timer?.cancel();
-      scope.signal.removeEventListener('abort', leave);
+      stopListening();
       this.#waiters.delete(waiter);
       if (this.#waiters.size === 0) {
         const isUnwanted = !this.#isBackground && (scope.signal.aborted || !goOn(this));
@@ -256,7 +260,7 @@ export class Reading<W> implements Listed<W> {
   #sponsor(): ReadScope | undefined {
     let best: ReadScope | undefined;
     for (const { scope } of this.#waiters) {
-      if (!best || rank[scope.priority] < rank[best.priority]) best = scope;
+      if (!best || priorityRank[scope.priority] < priorityRank[best.priority]) best = scope;
     }
     return best;
   }
@@ -282,5 +286,3 @@ export class Reading<W> implements Listed<W> {
     for (const waiter of this.#waiters) waiter.wake();
   }
 }
-
-const rank: Readonly<Record<Priority, number>> = { query: 0, feed: 1, background: 2 };

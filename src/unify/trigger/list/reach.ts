@@ -1,6 +1,6 @@
 import { type ForwardMs, forever, longAgo, type UnixMs } from '../../../clock.js';
 import type { ListReach } from '../../paging.js';
-import { serialKey } from '../../sensor/identity.js';
+import { deviceKeyOf } from '../../sensor/identity.js';
 import type { Trigger } from '../record.js';
 import { isWithin, type TriggerScan } from './scan.js';
 
@@ -8,13 +8,14 @@ export function reachOf(
   scan: TriggerScan,
   listed: { readonly triggers: readonly Trigger[]; readonly more: boolean; readonly readAtMs: ForwardMs },
 ): ListReach<Trigger> {
+  const device = scan.deviceId === undefined ? null : deviceKeyOf(scan.deviceId);
   const afterMs = afterOf(scan, listed.triggers, listed.more);
   return {
     readAtMs: listed.readAtMs,
     includes: (trigger) =>
       trigger.startTime.ms > afterMs &&
       isWithin(scan, trigger) &&
-      (scan.deviceId === undefined || serialKey(trigger.deviceId) === serialKey(scan.deviceId)) &&
+      (device === null || deviceKeyOf(trigger.deviceId) === device) &&
       scan.keep?.(trigger) !== false,
   };
 }

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { UnifyContext } from '../../context.js';
-import { serialKey } from '../../sensor/identity.js';
+import { deviceKeyOf } from '../../sensor/identity.js';
 import { behind } from './position.js';
 import { type ScannedTriggers, scanTriggers, type TriggerScan } from './scan.js';
 
@@ -58,8 +58,8 @@ function firstPage(scan: TriggerScan): Promise<ScannedTriggers> {
 }
 
 function ofSensor(scan: TriggerScan, page: ScannedTriggers): ScannedTriggers | null {
-  const device = serialKey(scan.deviceId ?? null);
-  const own = page.triggers.filter(({ trigger }) => serialKey(trigger.deviceId) === device);
+  const device = scan.deviceId && deviceKeyOf(scan.deviceId);
+  const own = page.triggers.filter(({ trigger }) => deviceKeyOf(trigger.deviceId) === device);
   const matching = own.filter(({ trigger }) => scan.keep?.(trigger) !== false);
   if (page.more && matching.length <= scan.wanted) return null;
   return {
