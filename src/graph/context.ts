@@ -2,6 +2,7 @@ import type { FeedStatus } from '../live/feeds/feed.js';
 import type { Feeds } from '../live/feeds/feeds.js';
 import type { UnifyContext } from '../unify/context.js';
 import type { InterfaceStatus } from '../upstream/read/read.js';
+import type { InitialCounts } from './incremental/count.js';
 import type { InGroup } from './resolver-groups.js';
 import type { ResultSink } from './subscriptions/result-sink.js';
 
@@ -18,10 +19,16 @@ export interface GraphContext {
   readonly inGroup?: InGroup | undefined;
   /** Makes the context of deferred parts; left out where the client takes no parts. */
   readonly forDeferred?: (() => GraphContext) | undefined;
-  /** Context of the fields in deferred parts, whose reads may wait longer; set for an answer in parts. */
-  deferred?: GraphContext | undefined;
+  /** Set for an answer in parts. */
+  deferred?: Deferred | undefined;
   /** Worst-case cost, set before the execution. */
   estimate?: Estimate | undefined;
+}
+
+export interface Deferred {
+  /** Context of the fields in deferred parts, whose reads may wait longer. */
+  readonly context: GraphContext;
+  readonly initialCounts: InitialCounts;
 }
 
 export interface GatewayFacts {

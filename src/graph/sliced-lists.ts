@@ -1,16 +1,15 @@
 import {
-  defaultFieldResolver,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   getNullableType,
   isCompositeType,
   isListType,
-  isObjectType,
   Kind,
   type SelectionSetNode,
 } from 'graphql';
 import type { GraphContext } from './context.js';
+import { wrapResolvers } from './wrap-resolvers.js';
 
 /**
  * Completes lists of objects in event-loop slices: graphql-js completes a list of any length at once, and would block
@@ -19,20 +18,15 @@ import type { GraphContext } from './context.js';
  */
 export function withSlicedLists(schema: GraphQLSchema): GraphQLSchema {
   const valuesOf = valueCounter();
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) {
-      if (!isListOfObjects(field.type)) continue;
-      const resolve = field.resolve ?? defaultFieldResolver;
-      field.resolve = (parent, args, context: GraphContext, info) => {
-        const sliced = (list: unknown) =>
-          Array.isArray(list) ? inSlices(list, valuesOf(info), context.unify) : list;
-        const list: unknown = resolve(parent, args, context, info);
-        return list instanceof Promise ? list.then(sliced) : sliced(list);
-      };
-    }
-  }
-  return schema;
+  return wrapResolvers<GraphContext>(schema, (resolve, field) => {
+    if (!isListOfObjects(field.type)) return null;
+    return (parent, args, context, info) => {
+      const sliced = (list: unknown) =>
+        Array.isArray(list) ? inSlices(list, valuesOf(info), context.unify) : list;
+      const list: unknown = resolve(parent, args, context, info);
+      return list instanceof Promise ? list.then(sliced) : sliced(list);
+    };
+  });
 }
 
 // Share of a slice that one list may use, so that each slice has room for other operations.

@@ -33,6 +33,28 @@ describe('a subscription over multipart HTTP', () => {
     expect((await next()).payload.data.triggerChanges.trigger.triggerId).toBe(String(later.id));
   }, 30_000);
 
+  it('serialises each change once for all its clients, those of server-sent events among them', async () => {
+    await using gw = await startGateway({ env: quick, isAlone: true, sandbox: { rateLimits: false } });
+    using stringify = vi.spyOn(JSON, 'stringify');
+    const streams = await Promise.all(
+      [accept, accept, 'text/event-stream', 'text/event-stream'].map((one) =>
+        openParts(gw, query, { accept: one }),
+      ),
+    );
+    await polling(gw.sandbox);
+    const { id } = addTrigger(gw.sandbox);
+    const changes = await Promise.all(
+      streams.map(async ({ next }) => {
+        let payload = await next();
+        while (Object.keys(payload).length === 0) payload = await next();
+        return payload.payload ?? payload;
+      }),
+    );
+    const change = { data: { triggerChanges: { kind: 'CLOSED', trigger: { triggerId: String(id) } } } };
+    expect(changes).toEqual([change, change, change, change]);
+    expect(stringify.mock.calls.filter(([value]) => value?.data?.triggerChanges)).toHaveLength(1);
+  }, 30_000);
+
   it('reaches Apollo Client over its HttpLink', async () => {
     await using gw = await startGateway({ env: quick, sandbox: { rateLimits: false } });
     const client = new ApolloClient({

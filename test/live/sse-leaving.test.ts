@@ -1,14 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { emptyWorld } from '../../src/sandbox/world.js';
 import { openEventStream } from '../support/event-stream.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { addTrigger, polling, quick } from './live-gateway.js';
-
-// In a test, Yoga pings its streams every 300 ms, and so finds out by itself who has gone.
-beforeAll(() => vi.stubEnv('NODE_ENV', 'production'));
-afterAll(() => vi.unstubAllEnvs());
 
 const query = 'subscription { triggerChanges { trigger { triggerId } } }';
 

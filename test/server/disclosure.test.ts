@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../src/clock.js';
+import { ManualClock, realClock } from '../../src/clock.js';
 import { listen } from '../../src/server/http/listen.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { openParts, type Payload } from '../support/parts.js';
 import { openSocket } from '../support/raw-socket.js';
 import { SecretScan } from '../support/secret-scan.js';
 
@@ -236,4 +237,66 @@ describe('a fault of our own', () => {
     const line = gw.logLines.find(({ id }) => id === error?.extensions.id);
     expect(JSON.stringify(line)).toContain('secret detail of the inside');
   });
+
+  it.each(['multipart/mixed', 'text/event-stream', 'a WebSocket'])(
+    'in a deferred part is masked too, over %s',
+    async (transport) => {
+      const clock = new ManualClock();
+      await using gw = await startGateway({ clock, isAlone: true, sandbox: { clock: realClock } });
+      await gw.query('{ sensors(first: 1) { nodes { stationCode } } }');
+      const now = clock.now.bind(clock);
+      let isBroken = false;
+      clock.now = () => {
+        if (!isBroken) return now();
+        isBroken = false;
+        throw new TypeError('secret detail of the inside');
+      };
+      gw.sandbox.faults.add({
+        source: 'project',
+        path: /soh/,
+        rewrite(body) {
+          isBroken = true;
+          return body;
+        },
+      });
+      const query =
+        '{ sensors(first: 1) { nodes { stationCode ... @defer { latestHealthReport { timestamp } } } } }';
+      const [first, ...rest] = await payloadsOver(transport, gw, query);
+      expect(first).toEqual({
+        data: { sensors: { nodes: [{ stationCode: expect.any(String) }] } },
+        hasNext: true,
+      });
+      expect(rest).toEqual([
+        {
+          incremental: [
+            {
+              path: ['sensors', 'nodes', 0],
+              data: { latestHealthReport: null },
+              errors: [
+                {
+                  message: 'Unexpected fault: the log has it under this id',
+                  path: ['sensors', 'nodes', 0, 'latestHealthReport'],
+                  locations: expect.anything(),
+                  extensions: { code: 'INTERNAL_SERVER_ERROR', id: expect.any(String) },
+                },
+              ],
+            },
+          ],
+          hasNext: false,
+        },
+      ]);
+      const line = gw.logLines.find(({ id }) => id === rest[0].incremental[0].errors[0].extensions.id);
+      expect(JSON.stringify(line)).toContain('secret detail of the inside');
+    },
+  );
 });
+
+async function payloadsOver(transport: string, gw: TestGateway, query: string): Promise<Payload[]> {
+  if (transport !== 'a WebSocket') return (await openParts(gw, query, { accept: transport })).rest();
+  await using socket = await openSocket(gw, { init: {} });
+  socket.send({ id: '1', type: 'subscribe', payload: { query } });
+  const payloads: Payload[] = [];
+  for (let message = await socket.next(); message.type === 'next'; message = await socket.next())
+    payloads.push(message.payload);
+  return payloads;
+}

@@ -1,29 +1,20 @@
-import {
-  defaultFieldResolver,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-  getDirectiveValues,
-  isObjectType,
-} from 'graphql';
+import { defaultFieldResolver, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import type { GraphContext } from '../context.js';
-import { deferDirective, streamDirective } from './directives.js';
+import { wrapResolvers } from '../wrap-resolvers.js';
+import { type InitialCounts, initialCountOf } from './count.js';
+import { deferDirective } from './directives.js';
 import { type Enclosing, enclosingOf } from './documents.js';
 
 /** Runs the fields of deferred parts in the context that the operation has for them, if it has one. */
 export function withDeferredFields(schema: GraphQLSchema): GraphQLSchema {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) {
-      const { resolve } = field;
-      if (!resolve || resolve === defaultFieldResolver) continue;
-      field.resolve = (parent, args, context: GraphContext, info) => {
-        const { deferred } = context;
-        if (!deferred || !isDeferred(info)) return resolve(parent, args, context, info);
-        return resolve(inContext(parent, deferred), args, deferred, info);
-      };
-    }
-  }
-  return schema;
+  return wrapResolvers<GraphContext>(schema, (resolve) => {
+    if (resolve === defaultFieldResolver) return null;
+    return (parent, args, context, info) => {
+      const { deferred } = context;
+      if (!deferred || !isDeferred(info, deferred.initialCounts)) return resolve(parent, args, context, info);
+      return resolve(inContext(parent, deferred.context), args, deferred.context, info);
+    };
+  });
 }
 
 /** An object that reads more on demand, by the context in which it was made. */
@@ -36,15 +27,17 @@ function inContext(parent: unknown, { unify }: GraphContext): unknown {
   return isOfContext ? (parent as OfContext).within(unify) : parent;
 }
 
-function isDeferred({ fieldNodes, path, variableValues }: GraphQLResolveInfo): boolean {
+function isDeferred(
+  { fieldNodes, path, variableValues }: GraphQLResolveInfo,
+  counts: InitialCounts,
+): boolean {
   const [node] = fieldNodes;
   for (let at: Enclosing | null = node ? enclosingOf(node) : null; at; at = at.outer) {
     const { directive, fieldsAbove } = at;
+    const initialCount = initialCountOf(directive, variableValues, counts);
+    if (initialCount === null) continue;
     const isDefer = directive.name.value === deferDirective.name;
-    const definition = isDefer ? deferDirective : streamDirective;
-    const values = getDirectiveValues(definition, { directives: [directive] }, variableValues);
-    if (values?.if !== true) continue;
-    if (isDefer || indexBelow(path, fieldsAbove) >= Number(values.initialCount)) return true;
+    if (isDefer || indexBelow(path, fieldsAbove) >= initialCount) return true;
   }
   return false;
 }

@@ -23,7 +23,7 @@ export function incrementalDelivery(log: Log): Plugin<GraphContext> {
       const isInParts = forDeferred !== undefined && (estimate?.parts ?? 0) <= limits.answerParts;
       args.document = isInParts ? unfolded(args.document) : wholeOf(args.document);
       if (!isInParts) return undefined;
-      args.contextValue.deferred = forDeferred();
+      args.contextValue.deferred = { context: forDeferred(), initialCounts: new Map() };
       return {
         // Yoga masks the errors of the first payload only.
         onExecuteDone: (done) =>

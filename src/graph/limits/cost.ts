@@ -25,7 +25,7 @@ import { limits } from '../../limits.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import { knownSensorCount, learnSensorCount } from '../../unify/sensor/inventory/inventory.js';
 import type { Estimate, GraphContext } from '../context.js';
-import { partsOfFragment, partsOfList } from '../incremental/count.js';
+import { type InitialCounts, partsOf } from '../incremental/count.js';
 
 /**
  * Worst-case cost of an operation, estimated before it runs: upstream requests (docs/behaviour.md 5.8) and values in
@@ -193,6 +193,7 @@ class Walk {
   readonly #variables: Record<string, unknown>;
   readonly #nowMs: UnixMs;
   readonly #known: KnownCounts;
+  readonly #initialCounts: InitialCounts = new Map();
   readonly #fragments = new Map<string, { typeName: string; selectionSet: SelectionSetNode }>();
 
   constructor(
@@ -225,7 +226,10 @@ class Walk {
 
   #selected(node: SelectionNode, type: GraphQLObjectType | null, parents: number): Estimate {
     if (node.kind === Kind.FIELD) return type ? this.#field(node, type, parents) : nothing;
-    const own: Estimate = { ...nothing, parts: parents * partsOfFragment(node, this.#variables) };
+    const own: Estimate = {
+      ...nothing,
+      parts: parents * partsOf(node, this.#variables, this.#initialCounts),
+    };
     if (node.kind === Kind.INLINE_FRAGMENT) {
       const on = node.typeCondition ? this.#objectType(node.typeCondition.name.value) : type;
       return sum(own, this.selection(node.selectionSet, on ?? type, parents));
@@ -249,7 +253,7 @@ class Walk {
     const own: Estimate = {
       requests,
       values: node.selectionSet ? 0 : parents,
-      parts: parents * partsOfList(node, this.#variables, items),
+      parts: parents * partsOf(node, this.#variables, this.#initialCounts, items),
       isConstant: !(usesArguments && node.arguments?.some(usesVariable)),
       // A range that ends now only grows with time: an estimate equal to that at infinity is constant.
       isTimeless: !takes(hint?.requests, 3) || requests === hint?.requests?.(args, parents, forever),

@@ -2,34 +2,35 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 /** One result for many subscribers, serialised to JSON once. */
 export class SharedResult {
-  readonly #result: ExecutionResult;
+  /** For transports that take results one by one: `jsonOfResult` knows it again. */
+  readonly result: ExecutionResult;
   #json: string | undefined;
   #bytes: Uint8Array | undefined;
 
   constructor({ data, errors }: ExecutionResult) {
-    this.#result = {
+    this.result = {
       ...(errors && { errors: errors.map(withoutHttp) }),
       ...(data !== undefined && { data }),
     };
-  }
-
-  /** For transports that serialise results themselves: Yoga's server-sent events use `stringify`, the cached text. */
-  get result(): ExecutionResult {
-    return Object.defineProperty({ ...this.#result }, 'stringify', {
-      value: () => this.#text,
-      enumerable: false,
-    });
+    known.set(this.result, this);
   }
 
   get bytes(): Uint8Array {
-    this.#bytes ??= Buffer.from(this.#json ?? JSON.stringify(this.#result));
+    this.#bytes ??= Buffer.from(this.#json ?? JSON.stringify(this.result));
     return this.#bytes;
   }
 
-  get #text(): string {
-    this.#json ??= JSON.stringify(this.#result);
+  get json(): string {
+    this.#json ??= JSON.stringify(this.result);
     return this.#json;
   }
+}
+
+const known = new WeakMap<ExecutionResult, SharedResult>();
+
+/** The result of a subscription as JSON. It is serialised once for all subscribers, unless it was changed for this one. */
+export function jsonOfResult(result: ExecutionResult): string {
+  return known.get(result)?.json ?? JSON.stringify(result);
 }
 
 // HTTP status and headers do not apply: the response of a stream has already begun.

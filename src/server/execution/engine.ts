@@ -10,7 +10,6 @@ import {
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { LimitConfig } from '../../config/config.js';
-import { Unauthenticated } from '../../errors.js';
 import type { GatewayFacts, GraphContext } from '../../graph/context.js';
 import { clientError } from '../../graph/errors/error-codes.js';
 import { inputErrors } from '../../graph/errors/input-errors.js';
@@ -143,7 +142,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       ...(introspection ? [] : [withoutIntrospection()]),
       costLimit(limits.maxCost),
       incrementalDelivery(log),
-      operationRecord(log),
+      operationRecord(),
       streamErrors(),
       sharedSubscriptions(log),
       ...(tracing ? [tracing.plugin] : []),
@@ -180,11 +179,8 @@ function givenParameters(): Plugin<YogaContext, YogaContext> {
   };
 }
 
-/**
- * Records the operation, refuses subscriptions that cannot be streamed or whose client has lost its access, and finishes
- * Yoga's results.
- */
-function operationRecord(log: Log): Plugin<OperationContext, YogaContext> {
+/** Records the operation, and finishes Yoga's results. */
+function operationRecord(): Plugin<OperationContext, YogaContext> {
   return {
     onParse:
       () =>
@@ -199,16 +195,6 @@ function operationRecord(log: Log): Plugin<OperationContext, YogaContext> {
       // executes what comes in parts, which graphql-js 16 cannot.
       if (deferred) Object.assign(args, { signal: operation.signal });
       else setExecuteFn(executeInOrder);
-    },
-    async onSubscribe({ args, setResultAndStopExecution }) {
-      const { request, operation } = args.contextValue;
-      // A WebSocket operation has no request; its client was verified when the socket was opened.
-      if (!request) return;
-      const refuse = (error: GraphQLError) =>
-        setResultAndStopExecution({ errors: [error] } satisfies ExecutionResult);
-      if (!takesEvents.test(request.headers.get('accept') ?? '*/*')) return refuse(noEvents());
-      // A stream that has begun has no status any more.
-      if (!(await operation.client.verify())) refuse(clientError(new Unauthenticated(refusedKey), log));
     },
     onResultProcess({ result, setResult, serverContext: { operation } }) {
       if (Array.isArray(result) || Symbol.asyncIterator in result) return;
@@ -241,16 +227,6 @@ export function noteOperation(
   operation.name = ast?.name?.value ?? null;
   operation.kind = ast?.operation ?? null;
 }
-
-// Yoga would start the subscription and then respond 406 without a message.
-const noEvents = () =>
-  new GraphQLError('A subscription is answered to `Accept: text/event-stream`, or over a WebSocket', {
-    extensions: { code: 'BAD_REQUEST', http: { status: 406 } },
-  });
-
-export const refusedKey = 'Upstream refuses this key';
-
-const takesEvents = /(text\/(event-stream|\*)|\*\/\*)\s*([;,]|$)/i;
 
 // Bounds the memory of the document cache: long texts are rarely sent twice, and 500 of them would be large.
 function smallTexts<T extends object>() {

@@ -7,12 +7,10 @@ import type { Operation } from './operation.js';
  */
 export function finishResult(result: ExecutionResult, operation: Operation): ExecutionResult {
   if (!result.errors && !operation.wantsCost) return result;
-  const { requestIds: _, ...cost } = operation.meter;
-  const errors = result.errors?.map((error) => withCode(shortened(error)));
-  for (const error of errors ?? []) operation.addErrorCode(error.extensions.code);
+  const errors = result.errors && finishErrors(result.errors, operation);
   const extensions = {
     ...result.extensions,
-    ...(operation.wantsCost && { upstream: cost }),
+    ...costOf(operation),
     ...(errors && httpOf(result, errors)),
   };
   return {
@@ -20,6 +18,20 @@ export function finishResult(result: ExecutionResult, operation: Operation): Exe
     ...('data' in result && { data: result.data }),
     ...(Object.keys(extensions).length > 0 && { extensions }),
   };
+}
+
+/** The cost so far as an extension; null where the client did not ask for it. */
+export function costOf({ wantsCost, meter }: Operation): { readonly upstream: object } | null {
+  if (!wantsCost) return null;
+  const { requestIds: _, ...cost } = meter;
+  return { upstream: cost };
+}
+
+/** Adds a code to every error, shortens its message, and records the codes with the operation. */
+export function finishErrors(errors: readonly GraphQLError[], operation: Operation): readonly GraphQLError[] {
+  const finished = errors.map((error) => withCode(shortened(error)));
+  for (const { extensions } of finished) operation.addErrorCode(extensions.code);
+  return finished;
 }
 
 /** The finished result without its `http` extensions, which are not sent. */

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { gunzipSync } from 'node:zlib';
 import type { OperationFile } from '../execution/operation-files.js';
-import { heldOf } from './caching.js';
-import { codingsFor } from './content-coding.js';
 import { graphiqlFetcher } from './graphiql-fetcher.js';
 import { graphiqlStyle, graphiqlTabs } from './graphiql-tabs.js';
+import { madeOnce, pagePolicy, type StaticContent, sendStatic } from './send-static.js';
 
 /** The GraphiQL page as one self-contained response, without requests to other hosts. */
 export interface GraphiQLPage {
@@ -22,29 +20,19 @@ export function graphiqlPage(files: readonly OperationFile[]): GraphiQLPage {
     // The headers editor holds keys, which must not be stored in the browser.
     shouldPersistHeaders: false,
   };
-  let page: Promise<Page> | null = null;
+  const page = madeOnce(() => renderPage(options));
   return {
     async send(request, response) {
-      page ??= renderPage(options);
-      page.catch(() => {
-        page = null;
-      });
-      sendPage(await page, request, response);
+      sendStatic(await page(), request, response);
     },
   };
-}
-
-interface Page {
-  readonly gzipped: Buffer;
-  readonly scriptHash: string;
-  readonly digest: string;
 }
 
 /**
  * Makes the page in a worker thread, which then ends and frees the 9 MB script. On this thread it would block the event loop
  * for most of a second and retain 70 MB.
  */
-function renderPage(options: object): Promise<Page> {
+function renderPage(options: object): Promise<StaticContent> {
   const renderer = createRequire(import.meta.url).resolve('@graphql-yoga/render-graphiql');
   const worker = new Worker(renderJob, {
     eval: true,
@@ -52,7 +40,8 @@ function renderPage(options: object): Promise<Page> {
   });
   return new Promise((resolve, reject) => {
     worker.once('message', ({ gzipped, scriptHash, digest }) => {
-      resolve({ gzipped: Buffer.from(gzipped), scriptHash, digest });
+      const policy = policyOf(scriptHash);
+      resolve({ type: 'text/html; charset=utf-8', gzipped: Buffer.from(gzipped), policy, digest });
     });
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('GraphiQL was not rendered')));
@@ -78,35 +67,11 @@ const sha256 = (text) => createHash('sha256').update(text).digest('base64');
 parentPort.postMessage({ gzipped: gzipSync(page.trimStart()), scriptHash: sha256(script), digest: sha256(page) });
 `;
 
-function sendPage(page: Page, request: IncomingMessage, response: ServerResponse): void {
-  const takesGzip = codingsFor(request.headers['accept-encoding']).includes('gzip');
-  // A strong validator differs for each encoding (RFC 9110 8.8.3).
-  const etag = `"${page.digest}${takesGzip ? '-gzip' : ''}"`;
-  response.setHeader('content-security-policy', pagePolicy(page.scriptHash));
-  response.setHeader('cache-control', 'private, no-cache');
-  response.setHeader('etag', etag);
-  if (heldOf(request.headers['if-none-match'], [etag]) !== null) {
-    response.writeHead(304).end();
-    return;
-  }
-  const body = takesGzip ? page.gzipped : gunzipSync(page.gzipped);
-  if (takesGzip) response.setHeader('content-encoding', 'gzip');
-  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length });
-  response.end(body);
-}
-
 // The editor creates workers from blobs and inline styles; all else is part of the page.
-function pagePolicy(scriptHash: string): string {
-  return [
-    "default-src 'none'",
+const policyOf = (scriptHash: string) =>
+  pagePolicy(
     `script-src 'sha256-${scriptHash}'`,
     "style-src 'unsafe-inline'",
-    "connect-src 'self'",
     'worker-src blob:',
-    "img-src 'self' data:",
     'font-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-}
+  );

@@ -1,24 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, OperationTypeNode } from 'graphql';
-import { ClientGone } from '../../errors.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
 import type { GraphQLEngine, OperationArgs } from '../execution/engine.js';
 import type { Operation } from '../execution/operation.js';
 import { prepare, run } from '../execution/run.js';
-import { sendChanges, sendInParts } from './answer-in-parts.js';
+import { sendInParts } from './answer-in-parts.js';
 import { asClient, type ClientRouteOptions } from './as-client.js';
 import { demandOf, maxAgeInExtensions, stricter } from './demanded-age.js';
-import { endWithAccess } from './end-with-access.js';
 import type { Exchange } from './exchange.js';
 import type { GraphiQLPage } from './graphiql.js';
 import { type Head, setHead } from './head.js';
-import { acceptedBy, isJson, rangesOf } from './media-type.js';
+import { type Accepted, acceptedBy, isJson, type PartsType, rangesOf } from './media-type.js';
 import { areWellFormed, bodyParameters, type Parameters, searchParameters } from './parameters.js';
 import { bodyCodings, isDecodable, readBody } from './read-body.js';
 import { isMethod, isRead, refuse, sendError } from './reply.js';
 import { sendAnswer, sendCached } from './send-answer.js';
-import { isStream, sendResponse } from './send-response.js';
+import { sendChanges } from './send-changes.js';
+import { sendResponse } from './send-response.js';
 
 export interface GraphQLRouteOptions extends ClientRouteOptions {
   readonly engine: GraphQLEngine;
@@ -32,8 +31,8 @@ export interface GraphQLRouteOptions extends ClientRouteOptions {
 type Route = (request: IncomingMessage, response: ServerResponse, head: Head) => Maybe<void>;
 
 /**
- * `/graphql` over HTTP. Valid queries are executed directly; subscriptions over server-sent events and refused operations
- * go through Yoga, which gets the parameters that were already read.
+ * `/graphql` over HTTP. Valid operations are executed directly; refused ones go through Yoga, which gets the parameters
+ * that were already read.
  */
 export function graphqlRoute(options: GraphQLRouteOptions): Route {
   const { engine, answers, graphiql, leaving, clock } = options;
@@ -51,13 +50,13 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     answers.note(operation);
     const args = read.parameters && prepared(read.parameters, operation);
     const sending = { asked: requestText, type: type ?? 'application/json', answers, clock };
-    if (
-      args &&
-      operation.kind === OperationTypeNode.SUBSCRIPTION &&
-      accepted.changes &&
-      request.method === 'POST'
-    )
-      return sendChanges(engine, args, exchange, { ...sending, leaving });
+    if (args && operation.kind === OperationTypeNode.SUBSCRIPTION) {
+      return sendChanges(engine, args, exchange, {
+        ...sending,
+        parts: changesType(accepted, request),
+        leaving,
+      });
+    }
     if (!(type ?? parts) || !args || operation.kind !== OperationTypeNode.QUERY)
       return answerByYoga(exchange, read.orFail);
     return whenKnown(run(engine, args), (computed) => {
@@ -96,9 +95,7 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     const init = { method: isRead(method) ? 'GET' : method, headers: accept === undefined ? {} : { accept } };
     const answer = await engine.yoga.fetch(address, init, { operation, parameters });
     if (answer.status === 406 && answer.body === null) return refuse(response, 406, notAcceptable);
-    if (isStream(answer) && !response.destroyed) endWithAccess(exchange, clock);
-    if (method === 'HEAD') operation.abandon(new ClientGone('A response to HEAD has no events'));
-    await sendResponse(answer, response, leaving);
+    await sendResponse(answer, response);
   }
 
   function refuseBody({ response, head, operation }: Exchange, status: 400 | 413, reason: string): void {
@@ -148,6 +145,12 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
 
 const notAcceptable =
   'Accept application/json or application/graphql-response+json, and text/event-stream for a subscription';
+
+/** The media type of the results of a subscription; null for a client that accepts none. */
+function changesType({ changes, events }: Accepted, { method }: IncomingMessage): PartsType | null {
+  if (changes && method === 'POST') return 'multipart/mixed';
+  return events ? 'text/event-stream' : null;
+}
 
 function asksForPage({ headers }: IncomingMessage): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '');

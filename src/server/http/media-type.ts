@@ -6,7 +6,7 @@ export type MediaType = 'application/json' | 'application/graphql-response+json'
 /** Media types of an answer in parts. */
 export type PartsType = 'multipart/mixed' | 'text/event-stream';
 
-/** What a client takes, by its Accept header. */
+/** The media types that a client accepts, by its Accept header. */
 export interface Accepted {
   /**
    * The media type of an answer that comes whole, by Yoga's rules: JSON where the client accepts it, or else server-sent
@@ -17,18 +17,23 @@ export interface Accepted {
   readonly parts: PartsType | null;
   /** True for the results of a subscription as parts of `multipart/mixed; subscriptionSpec=1.0`. */
   readonly changes: boolean;
+  /** True for server-sent events, also where it accepts any type. */
+  readonly events: boolean;
 }
 
 // Cached, since clients send the same few headers again and again.
 const known = new LRUCache<string, Accepted>({ max: 100 });
-const json: Accepted = { whole: 'application/json', parts: null, changes: false };
+const json: Accepted = { whole: 'application/json', parts: null, changes: false, events: false };
+const anything: Accepted = { ...json, events: true };
 
 export function acceptedBy(accept: string | undefined): Accepted {
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return json;
+  if (accept === undefined || accept === '*/*') return anything;
+  if (accept === 'application/json') return json;
   const found = known.get(accept) ?? {
     whole: chosen(accept),
     parts: partsChosen(accept),
     changes: weighted(accept).some(({ type, spec }) => type === 'multipart/mixed' && spec === changesSpec),
+    events: rangesOf(accept).some((type) => matches(type, 'text/event-stream')),
   };
   known.set(accept, found);
   return found;

@@ -6,6 +6,7 @@ import { type CachedAnswer, type Coding, codings, digestOf } from '../execution/
 import { cacheControl, entityTag, isKnownTo } from './caching.js';
 import { codingsFor } from './content-coding.js';
 import type { Exchange } from './exchange.js';
+import { eventParts, framedAlone, headersOfStream } from './framing.js';
 import type { MediaType } from './media-type.js';
 import { isRead } from './reply.js';
 import { sendPieces } from './send-pieces.js';
@@ -33,7 +34,7 @@ export function sendAnswer(answer: Answer, exchange: Exchange, sending: Sending)
   const pieces = typeof json === 'string' ? [json] : answers.writing(asked, operation, json);
   if (type === 'text/event-stream') {
     response.writeHead(status, [...head, ...headersOfStream]);
-    return sendPieces(asEvent(pieces), response, clock);
+    return sendPieces(framedAlone(pieces, eventParts), response, clock);
   }
   const { dependencies } = operation;
   const isDemanded = operation.demand !== null && answer.result.errors === undefined;
@@ -74,7 +75,7 @@ export function sendCached(
 ): Maybe<void> {
   if (type === 'text/event-stream') {
     response.writeHead(200, [...head, 'content-type', type, ...headersOfStream]);
-    return sendPieces(asEvent([cached.json]), response, clock);
+    return sendPieces(framedAlone([cached.json], eventParts), response, clock);
   }
   head.push('cache-control', cacheControl(cached.dependencies, clock.now()));
   const isGet = isRead(request.method);
@@ -105,13 +106,3 @@ const contentTypes: Readonly<Record<MediaType, string>> = {
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
   'text/event-stream': 'text/event-stream',
 };
-
-/** Headers of an event stream: nothing on its way may keep it, compress it, or hold it back until there is more. */
-export const headersOfStream = ['cache-control', 'no-store, no-transform', 'x-accel-buffering', 'no'];
-
-/** One result as server-sent events: `next`, then `complete`. */
-function* asEvent<Piece>(pieces: Iterable<Piece>): Generator<Piece | string> {
-  yield ':\n\nevent: next\ndata: ';
-  yield* pieces;
-  yield '\n\nevent: complete\ndata:\n\n';
-}

@@ -11,17 +11,26 @@ export async function sendPieces(
   response: ServerResponse,
   clock: Clock,
 ): Promise<void> {
+  await writePieces(pieces, response, clock);
+  response.end();
+}
+
+/** The same for pieces that more can follow. */
+export async function writePieces(
+  pieces: Iterable<string | Buffer>,
+  response: ServerResponse,
+  clock: Clock,
+): Promise<void> {
   for (const piece of pieces) {
     if (response.destroyed) return;
     if (!response.write(piece)) await drained(response, clock);
     // A fast socket drains at once: without this the loop would never give way.
     await nextTurn();
   }
-  response.end();
 }
 
 /** Resolves when the response accepts more data, or has closed. */
-export function drained(response: ServerResponse, clock: Clock): Promise<void> {
+function drained(response: ServerResponse, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const stalled = clock.timer(stalledMs, () => response.destroy());
     const done = () => {

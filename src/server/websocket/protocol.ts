@@ -9,6 +9,7 @@ import { limits } from '../../limits.js';
 import type { Log } from '../../log.js';
 import type { Access, Client, Credentials } from '../auth/auth.js';
 import type { ClientRate } from '../auth/client-rate.js';
+import type { Answer } from '../execution/answer.js';
 import type { AnswerCache } from '../execution/answer-cache.js';
 import type { AnswerInParts } from '../execution/answer-in-parts.js';
 import type { CachedAnswer } from '../execution/cached-answer.js';
@@ -217,13 +218,13 @@ async function* sentInParts(
   operation: Operation,
   { first, rest }: AnswerInParts,
 ): AsyncGenerator<ExecutionResult> {
-  const send = async (json: Json) => {
+  const send = async ({ json }: Answer) => {
     const bytes = await bytesOf(json);
     if (!operation.isAbandoned) operation.sink?.send(bytes);
   };
-  await send(first.json);
-  for await (const json of rest) {
-    await send(json);
+  await send(first);
+  for await (const payload of rest) {
+    await send(payload);
     if (operation.isAbandoned) return;
   }
 }
