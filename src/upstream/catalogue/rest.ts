@@ -3,6 +3,7 @@ import { recordedMs } from '../cache/freshness.js';
 import { decodeOne } from '../decode/list.js';
 import { segment } from '../http/address.js';
 import { clientOf } from '../read/client.js';
+import { InterfaceState } from '../read/interface-state.js';
 import { Pipeline } from '../read/pipeline.js';
 import type { ReadRequest, UpstreamOptions } from '../read/request.js';
 import { type Frame, listedEvent, present, requestsOf } from '../read/requests.js';
@@ -21,7 +22,8 @@ import {
 
 /** The catalogue interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createCatalogueClient(options: UpstreamOptions): CatalogueClient {
-  const pipeline = new Pipeline('CATALOGUE', options);
+  const state = new InterfaceState('CATALOGUE', options);
+  const pipeline = new Pipeline(state, options);
   const eventPages = new PageSize();
   return {
     async sensors({ networkId, status, page, limit }, scope) {
@@ -133,7 +135,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
         scope,
       );
     },
-    ...clientOf(pipeline),
+    ...clientOf(state),
   };
 }
 

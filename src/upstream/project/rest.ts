@@ -4,6 +4,7 @@ import { recordedMs, triggersListedMs } from '../cache/freshness.js';
 import { decodeOne } from '../decode/list.js';
 import { decimal, segment } from '../http/address.js';
 import { clientOf } from '../read/client.js';
+import { InterfaceState } from '../read/interface-state.js';
 import { Pipeline } from '../read/pipeline.js';
 import type { Page, Read } from '../read/read.js';
 import type { ReadRequest, UpstreamOptions } from '../read/request.js';
@@ -24,7 +25,8 @@ import {
 
 /** The project interface under one key. Making one costs nothing: connections and cache are shared. */
 export function createProjectClient(options: UpstreamOptions): ProjectClient {
-  const pipeline = new Pipeline('PROJECT', options);
+  const state = new InterfaceState('PROJECT', options);
+  const pipeline = new Pipeline(state, options);
   const { clock } = options;
   const rangeSplitting = {
     sensors: new RangeSplitting(clock),
@@ -132,7 +134,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       });
     },
     hasTriggersAtHand: (query, scope) => pipeline.isAtHand(triggerList(query), scope),
-    ...clientOf(pipeline),
+    ...clientOf(state),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Delivered } from '../cache/delivered.js';
 import type { DerivedCache } from '../cache/derived-cache.js';
-import type { Pipeline } from './pipeline.js';
+import type { InterfaceState } from './interface-state.js';
 import type { UpstreamStatus } from './read.js';
 
 /** What the clients of both interfaces have in common, beside their reads. */
@@ -20,13 +20,13 @@ export interface UpstreamClient {
   close(): void;
 }
 
-export function clientOf(pipeline: Pipeline): UpstreamClient {
+export function clientOf(state: InterfaceState): UpstreamClient {
   return {
-    status: () => pipeline.status(),
-    mayServeCached: () => pipeline.mayServeCached,
-    derivedCache: pipeline.derivedCache,
-    delivering: (delivered) => pipeline.delivering(delivered),
-    discardCache: () => pipeline.discardCache(),
-    close: () => pipeline.close(),
+    status: () => state.status(),
+    mayServeCached: () => state.mayServeCached,
+    derivedCache: state.derivedCache,
+    delivering: (delivered) => state.cache.delivering(delivered),
+    discardCache: () => state.discardCache(),
+    close: () => state.close(),
   };
 }

@@ -1,39 +1,18 @@
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type ForwardMs, longAgo } from '../../clock.js';
-import {
-  BadUserInput,
-  GatewayError,
-  type Source,
-  Unauthenticated,
-  UpstreamUnauthorized,
-} from '../../errors.js';
-import { CachedResponses } from '../cache/cached-responses.js';
-import type { Delivered } from '../cache/delivered.js';
+import { GatewayError } from '../../errors.js';
 import type { ReadCounts } from '../cache/dependencies.js';
-import { createDerivedCache, type DerivedCache } from '../cache/derived-cache.js';
 import type { Freshness } from '../cache/freshness.js';
-import { HitCounter } from '../cache/hit-counter.js';
-import { KeyValidity } from '../cache/key-validity.js';
 import type { CachedResponse } from '../cache/response-cache.js';
-import { SharedCache, type SharedCacheEntry } from '../cache/shared-cache.js';
+import type { SharedCacheEntry } from '../cache/shared-cache.js';
 import { notFound, requestIdOf } from '../decode/response.js';
-import { ResponseReader } from '../decode/response-reader.js';
 import { addressOf } from '../http/address.js';
 import type { HttpRequest, HttpResponse } from '../http/http.js';
-import { RateLimit } from '../rate-limit/rate-limit.js';
-import { CircuitBreaker } from '../resilience/circuit-breaker.js';
 import { CoalescedRequest, type RequestControl, unsharedControl } from '../resilience/coalesced-request.js';
-import { allowsStaleIfError, Condition, isDefinite, outcomeOf } from '../resilience/outcome.js';
+import { allowsStaleIfError, isDefinite, outcomeOf } from '../resilience/outcome.js';
 import { withOneRetry } from '../resilience/retry.js';
-import {
-  type CostMeter,
-  newCostMeter,
-  noteRequestId,
-  type Read,
-  type ReadScope,
-  type UpstreamStatus,
-} from './read.js';
+import type { Completed, InterfaceState } from './interface-state.js';
+import { type CostMeter, newCostMeter, noteRequestId, type Read, type ReadScope } from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
 
 /**
@@ -44,59 +23,28 @@ import type { ReadRequest, Request, UpstreamOptions } from './request.js';
  * (`#ask`) → HTTP (`#sendHttp`); then `#send` keeps the response.
  */
 export class Pipeline {
-  readonly #source: Source;
+  readonly #state: InterfaceState;
   readonly #options: UpstreamOptions;
   readonly #origin: string;
   /** Path prefix of the interface's URL. */
   readonly #prefix: string;
-  readonly #cache: CachedResponses;
-  /** Values derived from several responses; evicted with them. */
-  readonly derivedCache: DerivedCache;
-  readonly #keyValidity: KeyValidity;
-  readonly #hits: HitCounter;
-  readonly #inFlight = new Map<string, CoalescedRequest<Completed>>();
-  /** Null in one process. */
-  readonly #shared: SharedCache | null;
-  readonly #condition = new Condition();
-  readonly #circuitBreaker: CircuitBreaker;
-  readonly #rateLimit: RateLimit;
-  readonly #reader: ResponseReader;
-  readonly #closing = new AbortController();
-  readonly #stopListening: (() => void) | undefined;
   /** The request by which upstream accepts a client's key again. */
   #confirming: CoalescedRequest<Completed> | undefined;
-  #requestCount = 0;
 
-  constructor(source: Source, options: UpstreamOptions) {
-    this.#source = source;
+  constructor(state: InterfaceState, options: UpstreamOptions) {
+    this.#state = state;
     this.#options = options;
     const { origin, pathname } = new URL(options.baseUrl);
     this.#origin = origin;
     this.#prefix = pathname.replace(/\/+$/, '');
-    const keyHash = createHash('sha256').update(`${options.baseUrl}\n${options.key}`).digest('base64url');
-    const name = `${source} ${keyHash}`;
-    const { clock, store, timeoutMs, maxWaitMs } = options;
-    this.#circuitBreaker = new CircuitBreaker(source, clock);
-    this.#rateLimit = new RateLimit({ ...options, source, name });
-    this.derivedCache = createDerivedCache(options.cache.part(`derived ${name}`), clock);
-    this.#keyValidity = new KeyValidity(options.keyOwner, this.#condition, clock);
-    this.#cache = new CachedResponses(options.cache.part(name), clock, this.#keyValidity);
-    this.#hits = new HitCounter(clock);
-    this.#reader = new ResponseReader(source, options, this.#cache.versions);
-    const bodies = store.bodies(name);
-    this.#shared = bodies && new SharedCache({ bodies, clock, mostWaitMs: timeoutMs + maxWaitMs });
-    this.#stopListening = this.#shared?.onCleared(() => {
-      this.#condition.doubt();
-      this.#discardOwn();
-    });
   }
 
   /** Null where upstream answers that the resource does not exist. */
   async read<T>(request: ReadRequest<T>, scope: ReadScope): Promise<Read<T> | null> {
     scope.signal.throwIfAborted();
-    if (scope.demand) this.#cache.sendOrder.came(scope.demand);
+    if (scope.demand) this.#state.cache.sendOrder.came(scope.demand);
     const address = addressOf(request.path, request.parameters);
-    if (this.#confirming && !this.#keyValidity.holds && this.#cache.stored(address))
+    if (this.#confirming && !this.#state.keyValidity.holds && this.#state.cache.stored(address))
       await this.#whenEnded(this.#confirming, scope);
     const { cached, freshness } = this.#found(address, request, scope);
     if (cached && isServed(freshness)) {
@@ -109,12 +57,12 @@ export class Pipeline {
       return await this.#coalesced(address, request, scope);
     } catch (error) {
       // The cached response may have been evicted meanwhile, or replaced by one that another instance read.
-      const known = this.#cache.get(address, request);
-      const isOutdated = known !== undefined && this.#cache.isLacking(known, request);
-      const current = isOutdated ? this.#cache.madeOfDelivered(address, request) : known;
-      if (!current || !allowsStaleIfError(error) || !this.#keyValidity.outlasts(error)) throw error;
+      const known = this.#state.cache.get(address, request);
+      const isOutdated = known !== undefined && this.#state.cache.isLacking(known, request);
+      const current = isOutdated ? this.#state.cache.madeOfDelivered(address, request) : known;
+      if (!current || !allowsStaleIfError(error) || !this.#state.keyValidity.outlasts(error)) throw error;
       const helps =
-        (current === cached ? freshness : this.#cache.freshnessOf(current, request, scope)) !== 'none';
+        (current === cached ? freshness : this.#state.cache.freshnessOf(current, request, scope)) !== 'none';
       if (!helps) throw error;
       return this.#hit<T>(current, scope, 'staleHits');
     }
@@ -131,16 +79,20 @@ export class Pipeline {
    */
   servesDelivered<T>(request: ReadRequest<T>, delivered: Read<object>, scope: ReadScope): boolean {
     const address = addressOf(request.path, request.parameters);
-    const freshness = this.#cache.freshnessOfDelivered(address, delivered, request, scope);
+    const freshness = this.#state.cache.freshnessOfDelivered(address, delivered, request, scope);
     if (!isServed(freshness)) return false;
     scope.dependencies?.refuse('a delivered record was used');
-    this.#hits.countAged(scope.meter, delivered.readAtMs, freshness === 'fresh' ? 'cacheHits' : 'staleHits');
+    this.#state.hits.countAged(
+      scope.meter,
+      delivered.readAtMs,
+      freshness === 'fresh' ? 'cacheHits' : 'staleHits',
+    );
     return true;
   }
 
   #found<T>(address: string, request: ReadRequest<T>, scope: ReadScope) {
-    const cached = this.#cache.get(address, request);
-    const freshness: Freshness = cached ? this.#cache.freshnessOf(cached, request, scope) : 'none';
+    const cached = this.#state.cache.get(address, request);
+    const freshness: Freshness = cached ? this.#state.cache.freshnessOf(cached, request, scope) : 'none';
     return { cached, freshness };
   }
 
@@ -151,9 +103,9 @@ export class Pipeline {
     scope: ReadScope,
     isAgain = false,
   ): Promise<Read<T> | null> {
-    const inFlight = this.#inFlight.get(address);
+    const inFlight = this.#state.inFlight.get(address);
     const joined = inFlight !== undefined && !inFlight.abandoned;
-    if (joined && scope.demand && this.#cache.sendOrder.isBefore(inFlight.control, scope.demand)) {
+    if (joined && scope.demand && this.#state.cache.sendOrder.isBefore(inFlight.control, scope.demand)) {
       // Its response may predate the demand, but the same request is never in flight twice (docs/behaviour.md 5.3):
       // wait for it, then read again.
       await this.#whenEnded(inFlight, scope);
@@ -166,73 +118,73 @@ export class Pipeline {
       completed = await this.#join(coalesced, scope);
     } catch (error) {
       // A less patient caller's request got no permit in time: this caller still has time to ask by itself.
-      const maxWaitMs = this.#rateLimit.patienceLeftMs(scope, coalesced.control, joinedMs);
+      const maxWaitMs = this.#state.rateLimit.patienceLeftMs(scope, coalesced.control, joinedMs);
       if (!joined || maxWaitMs <= 0 || !isOfGateway(error)) throw error;
       return this.#coalesced(address, request, { ...scope, maxWaitMs }, isAgain);
     }
     const { cached: response, isShared } = completed;
-    const cached = this.#cache.upToDate(address, response, request);
+    const cached = this.#state.cache.upToDate(address, response, request);
     // A feed delivered a record after this request was sent. Ask again once only: a burst could repeat this for long.
-    if (!isAgain && this.#cache.isLacking(cached, request))
+    if (!isAgain && this.#state.cache.isLacking(cached, request))
       return this.#coalesced(address, request, scope, true);
     if (isShared) {
       // The response was read before this waiter joined: it may be too old for the waiter's own age limit.
       const isParticular = hasAgeLimit(scope) || scope.demand !== undefined;
-      if (joined && isParticular && this.#cache.freshnessOf(cached, request, scope) !== 'fresh')
+      if (joined && isParticular && this.#state.cache.freshnessOf(cached, request, scope) !== 'fresh')
         return this.#coalesced(address, request, scope);
       return this.#hit<T>(cached, scope, 'cacheHits');
     }
-    if (joined) this.#hits.count(scope.meter, 'cacheHits');
+    if (joined) this.#state.hits.count(scope.meter, 'cacheHits');
     return readOf<T>(cached);
   }
 
   #join(coalesced: CoalescedRequest<Completed>, scope: ReadScope): Promise<Completed> {
-    return coalesced.join(scope, this.#options.clock, this.#rateLimit.longestWaitMs(scope));
+    return coalesced.join(scope, this.#options.clock, this.#state.rateLimit.longestWaitMs(scope));
   }
 
   /** Takes the response from the shared cache where another instance has read it, else asks upstream and keeps it. */
   #send<T>(address: string, request: ReadRequest<T>, scope: ReadScope): CoalescedRequest<Completed> {
-    const isCurrent = () => this.#inFlight.get(address) === coalesced;
+    const isCurrent = () => this.#state.inFlight.get(address) === coalesced;
     const coalesced: CoalescedRequest<Completed> = new CoalescedRequest(scope, async (control) => {
-      const shared = this.#shared?.open(address, control, (body) =>
-        this.#reader.adopt(body, request, scope.operationKey),
+      const shared = this.#state.shared?.open(address, control, (body) =>
+        this.#state.reader.adopt(body, request, scope.operationKey),
       );
       try {
         const found = this.#mayAdopt(scope)
-          ? await shared?.find((cached) => this.#cache.freshnessOf(cached, request, scope) === 'fresh')
+          ? await shared?.find((cached) => this.#state.cache.freshnessOf(cached, request, scope) === 'fresh')
           : null;
         if (found) {
-          if (isCurrent()) this.#cache.set(address, found);
+          if (isCurrent()) this.#state.cache.set(address, found);
           return { cached: found, isShared: true };
         }
         const { cached, body } = await this.#askUpstream(address, request, scope, control, shared);
         if (isCurrent()) {
-          this.#cache.set(address, cached);
+          this.#state.cache.set(address, cached);
           const { readAtMs, askedAtMs, version } = cached;
           shared?.keep({ body, readAtMs, askedAtMs, version });
         }
         return { cached, isShared: false };
       } catch (error) {
         if (isCurrent() && isDefinite(error)) {
-          this.#cache.delete(address);
+          this.#state.cache.delete(address);
           shared?.forget();
         }
         if (error instanceof GatewayError) noteRequestId(scope.meter, error.upstream?.requestId);
         if (shared && allowsStaleIfError(error)) {
           const older = await shared.cached();
-          const own = this.#cache.stored(address);
+          const own = this.#state.cache.stored(address);
           if (older && isCurrent() && !(own && own.readAtMs >= older.readAtMs))
-            this.#cache.set(address, older);
+            this.#state.cache.set(address, older);
         }
         throw error;
       } finally {
         shared?.leave();
-        if (isCurrent()) this.#inFlight.delete(address);
+        if (isCurrent()) this.#state.inFlight.delete(address);
         if (this.#confirming === coalesced) this.#confirming = undefined;
       }
     });
-    this.#inFlight.set(address, coalesced);
-    if (!this.#keyValidity.holds) this.#confirming ??= coalesced;
+    this.#state.inFlight.set(address, coalesced);
+    if (!this.#state.keyValidity.holds) this.#confirming ??= coalesced;
     return coalesced;
   }
 
@@ -245,22 +197,22 @@ export class Pipeline {
     shared: SharedCacheEntry | undefined,
   ): Promise<{ readonly cached: CachedResponse; readonly body: Buffer | null }> {
     // Taken before the request is sent: the response is of this version or a later one.
-    const version = this.#cache.versionOf(request);
+    const version = this.#state.cache.versionOf(request);
     let askedAtMs: ForwardMs = longAgo;
     return this.#ask(address, request, control, scope.meter, {
       send: (http) => {
         shared?.sending();
-        this.#cache.sendOrder.sent(control);
-        askedAtMs = this.#cache.requestTimeMs();
+        this.#state.cache.sendOrder.sent(control);
+        askedAtMs = this.#state.cache.requestTimeMs();
         return this.#options.http.get(http);
       },
       decode: async (response, pauseS) => {
-        await this.#reader.slice(response.body.length, scope.operationKey);
-        const body = this.#reader.bodyOf(response, request, pauseS);
-        noteRequestId(scope.meter, requestIdOf(response.headers, body, this.#reader.secrets()));
+        await this.#state.reader.slice(response.body.length, scope.operationKey);
+        const body = this.#state.reader.bodyOf(response, request, pauseS);
+        noteRequestId(scope.meter, requestIdOf(response.headers, body, this.#state.reader.secrets()));
         const readAtMs = this.#options.clock.now();
-        const cached = this.#reader.read(request, body, { readAtMs, askedAtMs, version });
-        this.#cache.sendOrder.answered(control, cached);
+        const cached = this.#state.reader.read(request, body, { readAtMs, askedAtMs, version });
+        this.#state.cache.sendOrder.answered(control, cached);
         return { cached, body: body === notFound ? null : response.body };
       },
     });
@@ -279,8 +231,8 @@ export class Pipeline {
         send: (http) => this.#options.http.stream(http),
         decode: (response, pauseS) =>
           'stream' in response
-            ? this.#reader.streamOf(response, request)
-            : this.#reader.bodyOf(response, request, pauseS),
+            ? this.#state.reader.streamOf(response, request)
+            : this.#state.reader.bodyOf(response, request, pauseS),
       });
       return stream === notFound ? null : (stream as Readable);
     } finally {
@@ -296,7 +248,7 @@ export class Pipeline {
     meter: CostMeter,
     steps: Steps<Response, T>,
   ): Promise<T> {
-    const admission = this.#circuitBreaker.admit();
+    const admission = this.#state.circuitBreaker.admit();
     const { clock, random, timeoutMs, maxWaitMs } = this.#options;
     const retryOptions = {
       clock,
@@ -307,7 +259,7 @@ export class Pipeline {
     };
     try {
       const result = await withOneRetry(retryOptions, async (leftMs) => {
-        const permit = await this.#rateLimit.permit(control, leftMs);
+        const permit = await this.#state.rateLimit.permit(control, leftMs);
         // While the request was queued, its last waiter may have left or the circuit may have opened.
         try {
           control.signal.throwIfAborted();
@@ -326,16 +278,11 @@ export class Pipeline {
         return steps.decode(response, pauseS);
       });
       admission.end('succeeded');
-      this.#condition.succeeded(clock.now());
+      this.#state.succeeded();
       return result;
     } catch (error) {
       admission.end(outcomeOf(error));
-      this.#condition.failed(error, clock.now());
-      this.#logFailure(request, error);
-      if (error instanceof Unauthenticated || error instanceof UpstreamUnauthorized)
-        this.#options.onKeyRefused?.();
-      // docs/behaviour.md 7: once upstream refuses a client's key, nothing that was read with it stays cached.
-      if (error instanceof Unauthenticated) this.discardCache();
+      this.#state.failed(request, error);
       throw error;
     }
   }
@@ -348,10 +295,10 @@ export class Pipeline {
     leftMs: number,
     send: (request: HttpRequest) => Promise<Response>,
   ): Promise<Response> {
-    this.#requestCount++;
+    this.#state.requestCount++;
     meter.requests++;
     const { key, log, clock } = this.#options;
-    const source = this.#source;
+    const { source } = this.#state;
     const startMs = clock.now();
     const end = this.#options.onRequest?.({ source, endpoint, priority });
     let status: number | null = null;
@@ -365,49 +312,6 @@ export class Pipeline {
       end?.({ status });
       log.debug({ source, endpoint, priority, status, tookMs: clock.now() - startMs }, 'Upstream request');
     }
-  }
-
-  status(): UpstreamStatus {
-    const { reachable, reachableAsOfMs, lastErrorCode, lastErrorAtMs } = this.#condition;
-    return {
-      source: this.#source,
-      reachable,
-      reachableAsOfMs,
-      lastErrorCode,
-      lastErrorAtMs,
-      requestCount: this.#requestCount,
-      cacheHitCount: this.#hits.total,
-      circuitOpenUntilMs: this.#circuitBreaker.retryAtMs,
-      ...this.#rateLimit.status(),
-    };
-  }
-
-  /** Derived values follow the same rule as the cached responses: the key must still be valid. */
-  get mayServeCached(): boolean {
-    return this.#keyValidity.holds || this.#keyValidity.outlasts(null);
-  }
-
-  delivering(delivered: Delivered): void {
-    this.#cache.delivering(delivered);
-  }
-
-  discardCache(): void {
-    this.#discardOwn();
-    this.#shared?.clear();
-  }
-
-  close(): void {
-    this.#closing.abort(new Error('The client of this interface is closed'));
-    this.#rateLimit.close();
-    this.#stopListening?.();
-    this.#discardOwn();
-  }
-
-  #discardOwn(): void {
-    // Requests in flight still answer their waiters, but are neither joined by others nor cached.
-    this.#inFlight.clear();
-    this.#cache.clear();
-    this.derivedCache.clear();
   }
 
   /**
@@ -427,7 +331,7 @@ export class Pipeline {
     scope: ReadScope,
   ): void {
     scope.dependencies?.add(hasAgeLimit(scope) ? {} : cached, () =>
-      this.#cache.dependencyOf(address, cached, request, scope, (isFresh, meter, times) =>
+      this.#state.cache.dependencyOf(address, cached, request, scope, (isFresh, meter, times) =>
         this.#serve(address, cached, request, isFresh, meter, times),
       ),
     );
@@ -442,45 +346,32 @@ export class Pipeline {
     meter: ReadCounts,
     times?: number,
   ): void {
-    this.#hits.countAged(meter, cached.readAtMs, isFresh ? 'cacheHits' : 'staleHits', times);
+    this.#state.hits.countAged(meter, cached.readAtMs, isFresh ? 'cacheHits' : 'staleHits', times);
     if (!isFresh) this.#revalidateInBackground(address, request);
   }
 
   /** A response that another instance has read does not show if it was asked for before or after a demand. */
   #mayAdopt({ maxAgeMs, demand }: ReadScope): boolean {
-    return maxAgeMs !== 0 && demand?.maxAgeMs !== 0 && this.#keyValidity.holds;
+    return maxAgeMs !== 0 && demand?.maxAgeMs !== 0 && this.#state.keyValidity.holds;
   }
 
   #revalidateInBackground<T>(address: string, request: ReadRequest<T>): void {
-    if (this.#inFlight.has(address)) return;
-    const { signal } = this.#closing;
+    if (this.#state.inFlight.has(address)) return;
+    const signal = this.#state.closing;
     // All revalidations share one operation key. When one fails, the next read of the response tries again.
     const scope: ReadScope = {
       signal,
       priority: 'background',
-      operationKey: this.#inFlight,
+      operationKey: this.#state.inFlight,
       meter: newCostMeter(),
     };
     this.#coalesced(address, request, scope).catch(() => undefined);
   }
 
   #hit<T>(cached: CachedResponse, { meter }: ReadScope, as: 'cacheHits' | 'staleHits'): Read<T> | null {
-    this.#hits.countAged(meter, cached.readAtMs, as);
+    this.#state.hits.countAged(meter, cached.readAtMs, as);
     return readOf<T>(cached);
   }
-
-  /** Logs upstream's error with its request id: clients see only a part of it. */
-  #logFailure({ endpoint }: Request, error: unknown): void {
-    if (!(error instanceof GatewayError) || !error.upstream || error instanceof BadUserInput) return;
-    const { code, upstream, retryAfterS, cause } = error;
-    this.#options.log.warn({ endpoint, failure: code, upstream, retryAfterS, cause }, 'Upstream read failed');
-  }
-}
-
-interface Completed {
-  readonly cached: CachedResponse;
-  /** Another instance has read it. */
-  readonly isShared: boolean;
 }
 
 type ResponseHead = Pick<HttpResponse, 'status' | 'headers'>;
