@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ManualClock } from '../src/clock.js';
-import { usualChoices } from '../src/sandbox/catalogue.js';
-import { catalogueDoor } from '../src/sandbox/catalogue-door.js';
-import { livingWorld } from '../src/sandbox/living-world.js';
-import { projectDoor } from '../src/sandbox/project-door.js';
-import type { Reply } from '../src/sandbox/reply.js';
+import { catalogueDoor } from '../src/sandbox/catalogue/access.js';
+import { usualChoices } from '../src/sandbox/catalogue/routes.js';
+import type { Reply } from '../src/sandbox/http/reply.js';
+import { projectDoor } from '../src/sandbox/project/access.js';
+import { livingWorld } from '../src/sandbox/simulation/living-world.js';
 import type { Http, HttpRequest, HttpResponse } from '../src/upstream/http/http.js';
 
 /** Both interfaces of the sandbox with their limits, asked in simulated time instead of over sockets. */

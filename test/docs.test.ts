@@ -3,7 +3,7 @@ import { getOperationAST, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { renderMarkdownTable } from '../src/config/settings-text.js';
 import { schema } from '../src/graph/schema.js';
-import { livingWorld } from '../src/sandbox/living-world.js';
+import { livingWorld } from '../src/sandbox/simulation/living-world.js';
 import { startGateway } from './support/gateway.js';
 
 const root = new URL('../', import.meta.url);

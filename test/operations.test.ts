@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { getOperationAST, parse, print } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { OverviewDocument, type OverviewQuery } from '../src/client/operations.js';
-import { livingWorld } from '../src/sandbox/living-world.js';
+import { livingWorld } from '../src/sandbox/simulation/living-world.js';
 import { startGateway } from './support/gateway.js';
 
 const folder = new URL('../schema/operations/', import.meta.url);

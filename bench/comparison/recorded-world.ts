@@ -1,6 +1,6 @@
 import { aCatalogueEvent, aHealthReport, anEvent, aTrigger } from '../../src/sandbox/builders.js';
 import { crowdedWorld } from '../../src/sandbox/crowded-world.js';
-import type { ProjectSensor } from '../../src/sandbox/project-records.js';
+import type { ProjectSensor } from '../../src/sandbox/project/records.js';
 import { textOf } from '../../src/sandbox/time.js';
 import type { World } from '../../src/sandbox/world.js';
 

@@ -1,5 +1,5 @@
-import type { CatalogueEvent, CatalogueNetwork, CatalogueSensor } from './catalogue-records.js';
-import type { HealthReport, ProjectEvent, ProjectSensor, ProjectTrigger } from './project-records.js';
+import type { CatalogueEvent, CatalogueNetwork, CatalogueSensor } from './catalogue/records.js';
+import type { HealthReport, ProjectEvent, ProjectSensor, ProjectTrigger } from './project/records.js';
 import { instantOf } from './time.js';
 
 /** A record of the project interface with plausible values; give what the test is about. */

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { asMoment, type Clock, realClock } from '../clock.js';
-import { type CatalogueChoices, usualChoices } from './catalogue.js';
-import { catalogueDoor } from './catalogue-door.js';
-import { deliver } from './delivery.js';
-import { Faults } from './faults.js';
-import { livingWorld } from './living-world.js';
-import { projectDoor } from './project-door.js';
-import { type ApiRequest, bearerKey, type Reply } from './reply.js';
-import { keyHashOf, RequestLog, type SeenRequest, type Source } from './request-log.js';
+import { catalogueDoor } from './catalogue/api.js';
+import { type CatalogueChoices, usualChoices } from './catalogue/routes.js';
+import { deliver } from './http/delivery.js';
+import { Faults } from './http/faults.js';
+import { type ApiRequest, bearerKey, type Reply } from './http/reply.js';
+import { keyHashOf, RequestLog, type SeenRequest, type Source } from './http/request-log.js';
+import { projectDoor } from './project/api.js';
+import { livingWorld } from './simulation/living-world.js';
 import type { World } from './world.js';
 
 /** Starts both interfaces on free loopback ports. */

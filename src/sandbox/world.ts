@@ -1,12 +1,12 @@
-import type { CatalogueEvent, CatalogueNetwork, CatalogueSensor, NetworkStats } from './catalogue-records.js';
+import type { CatalogueEvent, CatalogueNetwork, CatalogueSensor, NetworkStats } from './catalogue/records.js';
 import type {
   HealthReport,
   ProjectEvent,
   ProjectRecord,
   ProjectSensor,
   ProjectTrigger,
-} from './project-records.js';
-import { silence, type WaveformSource } from './waveform.js';
+} from './project/records.js';
+import { silence, type WaveformSource } from './simulation/motion/waveform.js';
 
 /** Two projects and a catalogue without a record in them, under the default keys. */
 export function emptyWorld(): World {

@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { GraphError, OverviewDocument, request } from '../../src/client/index.js';
-import { livingWorld } from '../../src/sandbox/living-world.js';
+import { livingWorld } from '../../src/sandbox/simulation/living-world.js';
 import { startGateway } from '../support/gateway.js';
 
 const thrownBy = (answer: Promise<unknown>) => answer.catch((error: unknown) => error);

@@ -1,6 +1,6 @@
 import { aCatalogueEvent, anEvent } from '../../src/sandbox/builders.js';
-import type { CatalogueEvent } from '../../src/sandbox/catalogue-records.js';
-import type { ProjectEvent } from '../../src/sandbox/project-records.js';
+import type { CatalogueEvent } from '../../src/sandbox/catalogue/records.js';
+import type { ProjectEvent } from '../../src/sandbox/project/records.js';
 import { emptyWorld, type World } from '../../src/sandbox/world.js';
 import { clockRunningFrom } from '../support/clock.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.js';

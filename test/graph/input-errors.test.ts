@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { livingWorld } from '../../src/sandbox/living-world.js';
+import { livingWorld } from '../../src/sandbox/simulation/living-world.js';
 import { startGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 

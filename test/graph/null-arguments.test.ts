@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graph/schema.js';
-import { livingWorld } from '../../src/sandbox/living-world.js';
+import { livingWorld } from '../../src/sandbox/simulation/living-world.js';
 import { type Answer, startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
 

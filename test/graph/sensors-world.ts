@@ -1,7 +1,7 @@
 import type { ManualClock } from '../../src/clock.js';
 import { aCatalogueSensor, aNetwork, aSensor } from '../../src/sandbox/builders.js';
-import type { CatalogueSensor } from '../../src/sandbox/catalogue-records.js';
-import type { ProjectSensor } from '../../src/sandbox/project-records.js';
+import type { CatalogueSensor } from '../../src/sandbox/catalogue/records.js';
+import type { ProjectSensor } from '../../src/sandbox/project/records.js';
 import { emptyWorld, type World } from '../../src/sandbox/world.js';
 
 /** The nth Device ID, as the project spells it. */

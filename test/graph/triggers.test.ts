@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { aSensor, aTrigger } from '../../src/sandbox/builders.js';
-import type { ProjectTrigger } from '../../src/sandbox/project-records.js';
+import type { ProjectTrigger } from '../../src/sandbox/project/records.js';
 import { emptyWorld, type World } from '../../src/sandbox/world.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.js';
 

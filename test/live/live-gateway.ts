@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import { anEvent, aTrigger } from '../../src/sandbox/builders.js';
-import type { ProjectTrigger } from '../../src/sandbox/project-records.js';
+import type { ProjectTrigger } from '../../src/sandbox/project/records.js';
 import type { Sandbox } from '../../src/sandbox/server.js';
 
 /** Settings under which nobody waits long for a poll. */

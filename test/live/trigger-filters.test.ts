@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { ProjectTrigger } from '../../src/sandbox/project-records.js';
+import type { ProjectTrigger } from '../../src/sandbox/project/records.js';
 import { emptyWorld, type World } from '../../src/sandbox/world.js';
 import { addSensor, deviceId, stationCode } from '../graph/sensors-world.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';

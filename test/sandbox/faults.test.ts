@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { aSensor } from '../../src/sandbox/builders.js';
-import { RequestLog } from '../../src/sandbox/request-log.js';
+import { RequestLog } from '../../src/sandbox/http/request-log.js';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/server.js';
 import { emptyWorld } from '../../src/sandbox/world.js';
 import { ask } from './ask.js';

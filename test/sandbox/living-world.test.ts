@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { distanceKm } from '../../src/sandbox/geodesy.js';
-import { livingWorld } from '../../src/sandbox/living-world.js';
-import type { ProjectTrigger } from '../../src/sandbox/project-records.js';
-import { realQuakes } from '../../src/sandbox/quakes-data.js';
+import type { ProjectTrigger } from '../../src/sandbox/project/records.js';
 import { startSandbox } from '../../src/sandbox/server.js';
+import { livingWorld } from '../../src/sandbox/simulation/living-world.js';
+import { travelTimes } from '../../src/sandbox/simulation/motion/travel-time.js';
+import { realQuakes } from '../../src/sandbox/simulation/quakes-data.js';
 import { instantOf } from '../../src/sandbox/time.js';
-import { travelTimes } from '../../src/sandbox/travel-time.js';
 import { ask } from './ask.js';
 
 const startMs = Date.UTC(2026, 0, 1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, realClock } from '../../src/clock.js';
-import type { Fault } from '../../src/sandbox/faults.js';
+import type { Fault } from '../../src/sandbox/http/faults.js';
 import { asId } from '../../src/upstream/decode/fields.js';
 import {
   driving,

@@ -1,8 +1,8 @@
-import { minuteMs } from '../clock.js';
-import { displaced, distanceKm, type Point } from './geodesy.js';
+import { minuteMs } from '../../clock.js';
+import { displaced, distanceKm, type Point } from '../geodesy.js';
+import { type Random, randomOf } from '../random.js';
 import { networkIds } from './network.js';
 import { type QuakeRow, realQuakes } from './quakes-data.js';
-import { type Random, randomOf } from './random.js';
 import { sites } from './sites.js';
 
 /** An earthquake as it truly was; the two interfaces tell of it with their own errors. */

@@ -1,6 +1,6 @@
-import type { CatalogueEvent } from './catalogue-records.js';
-import { distanceKm } from './geodesy.js';
-import { ParameterError, type Parameters } from './parameters.js';
+import { distanceKm } from '../geodesy.js';
+import { ParameterError, type Parameters } from '../http/parameters.js';
+import type { CatalogueEvent } from './records.js';
 
 /** The conditions of an event search (docs/interfaces.md C4), all of which must hold. Ends of ranges are included. */
 export function eventFilter(

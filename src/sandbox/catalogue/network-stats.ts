@@ -1,6 +1,6 @@
-import { dayMs } from '../clock.js';
-import type { CatalogueEvent, CatalogueNetwork, NetworkStats } from './catalogue-records.js';
-import type { CatalogueData } from './world.js';
+import { dayMs } from '../../clock.js';
+import type { CatalogueData } from '../world.js';
+import type { CatalogueEvent, CatalogueNetwork, NetworkStats } from './records.js';
 
 /** The statistics given for the network (docs/interfaces.md C2), or else those that follow from its records. */
 export function statsOf(

@@ -1,15 +1,15 @@
-import { CatalogueFailure } from './catalogue-failure.js';
-import type { CatalogueEvent, CatalogueSensor } from './catalogue-records.js';
+import { pageOf, sliceOf } from '../http/paging.js';
+import { Parameters } from '../http/parameters.js';
+import { type ApiRequest, jsonReply, type Reply, segmentsOf } from '../http/reply.js';
+import { sortedViews } from '../http/sorted.js';
+import { instants, type Slice, timelines } from '../http/timeline.js';
+import { hashOf } from '../random.js';
+import type { CatalogueKey } from '../world.js';
 import { eventConditions, eventFilter } from './event-search.js';
+import { CatalogueFailure } from './failure.js';
 import { statsOf } from './network-stats.js';
-import { pageOf, sliceOf } from './paging.js';
-import { Parameters } from './parameters.js';
-import { hashOf } from './random.js';
-import { type ApiRequest, jsonReply, type Reply, segmentsOf } from './reply.js';
+import type { CatalogueEvent, CatalogueSensor } from './records.js';
 import { sensorData } from './sensor-data.js';
-import { sortedViews } from './sorted.js';
-import { instants, type Slice, timelines } from './timeline.js';
-import type { CatalogueKey } from './world.js';
 
 /** Choices that docs/interfaces.md C4 leaves open about the lists, so that tests can try each way. */
 export interface CatalogueChoices {

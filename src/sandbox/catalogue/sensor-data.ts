@@ -1,9 +1,9 @@
-import { CatalogueFailure } from './catalogue-failure.js';
+import { ParameterError, type Parameters } from '../http/parameters.js';
+import { jsonReply, type Reply } from '../http/reply.js';
+import { textOf } from '../time.js';
+import type { CatalogueData } from '../world.js';
+import { CatalogueFailure } from './failure.js';
 import { miniseed } from './miniseed.js';
-import { ParameterError, type Parameters } from './parameters.js';
-import { jsonReply, type Reply } from './reply.js';
-import { textOf } from './time.js';
-import type { CatalogueData } from './world.js';
 
 /** A window of one channel (docs/interfaces.md C4), as JSON in the envelope or as a stream of miniSEED records. */
 export function sensorData(

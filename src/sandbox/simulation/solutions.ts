@@ -1,12 +1,12 @@
-import type { CatalogueEvent } from './catalogue-records.js';
+import type { CatalogueEvent } from '../catalogue/records.js';
+import { displaced } from '../geodesy.js';
+import type { ProjectEvent, ProjectOrigin } from '../project/records.js';
+import { hashOf, randomOf } from '../random.js';
+import { textOf } from '../time.js';
 import { isInRegion, type Quake } from './earthquakes.js';
-import { displaced } from './geodesy.js';
+import { shakingAt } from './motion/shaking.js';
+import { type TravelTimes, travelTimes } from './motion/travel-time.js';
 import type { Station } from './network.js';
-import type { ProjectEvent, ProjectOrigin } from './project-records.js';
-import { hashOf, randomOf } from './random.js';
-import { shakingAt } from './shaking.js';
-import { textOf } from './time.js';
-import { type TravelTimes, travelTimes } from './travel-time.js';
 
 /** When the project issues its solutions of an earthquake: a quick one, a better one, for some a third. */
 export function issueTimes(quake: Quake): [number, ...number[]] {

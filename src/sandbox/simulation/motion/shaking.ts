@@ -1,7 +1,7 @@
-import type { Quake } from './earthquakes.js';
+import { randomOf } from '../../random.js';
+import type { Quake } from '../earthquakes.js';
+import type { Station } from '../network.js';
 import { groundMotion } from './ground-motion.js';
-import type { Station } from './network.js';
-import { randomOf } from './random.js';
 import { type TravelTimes, travelTimes } from './travel-time.js';
 
 /** Shaking of an earthquake at a station: the one source of triggers, arrivals and waveforms, so that they agree. */

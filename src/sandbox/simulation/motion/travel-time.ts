@@ -1,4 +1,4 @@
-import { distanceKm, type Point } from './geodesy.js';
+import { distanceKm, type Point } from '../../geodesy.js';
 
 /** Arrival of P and S at a station, seconds after the origin. */
 export interface TravelTimes {

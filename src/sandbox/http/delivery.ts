@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../clock.js';
 import type { Fault } from './faults.js';
 import type { Reply, ReplyBody } from './reply.js';
 import type { Visit } from './request-log.js';

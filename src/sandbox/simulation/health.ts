@@ -1,9 +1,9 @@
-import { dayMs, hourMs, minuteMs } from '../clock.js';
+import { dayMs, hourMs, minuteMs } from '../../clock.js';
+import type { HealthReport, ProjectSensor } from '../project/records.js';
+import { type Random, randomOf } from '../random.js';
+import { textOf } from '../time.js';
 import type { Station } from './network.js';
 import { type Presence, presenceOf } from './presence.js';
-import type { HealthReport, ProjectSensor } from './project-records.js';
-import { type Random, randomOf } from './random.js';
-import { textOf } from './time.js';
 
 /** State of health as a function of the sensor and the time, so that any window of the past can be served. */
 export interface Health {

@@ -1,13 +1,13 @@
-import { hourMs } from '../clock.js';
-import { Agenda } from './agenda.js';
+import { hourMs } from '../../clock.js';
+import type { ProjectTrigger } from '../project/records.js';
+import { type Random, randomOf } from '../random.js';
+import { textOf } from '../time.js';
+import type { ProjectData, World } from '../world.js';
 import { comingQuakes, isInRegion, pastQuakes, type Quake } from './earthquakes.js';
+import { Agenda } from './event-queue.js';
 import type { Station } from './network.js';
-import type { ProjectTrigger } from './project-records.js';
-import { type Random, randomOf } from './random.js';
 import { catalogueEvent, catalogueTimes, issueTimes, projectEvent } from './solutions.js';
-import { textOf } from './time.js';
 import { noiseTrigger, quakeTrigger, type TriggerPlan, triggerRecord } from './triggers.js';
-import type { ProjectData, World } from './world.js';
 
 export interface HappeningsOptions {
   readonly seed: number;

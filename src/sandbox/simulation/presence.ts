@@ -1,6 +1,6 @@
-import { dayMs, minuteMs } from '../clock.js';
+import { dayMs, minuteMs } from '../../clock.js';
+import { randomOf } from '../random.js';
 import type { Station } from './network.js';
-import { randomOf } from './random.js';
 
 /** When a sensor was started and last heard of, as a function of time: nothing of it needs to be stored. */
 export interface Presence {

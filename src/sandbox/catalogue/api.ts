@@ -1,11 +1,11 @@
-import { type CatalogueChoices, catalogueInterface } from './catalogue.js';
-import { CatalogueFailure } from './catalogue-failure.js';
-import { ParameterError } from './parameters.js';
-import { randomOf } from './random.js';
-import { type WindowVerdict, windowCounters } from './rate-limit.js';
-import { type ApiRequest, bearerKey, jsonReply, type Reply } from './reply.js';
-import { textOf } from './time.js';
-import type { World } from './world.js';
+import { ParameterError } from '../http/parameters.js';
+import { type WindowVerdict, windowCounters } from '../http/rate-limit.js';
+import { type ApiRequest, bearerKey, jsonReply, type Reply } from '../http/reply.js';
+import { randomOf } from '../random.js';
+import { textOf } from '../time.js';
+import type { World } from '../world.js';
+import { CatalogueFailure } from './failure.js';
+import { type CatalogueChoices, catalogueInterface } from './routes.js';
 
 export interface CatalogueDoorOptions {
   readonly world: World;

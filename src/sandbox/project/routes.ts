@@ -1,12 +1,12 @@
+import { pageOf, sliceOf } from '../http/paging.js';
+import { numberIn, ParameterError, Parameters } from '../http/parameters.js';
+import { type ApiRequest, jsonReply, type Reply, segmentsOf } from '../http/reply.js';
+import { sortedViews } from '../http/sorted.js';
+import { timelines } from '../http/timeline.js';
+import type { ProjectData, ProjectKey } from '../world.js';
 import { maskedSensor, maskedTrigger, unmaskedSensor } from './masking.js';
-import { pageOf, sliceOf } from './paging.js';
-import { numberIn, ParameterError, Parameters } from './parameters.js';
-import type { ProjectEvent, ProjectSensor, ProjectTrigger } from './project-records.js';
-import { type ApiRequest, jsonReply, type Reply, segmentsOf } from './reply.js';
+import type { ProjectEvent, ProjectSensor, ProjectTrigger } from './records.js';
 import { healthPage, healthWindow } from './soh.js';
-import { sortedViews } from './sorted.js';
-import { timelines } from './timeline.js';
-import type { ProjectData, ProjectKey } from './world.js';
 
 /** Answers every path of docs/interfaces.md P4 for a key that has been accepted. */
 export function projectInterface(): (request: ApiRequest, key: ProjectKey) => Reply {

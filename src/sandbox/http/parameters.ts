@@ -1,4 +1,4 @@
-import { instantOf, isPlainDate, isUtc, textOf } from './time.js';
+import { instantOf, isPlainDate, isUtc, textOf } from '../time.js';
 
 /** The query of one request, read strictly: whatever is not a documented value is a ParameterError. */
 export class Parameters {

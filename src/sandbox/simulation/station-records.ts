@@ -1,10 +1,10 @@
-import { dayMs } from '../clock.js';
-import type { CatalogueSensor } from './catalogue-records.js';
+import { dayMs } from '../../clock.js';
+import type { CatalogueSensor } from '../catalogue/records.js';
+import type { ProjectSensor } from '../project/records.js';
+import { randomOf } from '../random.js';
+import { textOf } from '../time.js';
 import type { Health } from './health.js';
 import type { Station } from './network.js';
-import type { ProjectSensor } from './project-records.js';
-import { randomOf } from './random.js';
-import { textOf } from './time.js';
 
 /** The project's record of a station as of `nowMs`. */
 export function projectSensor(station: Station, health: Health, nowMs: number): ProjectSensor {

@@ -1,4 +1,4 @@
-import { dayMs, minuteMs } from '../clock.js';
+import { dayMs, minuteMs } from '../../clock.js';
 /** docs/interfaces.md P8: a bucket per key that holds `burst` requests and gains `perMinute` of them a minute. */
 export function tokenBuckets(
   perMinute: number,

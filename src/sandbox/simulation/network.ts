@@ -1,5 +1,5 @@
-import { displaced, type Point } from './geodesy.js';
-import { randomOf } from './random.js';
+import { displaced, type Point } from '../geodesy.js';
+import { randomOf } from '../random.js';
 import { type Site, sites } from './sites.js';
 
 /**

@@ -1,5 +1,5 @@
+import { instantOf } from '../time.js';
 import { sortedViews } from './sorted.js';
-import { instantOf } from './time.js';
 
 /** Reads lists of records by a time of theirs; equal times go by id. Sorted once, until a list is edited. */
 export function timelines<T extends object>(

@@ -1,10 +1,10 @@
-import { minuteMs } from '../clock.js';
+import { minuteMs } from '../../clock.js';
+import type { ProjectTrigger } from '../project/records.js';
+import { randomOf } from '../random.js';
+import { textOf } from '../time.js';
 import type { Quake } from './earthquakes.js';
+import { pShare, type Shaking, shakingAt } from './motion/shaking.js';
 import type { Station } from './network.js';
-import type { ProjectTrigger } from './project-records.js';
-import { randomOf } from './random.js';
-import { pShare, type Shaking, shakingAt } from './shaking.js';
-import { textOf } from './time.js';
 
 /** A recording from its start to its end, of which the interface shows what is known by then. */
 export interface TriggerPlan {

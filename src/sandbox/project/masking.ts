@@ -1,6 +1,6 @@
-import { displaced } from './geodesy.js';
-import type { HealthReport, ProjectSensor, ProjectTrigger } from './project-records.js';
-import { hashOf } from './random.js';
+import { displaced } from '../geodesy.js';
+import { hashOf } from '../random.js';
+import type { HealthReport, ProjectSensor, ProjectTrigger } from './records.js';
 
 /** A sensor as a masked project shows it (docs/interfaces.md P1): moved by 500 to 1000 m, no name, elevation to 100 m. */
 export function maskedSensor(sensor: ProjectSensor): object {

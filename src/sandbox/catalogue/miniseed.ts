@@ -1,6 +1,6 @@
-import { dayMs } from '../clock.js';
-import type { CatalogueSensor } from './catalogue-records.js';
-import type { WaveformSource } from './waveform.js';
+import { dayMs } from '../../clock.js';
+import type { WaveformSource } from '../simulation/motion/waveform.js';
+import type { CatalogueSensor } from './records.js';
 
 /** Records of 512 bytes with whole-number samples (SEED 2.4, encoding 3), made as they are read. */
 export function* miniseed(

@@ -1,7 +1,7 @@
-import { minuteMs } from '../clock.js';
-import type { Quake } from './earthquakes.js';
-import type { Station } from './network.js';
-import { hashOf } from './random.js';
+import { minuteMs } from '../../../clock.js';
+import { hashOf } from '../../random.js';
+import type { Quake } from '../earthquakes.js';
+import type { Station } from '../network.js';
 import { pShare, type Shaking, shakingAt } from './shaking.js';
 import type { WaveformSource } from './waveform.js';
 

@@ -1,10 +1,10 @@
+import { emptyWorld, type World } from '../world.js';
 import type { Quake } from './earthquakes.js';
 import { happenings } from './happenings.js';
 import { healthOf } from './health.js';
+import { synthesis } from './motion/synthesis.js';
 import { layNetwork, networkIds, type Station } from './network.js';
 import { catalogueSensor, projectSensor } from './station-records.js';
-import { synthesis } from './synthesis.js';
-import { emptyWorld, type World } from './world.js';
 
 export interface LivingWorldOptions {
   readonly seed: number;

@@ -1,8 +1,8 @@
+import { tokenBuckets } from '../http/rate-limit.js';
+import { type ApiRequest, bearerKey, type Reply } from '../http/reply.js';
+import type { World } from '../world.js';
 import { openapiYaml } from './openapi.js';
-import { projectError, projectInterface } from './project.js';
-import { tokenBuckets } from './rate-limit.js';
-import { type ApiRequest, bearerKey, type Reply } from './reply.js';
-import type { World } from './world.js';
+import { projectError, projectInterface } from './routes.js';
 
 export interface ProjectDoorOptions {
   readonly world: World;

@@ -1,10 +1,10 @@
-import { dayMs } from '../clock.js';
+import { dayMs } from '../../clock.js';
+import { ParameterError, type Parameters } from '../http/parameters.js';
+import { ascending } from '../http/sorted.js';
+import { instantOf, textOf } from '../time.js';
+import type { ProjectData } from '../world.js';
 import { maskedHealthReport } from './masking.js';
-import { ParameterError, type Parameters } from './parameters.js';
-import type { HealthReport, ProjectSensor } from './project-records.js';
-import { ascending } from './sorted.js';
-import { instantOf, textOf } from './time.js';
-import type { ProjectData } from './world.js';
+import type { HealthReport, ProjectSensor } from './records.js';
 
 /** A page of health reports (docs/interfaces.md P4): oldest first, `from` exclusive, `to` inclusive, `next_from` while more remain. */
 export function healthPage(window: HealthWindow, data: ProjectData, sensor: ProjectSensor): object {
