@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ManualClock } from '../src/clock.js';
-import { catalogueDoor } from '../src/sandbox/catalogue/access.js';
+import { catalogueApi } from '../src/sandbox/catalogue/api.js';
 import { usualChoices } from '../src/sandbox/catalogue/routes.js';
 import type { Reply } from '../src/sandbox/http/reply.js';
-import { projectDoor } from '../src/sandbox/project/access.js';
+import { projectApi } from '../src/sandbox/project/api.js';
 import { livingWorld } from '../src/sandbox/simulation/living-world.js';
 import type { Http, HttpRequest, HttpResponse } from '../src/upstream/http/http.js';
 
@@ -21,8 +21,8 @@ export function simulatedUpstream(clock: ManualClock, latencyMs: number): Simula
   const world = livingWorld({ seed: 1, startMs: clock.now() });
   const revoked = new Set<string>();
   const doors = {
-    PROJECT: projectDoor({ world, revoked, limits: { perMinute: 60, burst: 20 } }),
-    CATALOGUE: catalogueDoor({
+    PROJECT: projectApi({ world, revoked, limits: { perMinute: 60, burst: 20 } }),
+    CATALOGUE: catalogueApi({
       world,
       revoked,
       seed: 1,

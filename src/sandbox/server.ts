@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { asMoment, type Clock, realClock } from '../clock.js';
-import { catalogueDoor } from './catalogue/api.js';
+import { catalogueApi } from './catalogue/api.js';
 import { type CatalogueChoices, usualChoices } from './catalogue/routes.js';
 import { deliver } from './http/delivery.js';
 import { Faults } from './http/faults.js';
 import { type ApiRequest, bearerKey, type Reply } from './http/reply.js';
 import { keyHashOf, RequestLog, type SeenRequest, type Source } from './http/request-log.js';
-import { projectDoor } from './project/api.js';
+import { projectApi } from './project/api.js';
 import { livingWorld } from './simulation/living-world.js';
 import type { World } from './world.js';
 
@@ -21,9 +21,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const revoked = new Set<string>();
   const faults = new Faults();
   const log = new RequestLog();
-  const doors: Record<Source, (request: ApiRequest) => Reply> = {
-    project: projectDoor({ world, revoked, limits: projectLimits(options.rateLimits) }),
-    catalogue: catalogueDoor({
+  const apis: Record<Source, (request: ApiRequest) => Reply> = {
+    project: projectApi({ world, revoked, limits: projectLimits(options.rateLimits) }),
+    catalogue: catalogueApi({
       world,
       revoked,
       seed,
@@ -55,7 +55,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       keyHash: keyHashOf(bearerKey(authorization)),
       atMs: nowMs,
     });
-    return deliver(doors[source](request), faults.take(source, path), response, visit, clock);
+    return deliver(apis[source](request), faults.take(source, path), response, visit, clock);
   };
 
   const servers = { project: await listen(handle('project')), catalogue: await listen(handle('catalogue')) };

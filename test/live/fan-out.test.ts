@@ -51,7 +51,7 @@ class TestFeed implements Feed<TestChange> {
 }
 
 /** Takes as much as `room` allows. */
-class TestOutlet implements Sink<string> {
+class TestSink implements Sink<string> {
   readonly got: string[] = [];
   ended: unknown;
   #whenReady: (() => void) | null = null;
@@ -96,13 +96,13 @@ describe('a group of subscribers', () => {
       made++;
       return text;
     });
-    const outlets = Array.from({ length: 100 }, () => new TestOutlet());
-    for (const outlet of outlets) group.join(null, outlet);
+    const sinks = Array.from({ length: 100 }, () => new TestSink());
+    for (const sink of sinks) group.join(null, sink);
     for (let id = 1; id <= 20; id++) feed.say(id);
     await feed.clock.advance(0);
     expect(made).toBe(20);
-    for (const { got } of outlets) expect(got).toEqual(outlets[0]?.got);
-    expect(outlets[0]?.got).toEqual(Array.from({ length: 20 }, (_, i) => `CLOSED ${i + 1}`));
+    for (const { got } of sinks) expect(got).toEqual(sinks[0]?.got);
+    expect(sinks[0]?.got).toEqual(Array.from({ length: 20 }, (_, i) => `CLOSED ${i + 1}`));
   });
 
   it('keeps the order though payloads are made side by side, and the first takes longest', async () => {
@@ -111,17 +111,17 @@ describe('a group of subscribers', () => {
       await feed.clock.sleep(1_000 / Number(text.split(' ')[1]));
       return text;
     });
-    const outlet = new TestOutlet();
-    group.join(null, outlet);
+    const sink = new TestSink();
+    group.join(null, sink);
     for (let id = 1; id <= 5; id++) feed.say(id);
     await feed.clock.advance(1_000);
-    expect(outlet.got).toEqual([1, 2, 3, 4, 5].map((id) => `CLOSED ${id}`));
+    expect(sink.got).toEqual([1, 2, 3, 4, 5].map((id) => `CLOSED ${id}`));
   });
 
   it('is not held up by one that takes nothing', async () => {
     const feed = new TestFeed();
     const group = feed.group();
-    const [slow, quick] = [new TestOutlet(3), new TestOutlet()];
+    const [slow, quick] = [new TestSink(3), new TestSink()];
     group.join(null, slow);
     group.join(null, quick);
     for (let id = 1; id <= 500; id++) feed.say(id);
@@ -139,7 +139,7 @@ describe('a group of subscribers', () => {
   it('folds what a slow one has missed of one trigger, and drops neither its opening nor its end', async () => {
     const feed = new TestFeed();
     const group = feed.group();
-    const slow = new TestOutlet(1);
+    const slow = new TestSink(1);
     group.join(null, slow);
     feed.say(0);
     await feed.clock.advance(0);
@@ -154,8 +154,8 @@ describe('a group of subscribers', () => {
   it('ends one that is 1,000 behind and takes nothing, and that one alone', async () => {
     const feed = new TestFeed();
     const group = feed.group();
-    const [slow, patient, quick] = [new TestOutlet(1), new TestOutlet(1), new TestOutlet()];
-    for (const outlet of [slow, quick]) group.join(null, outlet);
+    const [slow, patient, quick] = [new TestSink(1), new TestSink(1), new TestSink()];
+    for (const sink of [slow, quick]) group.join(null, sink);
     for (let id = 1; id <= 1_500; id++) feed.say(id);
     group.join(null, patient);
     for (let id = 1; id <= 999; id++) feed.say(id, 'OPENED');
@@ -169,7 +169,7 @@ describe('a group of subscribers', () => {
   it('lets one be that takes a burst at its own pace', async () => {
     const feed = new TestFeed();
     const group = feed.group();
-    const steady = new TestOutlet(1);
+    const steady = new TestSink(1);
     group.join(null, steady);
     for (let id = 1; id <= 4_000; id++) feed.say(id);
     for (let i = 0; i < 40; i++) {
@@ -183,8 +183,8 @@ describe('a group of subscribers', () => {
   it('ends one whose place the log has given up', async () => {
     const feed = new TestFeed();
     const group = feed.group();
-    const [slow, quick] = [new TestOutlet(1), new TestOutlet()];
-    for (const outlet of [slow, quick]) group.join(null, outlet);
+    const [slow, quick] = [new TestSink(1), new TestSink()];
+    for (const sink of [slow, quick]) group.join(null, sink);
     feed.say(0);
     await feed.clock.advance(0);
     // More at once than the log holds: what was given up before anyone could be told of it, nobody must miss in silence.
@@ -201,13 +201,13 @@ describe('a group of subscribers', () => {
     const feed = new TestFeed();
     const group = feed.group();
     for (let id = 1; id <= 4; id++) feed.say(id);
-    const outlet = new TestOutlet(1);
-    group.join('2', outlet);
+    const sink = new TestSink(1);
+    group.join('2', sink);
     feed.say(5);
-    outlet.take(100);
+    sink.take(100);
     feed.say(6);
     await feed.clock.advance(0);
-    expect(outlet.got).toEqual([
+    expect(sink.got).toEqual([
       'CLOSED 2 replayed',
       'CLOSED 3 replayed',
       'CLOSED 4 replayed',
@@ -226,18 +226,18 @@ describe('a group of subscribers', () => {
       },
       ({ id }) => id === 50,
     );
-    const outlet = new TestOutlet();
-    group.join(null, outlet);
+    const sink = new TestSink();
+    group.join(null, sink);
     for (let id = 1; id <= 100; id++) feed.say(id);
     await feed.clock.advance(0);
-    expect(outlet.got).toEqual(['CLOSED 50']);
+    expect(sink.got).toEqual(['CLOSED 50']);
     expect(made).toBe(1);
   });
 
   it('leaves the feed with its last member, and keeps nothing of it', async () => {
     const feed = new TestFeed();
     const group = feed.group();
-    const leaves = Array.from({ length: 10 }, () => group.join(null, new TestOutlet(0)));
+    const leaves = Array.from({ length: 10 }, () => group.join(null, new TestSink(0)));
     feed.say(1);
     for (const leave of leaves) leave();
     await feed.clock.advance(0);

@@ -16,7 +16,7 @@ interface Row {
 function listingOf(rowCount: number, maxBytes: number) {
   const clock = new ManualClock();
   const cache = createResponseCache({ maxBytes });
-  const shelf = createDerivedCache(cache.part('shelf'), clock);
+  const derived = createDerivedCache(cache.part('derived'), clock);
   const rows = Array.from(
     { length: rowCount },
     (_, index): Row => ({ id: `${index}`, name: 'x'.repeat(1000) }),
@@ -37,7 +37,7 @@ function listingOf(rowCount: number, maxBytes: number) {
     signal: new AbortController().signal,
     rateLimit: () => ({ perMinute: 60, burst: 20, remaining: 20, remainingToday: null, resetAtMs: null }),
     mayServeCached: () => true,
-    derivedCache: shelf,
+    derivedCache: derived,
   });
   const tenant = new Tenant({
     project: null,
@@ -55,7 +55,7 @@ function listingOf(rowCount: number, maxBytes: number) {
     };
     return (await listing.read(new UnifyContext(tenant, scope))).records.size;
   };
-  return { read, cache, shelf, clock, requests: () => requests };
+  return { read, cache, derived, clock, requests: () => requests };
 }
 
 describe('the list of all sensors', () => {
@@ -81,9 +81,9 @@ describe('the list of all sensors', () => {
   });
 
   it('goes when other things need its place, and is read again when it is asked for', async () => {
-    const { read, cache, shelf, requests } = listingOf(1000, 4 * 1024 * 1024);
+    const { read, cache, derived, requests } = listingOf(1000, 4 * 1024 * 1024);
     await read();
-    for (const name of ['a', 'b', 'c', 'd']) shelf.put(name, {}, 1024 * 1024);
+    for (const name of ['a', 'b', 'c', 'd']) derived.put(name, {}, 1024 * 1024);
     expect(cache.bytes).toBeLessThanOrEqual(4 * 1024 * 1024);
     expect(await read()).toBe(1000);
     expect(requests()).toBe(20);

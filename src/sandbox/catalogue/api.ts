@@ -7,7 +7,7 @@ import type { World } from '../world.js';
 import { CatalogueFailure } from './failure.js';
 import { type CatalogueChoices, catalogueInterface } from './routes.js';
 
-export interface CatalogueDoorOptions {
+export interface CatalogueApiOptions {
   readonly world: World;
   readonly revoked: ReadonlySet<string>;
   readonly limits: { readonly perMinute: number; readonly perDay: number };
@@ -18,7 +18,7 @@ export interface CatalogueDoorOptions {
 }
 
 /** The catalogue interface with its key check, its envelope and its limits (docs/interfaces.md C4, C5, C8) in front. */
-export function catalogueDoor(options: CatalogueDoorOptions): (request: ApiRequest) => Reply {
+export function catalogueApi(options: CatalogueApiOptions): (request: ApiRequest) => Reply {
   const { world, revoked, limits } = options;
   const answer = catalogueInterface(options.choices, options.seed);
   const counters = windowCounters(limits.perMinute, limits.perDay);

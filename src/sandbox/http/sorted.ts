@@ -1,5 +1,5 @@
 /**
- * A list in the order of a rank that follows from one text of each record; equal ranks go by id. The order is kept until
+ * A list in the order of a rank that follows from one text of each record; equal ranks go by id. The order is cached until
  * a record is added, removed, exchanged or has that text edited: a list of 200,000 is sorted once, not for each request.
  */
 export function sortedViews<T extends object>(
@@ -7,15 +7,15 @@ export function sortedViews<T extends object>(
   rankOf: (record: T) => string | number,
   idOf: (record: T) => string | number,
 ): (records: readonly T[]) => readonly T[] {
-  const kept = new WeakMap<readonly T[], View<T>>();
+  const cached = new WeakMap<readonly T[], View<T>>();
   return (records) => {
-    const known = kept.get(records);
+    const known = cached.get(records);
     if (known && isUnchanged(records, known, textOf)) return known.sorted;
     const rows = records.map((record) => ({ record, rank: rankOf(record), id: idOf(record) }));
     rows.sort((a, b) => ascending(a.rank, b.rank) || ascending(a.id, b.id));
     const sorted = rows.map(({ record }) => record);
     const view = { seen: records.slice(), texts: records.map(textOf), sorted };
-    kept.set(records, view);
+    cached.set(records, view);
     return view.sorted;
   };
 }

@@ -13,13 +13,13 @@ export function timelines<T extends object>(
 
 /** Milliseconds since 1970 of a time of a record, read once as long as the text is the same. */
 export function instants<T extends object>(timeOf: (record: T) => string): (record: T) => number {
-  const kept = new WeakMap<T, { text: string; ms: number }>();
+  const cached = new WeakMap<T, { text: string; ms: number }>();
   return (record) => {
     const text = timeOf(record);
-    const known = kept.get(record);
+    const known = cached.get(record);
     if (known?.text === text) return known.ms;
     const ms = instantOf(text) ?? Number.NaN;
-    kept.set(record, { text, ms });
+    cached.set(record, { text, ms });
     return ms;
   };
 }

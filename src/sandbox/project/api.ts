@@ -4,7 +4,7 @@ import type { World } from '../world.js';
 import { openapiYaml } from './openapi.js';
 import { projectError, projectInterface } from './routes.js';
 
-export interface ProjectDoorOptions {
+export interface ProjectApiOptions {
   readonly world: World;
   readonly revoked: ReadonlySet<string>;
   /** Null: without limit. */
@@ -12,7 +12,7 @@ export interface ProjectDoorOptions {
 }
 
 /** The project interface with its key check and its limit (docs/interfaces.md P5, P8) in front. */
-export function projectDoor({ world, revoked, limits }: ProjectDoorOptions): (request: ApiRequest) => Reply {
+export function projectApi({ world, revoked, limits }: ProjectApiOptions): (request: ApiRequest) => Reply {
   const answer = projectInterface();
   const take = limits && tokenBuckets(limits.perMinute, limits.burst);
 

@@ -1,5 +1,5 @@
 /** Event queue: entries come out in the order of their times, equal times in the order they were put in. */
-export class Agenda {
+export class EventQueue {
   readonly #heap: Entry[] = [];
   #order = 0;
 

@@ -4,7 +4,7 @@ import { type Random, randomOf } from '../random.js';
 import { textOf } from '../time.js';
 import type { ProjectData, World } from '../world.js';
 import { comingQuakes, isInRegion, pastQuakes, type Quake } from './earthquakes.js';
-import { Agenda } from './event-queue.js';
+import { EventQueue } from './event-queue.js';
 import type { Station } from './network.js';
 import { catalogueEvent, catalogueTimes, issueTimes, projectEvent } from './solutions.js';
 import { noiseTrigger, quakeTrigger, type TriggerPlan, triggerRecord } from './triggers.js';
@@ -26,7 +26,7 @@ export interface HappeningsOptions {
 export function happenings(options: HappeningsOptions): (nowMs: number) => void {
   const { seed, startMs, world, projects, felt } = options;
   const { catalogue } = world;
-  const agenda = new Agenda();
+  const queue = new EventQueue();
   const open = new Map<ProjectTrigger, TriggerPlan>();
   const coming = comingQuakes(seed, startMs - inventedMs, startMs - 7000);
   const inCatalogue = options.stations.filter((station) => station.catalogueId !== null);
@@ -40,7 +40,7 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
   return (nowMs) => {
     for (; nextQuake.originMs <= nowMs; nextQuake = coming.next().value) schedule(nextQuake);
     for (; noise.ms <= nowMs; noise = noiseAfter(noise.ms, noise.index + 1)) scheduleNoise(noise);
-    agenda.runUntil(nowMs);
+    queue.runUntil(nowMs);
     for (const [record, plan] of open) Object.assign(record, triggerRecord(plan, record.id, nowMs));
     if (nowMs - forgottenMs > hourMs) forget(nowMs);
   };
@@ -75,11 +75,11 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
         stations,
       );
     const [firstMs, ...laterMs] = times;
-    agenda.add(firstMs, (nowMs) => {
+    queue.add(firstMs, (nowMs) => {
       const record = asOf(nowMs);
       data.events.push(record);
       for (const dueMs of laterMs)
-        if (dueMs > nowMs) agenda.add(dueMs, (ms) => Object.assign(record, asOf(ms)));
+        if (dueMs > nowMs) queue.add(dueMs, (ms) => Object.assign(record, asOf(ms)));
     });
   }
 
@@ -87,11 +87,11 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
     const { catalogueId } = quake;
     if (catalogueId === null) return;
     const { listedMs, reviewedMs } = catalogueTimes(quake);
-    agenda.add(listedMs, (nowMs) => {
+    queue.add(listedMs, (nowMs) => {
       const record = catalogueEvent(catalogueId, quake, reviewedMs <= nowMs, listedMs, inCatalogue);
       catalogue.events.push(record);
       if (reviewedMs <= nowMs) return;
-      agenda.add(reviewedMs, () => {
+      queue.add(reviewedMs, () => {
         Object.assign(record, catalogueEvent(catalogueId, quake, true, listedMs, inCatalogue));
       });
     });
@@ -99,12 +99,12 @@ export function happenings(options: HappeningsOptions): (nowMs: number) => void 
 
   function scheduleTrigger(data: ProjectData, plan: TriggerPlan | undefined): void {
     if (!plan || !options.isUp(plan.station, plan.startMs)) return;
-    agenda.add(plan.shownFromMs, (nowMs) => {
+    queue.add(plan.shownFromMs, (nowMs) => {
       const record = triggerRecord(plan, nextId++, nowMs);
       data.triggers.push(record);
       if (record.status === 'closed') return;
       open.set(record, plan);
-      agenda.add(plan.shownClosedFromMs, (ms) => {
+      queue.add(plan.shownClosedFromMs, (ms) => {
         Object.assign(record, triggerRecord(plan, record.id, ms));
         open.delete(record);
       });
