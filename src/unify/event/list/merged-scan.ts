@@ -13,8 +13,9 @@ import type { Pushdown } from './filter-pushdown.js';
 import { ListOrder } from './list-order.js';
 import { movedEvents } from './moved-events.js';
 import { originMs, type ProjectResume, tooManyRequests } from './project-reader.js';
+import type { ProjectScan } from './project-scan.js';
 import { scanTargetOf } from './scan-target.js';
-import { catalogueScan, type ProjectScan, projectScan } from './scans.js';
+import { catalogueScan, projectScan } from './scans.js';
 
 export interface MergedScanRequest {
   readonly filter: EventFilter;

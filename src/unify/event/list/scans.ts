@@ -10,8 +10,7 @@ import type { ListOrder } from './list-order.js';
 import { NewestFirst } from './newest-first.js';
 import { OldestFirst } from './oldest-first.js';
 import { ProjectReader } from './project-reader.js';
-
-export type ProjectScan = NewestFirst | OldestFirst;
+import type { ProjectScan } from './project-scan.js';
 
 export function projectScan(
   context: UnifyContext,
