@@ -1,7 +1,6 @@
 import { detailName } from '../cache/delivered.js';
 import { recordedMs } from '../cache/freshness.js';
 import { decodeOne } from '../decode/list.js';
-import { segment } from '../http/address.js';
 import { clientOf } from '../read/client.js';
 import { InterfaceState } from '../read/interface-state.js';
 import { Pipeline } from '../read/pipeline.js';
@@ -38,31 +37,28 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
       );
     },
     async sensor(id, scope) {
-      const name = segment(id);
-      if (name === null) return null;
-      return pipeline.read(
-        {
-          ...single('/v1/sensors/{sensor_id}', `/v1/sensors/${name}`, 'sensor'),
-          decode: (body, decoding) => decodeOne(dataOf(body, decoding), sensorDetailShape, decoding),
-        },
-        scope,
-      );
+      const request = single('/v1/sensors/{sensor_id}', 'sensor', id, {
+        decode: (body, decoding) => decodeOne(dataOf(body, decoding), sensorDetailShape, decoding),
+      });
+      return request && pipeline.read(request, scope);
     },
     async waveform(sensorId, query, scope) {
-      const name = segment(sensorId);
-      if (name === null) return null;
-      return pipeline.read(
-        {
-          ...waveformRequest(name, query, 'json'),
-          decode: decodeWaveform,
-          isFinal: (_, readOnMs) => Date.parse(query.end) < readOnMs - recordedMs,
-        },
-        scope,
+      const request = waveformRequest(sensorId, query, 'json');
+      return (
+        request &&
+        pipeline.read(
+          {
+            ...request,
+            decode: decodeWaveform,
+            isFinal: (_, readOnMs) => Date.parse(query.end) < readOnMs - recordedMs,
+          },
+          scope,
+        )
       );
     },
     async waveformStream(sensorId, query, scope) {
-      const name = segment(sensorId);
-      return name === null ? null : pipeline.stream(waveformRequest(name, query, 'miniseed'), scope);
+      const request = waveformRequest(sensorId, query, 'miniseed');
+      return request && pipeline.stream(request, scope);
     },
     async events(query, scope) {
       return eventPages.page(query, async ({ page, limit, start, end, near, ...filter }) =>
@@ -114,42 +110,29 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
       );
     },
     async network(id, scope) {
-      const name = segment(id);
-      if (name === null) return null;
-      return pipeline.read(
-        {
-          ...single('/v1/networks/{network_id}', `/v1/networks/${name}`, 'network'),
-          decode: (body, decoding) => decodeOne(dataOf(body, decoding), networkShape, decoding),
-        },
-        scope,
-      );
+      const request = single('/v1/networks/{network_id}', 'network', id, {
+        decode: (body, decoding) => decodeOne(dataOf(body, decoding), networkShape, decoding),
+      });
+      return request && pipeline.read(request, scope);
     },
     async networkStatistics(id, scope) {
-      const name = segment(id);
-      if (name === null) return null;
-      return pipeline.read(
-        {
-          ...single('/v1/networks/{network_id}/stats', `/v1/networks/${name}/stats`, 'network'),
-          decode: (body, decoding) => decodeOne(dataOf(body, decoding), networkStatisticsShape, decoding),
-        },
-        scope,
-      );
+      const request = single('/v1/networks/{network_id}/stats', 'network', id, {
+        decode: (body, decoding) => decodeOne(dataOf(body, decoding), networkStatisticsShape, decoding),
+      });
+      return request && pipeline.read(request, scope);
     },
     ...clientOf(state),
   };
 }
 
 function eventRequest(id: string): ReadRequest<WireEventDetail> | null {
-  const name = segment(id);
-  if (name === null) return null;
-  return {
-    ...single('/v1/events/{event_id}', `/v1/events/${name}`, 'event'),
+  return single('/v1/events/{event_id}', 'event', id, {
     decode: decodeEventDetail,
     listedAs: detailName('event', id),
-  };
+  });
 }
 
-const { list, single } = requestsOf({
+const { frame, list, single } = requestsOf({
   network_id: 'networkId',
   status: 'status',
   start: 'from',
@@ -164,13 +147,12 @@ const { list, single } = requestsOf({
 });
 
 function waveformRequest(
-  sensor: string,
+  sensorId: string,
   { channel, start, end }: WaveformQuery,
   format: 'json' | 'miniseed',
-): Frame {
-  return {
-    ...single('/v1/sensors/{sensor_id}/data', `/v1/sensors/${sensor}/data`, 'waveform'),
+): Frame | null {
+  return frame('/v1/sensors/{sensor_id}/data', 'waveform', sensorId, {
     parameters: { channel, start, end, format },
     arguments: { channel: 'channel', start: 'start', end: 'end' },
-  };
+  });
 }

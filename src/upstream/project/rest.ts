@@ -2,7 +2,7 @@ import type { UnixMs } from '../../clock.js';
 import { detailName } from '../cache/delivered.js';
 import { recordedMs, triggersListedMs } from '../cache/freshness.js';
 import { decodeOne } from '../decode/list.js';
-import { decimal, segment } from '../http/address.js';
+import { decimal } from '../http/address.js';
 import { clientOf } from '../read/client.js';
 import { InterfaceState } from '../read/interface-state.js';
 import { Pipeline } from '../read/pipeline.js';
@@ -39,9 +39,8 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       return present(
         await pipeline.read(
           {
-            ...single('/v1/project', '/v1/project', 'project'),
-            // Every key has one project: its absence is a refusal.
-            list: true,
+            // Requested like a list: every key has one project, so that its absence is a refusal.
+            ...list('/v1/project', 'project', {}),
             decode: (body, decoding) => decodeOne(body, projectShape, decoding),
           },
           scope,
@@ -65,28 +64,22 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       });
     },
     async sensor(id, scope) {
-      const name = segment(id);
-      if (name === null) return null;
-      return pipeline.read(
-        {
-          ...single('/v1/sensors/{id}', `/v1/sensors/${name}`, 'sensor'),
-          decode: (body, decoding) => decodeOne(body, sensorShape, decoding),
-        },
-        scope,
-      );
+      const request = single('/v1/sensors/{id}', 'sensor', id, {
+        decode: (body, decoding) => decodeOne(body, sensorShape, decoding),
+      });
+      return request && pipeline.read(request, scope);
     },
     async healthReports(id, query, scope) {
-      const name = segment(id);
-      if (name === null) return null;
+      const request = single('/v1/sensors/{id}/soh', 'health', id, { decode: decodeHealthPage });
+      if (request === null) return null;
       return rangeSplitting.health.page(
         query,
-        { id: name, operationKey: scope.operationKey },
+        { id, operationKey: scope.operationKey },
         ({ from, to, limit }) =>
           pipeline.read(
             {
-              ...single('/v1/sensors/{id}/soh', `/v1/sensors/${name}/soh`, 'health'),
+              ...request,
               parameters: { from, to, limit },
-              decode: decodeHealthPage,
               isFinal: (_, readOnMs) => to !== undefined && Date.parse(to) < readOnMs - recordedMs,
             },
             scope,
@@ -139,13 +132,10 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
 }
 
 function eventRequest(id: string): ReadRequest<WireEventDetail> | null {
-  const name = segment(id);
-  if (name === null) return null;
-  return {
-    ...single('/v1/events/{id}', `/v1/events/${name}`, 'event'),
+  return single('/v1/events/{id}', 'event', id, {
     decode: decodeEventDetail,
     listedAs: detailName('event', id),
-  };
+  });
 }
 
 const { list, single } = requestsOf({
