@@ -7,7 +7,12 @@ import type { Trigger } from '../../unify/trigger/trigger.js';
 import type { Delivered } from '../../upstream/cache/delivered.js';
 import type { Read } from '../../upstream/read/read.js';
 import { budgetLeft, pollIntervalMs } from '../polling/interval.js';
-import { catalogueSensors, projectSensors } from '../polling/sensor-readers.js';
+import {
+  catalogueSensors,
+  listedOfCatalogue,
+  listedOfProject,
+  projectSensors,
+} from '../polling/sensor-readers.js';
 import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
 import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
 import { RecordFeed } from './record-feed.js';
@@ -115,13 +120,15 @@ function deliveredEvent(read: Read<{ readonly id: string }>): Delivered {
 }
 
 export function sensorFeed({ tenant, settings, connection, random }: FeedsOptions): SensorStatusFeed | null {
-  const { project, catalogue, clock, log } = tenant;
+  const { project, catalogue, clock, log, scope } = tenant;
   const isShared = () => connection?.isUp ?? false;
   const shared = { clock, log, random, isShared };
   if (project) {
     return new SensorStatusFeed({
       ...shared,
+      scope: `PROJECT ${scope}`,
       readAll: projectSensors(tenant),
+      listed: listedOfProject,
       onDelivering: () => project.delivering({ kind: 'sensor' }),
       intervalMs: (requests) =>
         pollIntervalMs(settings.sensorPollIntervalMs, requests, project.status().rateLimit),
@@ -130,7 +137,9 @@ export function sensorFeed({ tenant, settings, connection, random }: FeedsOption
   if (!catalogue) return null;
   return new SensorStatusFeed({
     ...shared,
+    scope: `CATALOGUE ${scope}`,
     readAll: catalogueSensors(tenant),
+    listed: listedOfCatalogue,
     onDelivering: () => catalogue.delivering({ kind: 'sensor' }),
     intervalMs: (requests) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
   });

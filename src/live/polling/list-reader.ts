@@ -4,6 +4,9 @@ import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { largestPage } from '../../upstream/page-sizes.js';
 import { isLastPage, type Page, type Read, type ReadScope } from '../../upstream/read/read.js';
 
+/** The longest time between upstream composing an answer and its arrival. */
+export const longestReadMs = 10_000;
+
 /** Reads the records of a feed from either interface. */
 export interface ListReader<Rec> {
   /** The newest records, as many as one cheap read gives. */

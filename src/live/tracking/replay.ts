@@ -6,6 +6,7 @@ import { type Cursors, type Position, stateNumber } from './cursor.js';
 import { unknownState } from './known-entries.js';
 import { withRest } from './known-rest.js';
 import { positionOf } from './known-set.js';
+import { cached } from './newest-cached.js';
 import type { Offsets } from './offsets.js';
 import type { Known, Snapshot, State } from './snapshot.js';
 
@@ -186,17 +187,4 @@ function stateIn(
 ): number | null | undefined {
   const before = position.known.get(number);
   return before === undefined && state.timeMs < position.horizonMs ? null : before;
-}
-
-/** Reads through `values`, which holds the newest `most` entries. */
-function cached<K, V>(values: Map<K, V>, most: number, key: K, make: () => V): V {
-  const known = values.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  values.set(key, made);
-  for (const oldest of values.keys()) {
-    if (values.size <= most) break;
-    values.delete(oldest);
-  }
-  return made;
 }
