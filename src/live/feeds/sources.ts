@@ -15,6 +15,7 @@ import {
 } from '../polling/sensor-readers.js';
 import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
 import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
+import { catalogueIntervalMs, MergedEventReader } from './merged-event-reader.js';
 import { RecordFeed } from './record-feed.js';
 import { SensorHealthFeed } from './sensor-health-feed.js';
 import { SensorStatusFeed } from './sensor-status-feed.js';
@@ -64,11 +65,6 @@ export function triggerFeed({
   });
 }
 
-// docs/behaviour.md 9.7: once a minute, since the catalogue's free tier has 10,000 requests a day.
-const catalogueIntervalMs = minuteMs;
-// A catalogue of many pages is polled less often, so that a feed takes at most some 4,000 requests a day.
-const perCatalogueRequestMs = 20_000;
-
 export function eventFeed({
   tenant,
   settings,
@@ -95,7 +91,9 @@ export function eventFeed({
   if (project) {
     return new RecordFeed({
       ...shared,
-      reader: projectEventReader(project),
+      reader: catalogue
+        ? new MergedEventReader(tenant, projectEventReader(project), catalogueEventReader(tenant, catalogue))
+        : projectEventReader(project),
       complete: withCatalogue(tenant),
       lookbackMs: settings.triggerLookbackS * 1000,
       // Solutions are reissued hours after the earthquake. Assumed: they can keep the list position of the first one.
@@ -111,7 +109,7 @@ export function eventFeed({
     // The catalogue lists an earthquake by its origin time, minutes to hours after it.
     lookbackMs: dayMs,
     spareRows: 0,
-    intervalMs: ({ requests }) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
+    intervalMs: ({ requests }) => catalogueIntervalMs(requests),
   });
 }
 
@@ -141,7 +139,7 @@ export function sensorFeed({ tenant, settings, connection, random }: FeedsOption
     readAll: catalogueSensors(tenant),
     listed: listedOfCatalogue,
     onDelivering: () => catalogue.delivering({ kind: 'sensor' }),
-    intervalMs: (requests) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
+    intervalMs: (requests) => catalogueIntervalMs(requests),
   });
 }
 

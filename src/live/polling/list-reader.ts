@@ -18,6 +18,8 @@ export interface ListReader<Rec> {
   pages(range: Range, scope: ReadScope): AsyncGenerator<readonly Rec[]>;
   /** One record as it is now; null when it is gone. */
   again(record: Rec, scope: ReadScope): Promise<Rec | null>;
+  /** True while records that `newest` should have had could not be read. */
+  readonly isPartial?: boolean;
   /** Maximum number of records per request. */
   readonly pageSize: number;
 }

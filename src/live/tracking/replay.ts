@@ -2,7 +2,7 @@ import { type Clock, latest, type UnixMs } from '../../clock.js';
 import type { LoggedChange, Start } from '../feeds/feed.js';
 import { adapted, aheadOf } from './ahead.js';
 import type { Change, Delivery, Subject } from './change.js';
-import { type Cursors, type Position, stateNumber } from './cursor.js';
+import { type Cursors, idNumber, type Position, stateNumber } from './cursor.js';
 import { unknownState } from './known-entries.js';
 import { withRest } from './known-rest.js';
 import { positionOf } from './known-set.js';
@@ -97,6 +97,10 @@ export class Replay<Rec, Kind extends string> {
 
   #replayFrom(position: Position, coveredFromMs: UnixMs): Delivery<Change<Rec, Kind>>[] {
     const { snapshot, subject } = this.#options;
+    const wasKnownAsOther = ({ known }: Position, record: Rec) => {
+      const other = subject.continues(record);
+      return other !== null && known.has(idNumber(other));
+    };
     const frozenRecords: Frozen<Rec, Kind>[] = snapshot.ordered.map((known, at) => ({
       at,
       number: known.number,
@@ -111,14 +115,16 @@ export class Replay<Rec, Kind extends string> {
       ),
     };
     const missed: Delivery<Change<Rec, Kind>>[] = [];
+    const replaced = new Set(frozenRecords.map(({ state }) => subject.continues(state.record)));
     for (const record of frozenRecords) {
       const { state, known } = record;
+      if (replaced.has(known.id)) continue;
       const before = stateIn(position, record);
       if (before === null || (before === state.hash && !state.isFinal)) continue;
       missed.push({
         isReplayed: true,
         change: {
-          kind: subject.kindOf(state.record, before !== undefined),
+          kind: subject.kindOf(state.record, before !== undefined || wasKnownAsOther(position, state.record)),
           record: state.record,
           traits: state.traits,
           observedAtMs: known.last?.change.observedAtMs ?? known.seenAtMs,
