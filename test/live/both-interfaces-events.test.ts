@@ -253,3 +253,43 @@ async function play(steps: readonly (readonly [Step, number])[]): Promise<void> 
 it('each earthquake of either interface is issued once, in whatever order they list it', async () => {
   await fc.assert(fc.asyncProperty(schedule, play), { numRuns: 200, endOnFailure: true });
 }, 120_000);
+
+it('an earthquake that both have listed since a cursor of another gateway comes once', async () => {
+  const model = new Model();
+  const { clock } = model;
+  const before = model.feeds();
+  const follower = new Follower();
+  follower.connect(before);
+  await clock.advance(5_000);
+  model.add(30_000, false).issuedMs = clock.wallMs();
+  await clock.advance(20_000);
+  expect(follower.lines).toEqual(['ISSUED 0']);
+  follower.leave();
+  before.close();
+  const after = model.feeds();
+  const other = new Follower();
+  other.connect(after);
+  await clock.advance(5_000);
+  const quake = model.add(30_000, false);
+  quake.isInCatalogue = true;
+  await clock.advance(70_000);
+  quake.issuedMs = clock.wallMs();
+  await clock.advance(20_000);
+  expect(other.lines).toEqual(['ISSUED 1', 'REISSUED 1']);
+  follower.connect(after);
+  await clock.advance(20_000);
+  expect(follower.lines).toEqual(['ISSUED 0', 'ISSUED 1']);
+  after.close();
+});
+
+it('the catalogue is polled once a minute, however often the project is', async () => {
+  const model = new Model();
+  const feeds = model.feeds();
+  new Follower().connect(feeds);
+  await model.clock.advance(5_000);
+  model.catalogueRequests = 0;
+  await model.clock.advance(600_000);
+  expect(model.catalogueRequests).toBeLessThanOrEqual(10);
+  expect(model.catalogueRequests).toBeGreaterThanOrEqual(8);
+  feeds.close();
+});
