@@ -83,7 +83,7 @@ export const settings = {
   UPSTREAM_MAX_DEFERRED_WAIT_MS: setting(
     'The same for a part of an answer that its client deferred (`@defer`, `@stream`); UPSTREAM_MAX_WAIT_MS where that is longer',
     integer(0, 10 * minuteMs),
-    30_000,
+    minuteMs,
   ),
   TRIGGER_POLL_INTERVAL_MS: setting(
     'Trigger feed while someone listens, in ms; 3 s at most while a young trigger is open',

@@ -63,7 +63,11 @@ function selectionText(type: GraphQLObjectType, names: Names, depth: number): fc
 }
 
 // These read one response for each of many records, or speak of the gateway itself.
-const costly = new Set(['TriggerConnection.changesCursor', 'EventConnection.changesCursor']);
+const costly = new Set([
+  'TriggerConnection.changesCursor',
+  'EventConnection.changesCursor',
+  'SensorConnection.changesCursor',
+]);
 
 function argumentsText(field: GraphQLField<unknown, unknown>, names: Names): fc.Arbitrary<string> {
   const chosen = field.args.map((argument) => {

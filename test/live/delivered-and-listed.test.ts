@@ -193,7 +193,7 @@ class Instance {
     void each(this.feeds.eventChanges({ filter: null, after: null }), ({ change: { record } }) =>
       events.set(record.id, { id: record.id, state: known(record.event.magnitude) ?? 0 }),
     );
-    void each(this.feeds.sensorStatusChanges(null), ({ change: { pair } }) => {
+    void each(this.feeds.sensorStatusChanges({ filter: null, after: null }), ({ change: { pair } }) => {
       const { device_id: id, firmware } = pair.project?.value ?? { device_id: '', firmware: null };
       sensors.set(id, { id, state: Number(known(firmware)) });
     });

@@ -110,7 +110,8 @@ function eventOf({ id, startMs, state }: ModelRecord): object {
 
 function sensorOf({ id, isOpen, state }: ModelRecord): object {
   return {
-    device_id: id,
+    // A record without it cannot be read.
+    device_id: id || null,
     station: `S${id.slice(-2)}`,
     network: 'SG',
     firmware: String(state),

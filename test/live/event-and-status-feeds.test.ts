@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { aCatalogueEvent, aSensor } from '../../src/sandbox/builders.js';
 import { emptyWorld } from '../../src/sandbox/world.js';
+import { clockFasterBy } from '../support/clock.js';
 import { getEventStream } from '../support/event-stream.js';
 import { startGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
@@ -40,6 +41,35 @@ describe('eventChanges', () => {
       event: { projectEventId: 'e1' },
     });
   });
+
+  it('delivers an earthquake of the catalogue alone, which lists then have, and that the project has it too', async () => {
+    // The catalogue is polled once a minute.
+    await using gw = await startGateway({
+      clock: clockFasterBy(20),
+      env: quick,
+      sandbox: { world: emptyWorld(), rateLimits: false },
+    });
+    await using socket = await openSocket(gw, { init: {} });
+    const { catalogue, project } = gw.sandbox.world;
+    const origin_time = at(-20_000);
+    const epicentre = { latitude: 34, longitude: -118 };
+    catalogue.events.push(aCatalogueEvent({ id: 'before', ...epicentre, origin_time: at(-200_000) }));
+    socket.send(subscribe(query.replace('projectEventId', 'projectEventId catalogueEventId')));
+    await vi.waitFor(() => expect(gw.sandbox.seen('catalogue', '/v1/events')).not.toHaveLength(0), 10_000);
+    catalogue.events.push(aCatalogueEvent({ id: 'c1', ...epicentre, origin_time, magnitude: 3.1 }));
+    expect((await socket.next()).payload.data.eventChanges).toMatchObject({
+      kind: 'ISSUED',
+      event: { projectEventId: null, catalogueEventId: 'c1', magnitude: 3.1, sources: ['CATALOGUE'] },
+    });
+    const { events } = await gw.query('{ events(first: 20) { nodes { catalogueEventId } } }');
+    expect(events.nodes).toContainEqual({ catalogueEventId: 'c1' });
+    issueEvent(gw.sandbox, 'p1');
+    Object.assign(project.events.at(-1)?.origin ?? {}, { origin_time: Date.parse(origin_time) / 1000 });
+    expect((await socket.next()).payload.data.eventChanges).toMatchObject({
+      kind: 'REISSUED',
+      event: { projectEventId: 'p1', catalogueEventId: 'c1', sources: ['PROJECT', 'CATALOGUE'] },
+    });
+  }, 30_000);
 
   it('delivers an event that was listed before it was located once it is, as issued', async () => {
     await using gw = await start();

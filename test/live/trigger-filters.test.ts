@@ -225,6 +225,33 @@ describe('a place in a filter of triggers', () => {
     outage.remove();
     await vi.waitFor(() => expect(follower.ids).toEqual(['2']), 10_000);
   });
+
+  it('keeps a change waiting while the list of sensors can be read in part alone', async () => {
+    const world = emptyWorld();
+    // The first and the last have the network; the last is on the second page of the list.
+    const count = 503;
+    for (let n = 0; n < count; n++) {
+      const network = n === 0 || n === count - 1 ? 'NX' : 'NA';
+      addSensor(world, n, { project: { network } });
+    }
+    await using gw = await startGateway({ env: quick, sandbox: { world } });
+    const follower = await follow(gw, { networkCodes: ['NX'] });
+    await polling(gw.sandbox);
+    const outage = gw.sandbox.faults.add({
+      source: 'project',
+      path: '/v1/sensors',
+      rewrite: (body) => ((body as { offset: number }).offset > 0 ? {} : body),
+      times: 1000,
+    });
+    for (const n of [0, 1, count - 1]) addTrigger(gw.sandbox, triggerAt(n, { id: n + 1 }));
+    await vi.waitFor(() => {
+      const waits = gw.logLines.filter(({ msg }) => String(msg).includes('cannot be selected'));
+      expect(waits.length).toBeGreaterThan(1);
+    }, 20_000);
+    expect(follower.ids).toEqual([]);
+    outage.remove();
+    await vi.waitFor(() => expect(follower.ids).toEqual(['1', `${count}`]), 20_000);
+  }, 60_000);
 });
 
 it('a search by place is estimated with the reads of the sensors that it needs', async () => {

@@ -6,43 +6,55 @@ import type { builder } from '../builder.js';
 import type { GraphContext } from '../context.js';
 import { cost } from '../limits/cost.js';
 
-/** Delivery fields of every change of a resumable feed (docs/behaviour.md 9.4). */
+/** Delivery fields of every change of a feed of records (docs/behaviour.md 9.4). */
 export function deliveryFields<C extends Change<unknown>>(t: FieldsOf<Delivery<C>>): FieldMap {
   return {
-    cursor: t.string({
-      nullable: false,
-      description:
-        'Opaque position of this change in the feed. Pass the last one received as `after` to resume ' +
-        'behind it: at this instance, at another one, or after a restart. A cursor can be resumed from ' +
-        `for at most ${limits.resumeMs / dayMs} days.`,
-      resolve: ({ change }) => change.cursor(),
-    }),
+    cursor: cursorField(t, ` A cursor can be resumed from for at most ${limits.resumeMs / dayMs} days.`),
     observedAt: t.field({
       type: 'DateTime',
       nullable: false,
       description: 'Time at which the gateway observed the change, by its own clock.',
       resolve: ({ change }, _, { unify }) => unify.dateOf(change.observedAtMs),
     }),
-    replayed: t.boolean({
-      nullable: false,
-      description:
-        'True when the change is delivered late, as a replay from the change log or from the service ' +
-        'after a resume; false when it is delivered live.',
-      resolve: ({ isReplayed }) => isReplayed,
-    }),
+    replayed: replayedField(t),
   };
+}
+
+/** The cursor of every change of a resumable feed. */
+export function cursorField<C extends { cursor(): string }>(
+  t: FieldsOf<Delivery<C>>,
+  limit = '',
+): FieldMap[string] {
+  return t.string({
+    nullable: false,
+    description:
+      'Opaque position of this change in the feed. Pass the last one received as `after` to resume ' +
+      `behind it: at this instance, at another one, or after a restart.${limit}`,
+    resolve: ({ change }) => change.cursor(),
+  });
+}
+
+export function replayedField<C>(t: FieldsOf<Delivery<C>>): FieldMap[string] {
+  return t.boolean({
+    nullable: false,
+    description:
+      'True when the change is delivered late, as a replay from the change log or from the service ' +
+      'after a resume; false when it is delivered live.',
+    resolve: ({ isReplayed }) => isReplayed,
+  });
 }
 
 /** Options of the field for the cursor with which a feed continues a list. */
 export function changesCursor<S>(field: {
   readonly description: string;
+  /** Upstream requests at worst, shared by all lists of an operation; one read of the current records by default. */
+  readonly requests?: number;
   readonly resolve: (list: S, context: GraphContext) => Promise<string>;
 }) {
   return {
     nullable: true as const,
     description: field.description,
-    // One read of the current records, shared by all lists of an operation.
-    extensions: cost({ requests: () => 1 }),
+    extensions: cost({ requests: () => field.requests ?? 1 }),
     resolve: (list: S, _: object, context: GraphContext) => {
       context.unify.scope.dependencies?.refuse('a feed was asked for its cursor');
       return field.resolve(list, context);

@@ -33,7 +33,7 @@ const EventChangeRef = builder.objectRef<Delivery<EventChange>>('EventChange').i
       nullable: false,
       description:
         'Earthquake with this solution of the project, together with the present record of the ' +
-        'catalogue.',
+        'catalogue; of the catalogue alone where the project does not have it.',
       resolve: async ({ change: { record } }, _args, { unify }) => {
         if (!record.project) return record.event;
         // When the read fails, the event as it was observed is better than none.
@@ -69,8 +69,9 @@ builder.subscriptionField('eventChanges', (t) =>
     nullable: false,
     description:
       'Feed of earthquake solutions issued or reissued from now on, or since the cursor `after`. It ' +
-      'polls the project interface; where only the catalogue interface is configured, it polls that ' +
-      'one, about once a minute. Errors: BAD_USER_INPUT; NOT_CONFIGURED when no interface is ' +
+      'polls the project interface and, about once a minute, the catalogue interface, as far as they are ' +
+      'configured. An earthquake that the catalogue alone has is ISSUED by it, and REISSUED when the ' +
+      'project locates it. Errors: BAD_USER_INPUT; NOT_CONFIGURED when no interface is ' +
       'configured; CURSOR_INVALID; CURSOR_EXPIRED when `after` can no longer be resumed from without ' +
       `loss, as after ${limits.resumeMs / dayMs} days; FORBIDDEN on a plan without earthquake detection; FELL_BEHIND for a ` +
       `subscriber that is ${limits.changesBehind} changes behind.`,

@@ -10,6 +10,7 @@ import { cost } from '../limits/cost.js';
 import { encodeNodeId } from '../node-id.js';
 import { SensorRef } from '../refs.js';
 import { bothWaysArgs, SourceEnum, UnavailableSourceRef } from './connection.js';
+import { changesCursor } from './delivery-fields.js';
 import { BoundingBoxInput, RadiusInput } from './geography.js';
 import { SensorStatusEnum } from './sensor.js';
 
@@ -121,6 +122,17 @@ export const SensorConnection = builder.connectionObject<typeof SensorRef, Senso
       totalCount: t.exposeInt('totalCount', {
         description: 'Number of sensors on all pages together; null when an interface could not answer.',
       }),
+      changesCursor: t.string(
+        changesCursor({
+          description:
+            'Cursor for the argument `after` of `sensorStatusChanges`, with which the subscription ' +
+            'continues this list: it begins with the changes that this page does not show yet, however ' +
+            'much time passes between the two, those of sensors on other pages included. Null with an error ' +
+            'while the list of the interface that the feed polls cannot be read to its end.',
+          requests: 0,
+          resolve: (slice: SensorSlice, { unify, feeds }) => feeds.cursorAfterSensors(unify, slice),
+        }),
+      ),
       unavailableSources: t.field({
         type: [UnavailableSourceRef],
         nullable: false,

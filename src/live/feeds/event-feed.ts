@@ -2,6 +2,7 @@ import { dayMs, forever, longAgo, plus } from '../../clock.js';
 import { type Tenant, UnifyContext } from '../../unify/context.js';
 import { CatalogueReader } from '../../unify/event/list/catalogue-window.js';
 import { eventOfProjectRecord } from '../../unify/event/lookup.js';
+import { projectPartner } from '../../unify/event/partner.js';
 import type { CatalogueClient } from '../../upstream/catalogue/client.js';
 import { largestPage } from '../../upstream/page-sizes.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
@@ -22,7 +23,10 @@ export function projectEventReader(project: ProjectClient): ListReader<EventReco
   });
 }
 
-/** Merges the catalogue's records of the same earthquakes; events stay as they are where that read fails. */
+/**
+ * Merges the catalogue's records of the same earthquakes, and looks for the project's of those that the catalogue alone
+ * seems to have; events stay as they are where that read fails.
+ */
 export function withCatalogue(tenant: Tenant) {
   return async (
     records: readonly EventRecord[],
@@ -31,9 +35,14 @@ export function withCatalogue(tenant: Tenant) {
     const ctx = new UnifyContext(tenant, { signal, priority: 'feed', operationKey, meter });
     return Promise.all(
       records.map(async (record) => {
-        if (!record.project) return record;
-        const event = await eventOfProjectRecord(ctx, record.project).catch(() => record.event);
-        return { ...record, event };
+        const { project, catalogue } = record;
+        if (project) {
+          const event = await eventOfProjectRecord(ctx, project).catch(() => record.event);
+          return { ...record, event: event.failures.catalogue ? record.event : event };
+        }
+        if (!catalogue || !record.isShown) return record;
+        const partner = await projectPartner(ctx, catalogue).catch(() => null);
+        return { ...record, isShown: partner === null };
       }),
     );
   };

@@ -19,31 +19,56 @@ export type EventChange = Change<EventRecord, EventChangeKind>;
 export interface EventRecord {
   readonly id: string;
   readonly time: Instant;
-  /** Null in the catalogue's feed. */
+  /** Null where the catalogue alone has it. */
   readonly project: Read<WireProjectEvent> | null;
   readonly catalogue: Read<WireCatalogueEvent> | null;
   /** Merged with the other side's record as of the observed change; filters test it. */
   readonly event: Event;
+  /** False for one that the feed does not deliver by itself. */
+  readonly isShown: boolean;
+  /** True where it may have been listed before the feed began, though it was read only later. */
+  readonly isEarlier: boolean;
 }
 
 export function ofProject(read: Read<WireProjectEvent>): EventRecord | null {
   const time = knownInstant(issueTime(read.value));
-  return time && { id: read.value.id, time, project: read, catalogue: null, event: mergeEvent(read, null) };
+  return (
+    time && {
+      id: read.value.id,
+      time,
+      project: read,
+      catalogue: null,
+      event: mergeEvent(read, null),
+      isShown: true,
+      isEarlier: false,
+    }
+  );
 }
 
 export function ofCatalogue(read: Read<WireCatalogueEvent>): EventRecord | null {
   const event = mergeEvent(null, read);
   const time = event.solution?.originTime;
-  return time ? { id: read.value.id, time, project: null, catalogue: read, event } : null;
+  return time
+    ? { id: read.value.id, time, project: null, catalogue: read, event, isShown: true, isEarlier: false }
+    : null;
 }
 
-/** A merged event as the interface of the feed lists it; null where that does not have it. */
+/** The catalogue's record in a feed that follows the project, beside whose ids it has one of its own. */
+export function catalogueOnly(record: EventRecord, isEarlier: boolean): EventRecord {
+  return { ...record, id: nameInCatalogue(record.id), isEarlier };
+}
+
+const nameInCatalogue = (id: string) => `c:${id}`;
+
+/** A merged event as the feed has it; null where it does not. */
 export function recordOf(source: Source, event: Event): EventRecord | null {
-  const record =
-    source === 'PROJECT'
-      ? event.project && ofProject(event.project)
-      : event.catalogue && ofCatalogue(event.catalogue);
-  return record && { ...record, event };
+  if (source === 'PROJECT' && event.project) {
+    const record = ofProject(event.project);
+    return record && { ...record, event };
+  }
+  const record = event.catalogue && ofCatalogue(event.catalogue);
+  if (!record) return null;
+  return source === 'PROJECT' ? catalogueOnly(record, false) : record;
 }
 
 // Assumed: an event is first issued within a day of its origin. One that first appears later had been issued before,
@@ -70,28 +95,33 @@ export function eventSubject(source: Source): Subject<EventRecord, EventChangeKi
       return isKnown || isOld ? 'REISSUED' : 'ISSUED';
     },
     isFolded: () => false,
+    isEarlier: ({ isEarlier }) => isEarlier,
+    continues: ({ project, event: { catalogue } }) =>
+      project && catalogue ? nameInCatalogue(catalogue.value.id) : null,
     // An event is listed before it is located; nothing of it can be shown until then.
-    traitsOf: ({ event }, before) => before === true || isLocated(event),
+    traitsOf: ({ event, isShown }, before) => before === true || (isShown && isLocated(event)),
     wasShown: (isOrWasLocated) => isOrWasLocated !== false,
-    pack: ({ id, time, project, catalogue, event }, clock) => ({
+    pack: ({ id, time, project, catalogue, event, isShown, isEarlier }, clock) => ({
       id,
       time,
+      isShown,
+      isEarlier,
       project: packed(project, clock),
       catalogue: packed(catalogue, clock),
       partner: packed(event.catalogue, clock),
     }),
     unpack(value, clock) {
-      const { id, time, ...reads } = value as PackedEvent;
+      const { id, time, isShown, isEarlier, ...reads } = value as PackedEvent;
       if (!(time instanceof Instant)) return null;
       const project = unpacked(reads.project, clock);
       const partner = unpacked(reads.partner, clock);
       const event = mergeEvent(project, partner);
-      return { id, time, project, catalogue: unpacked(reads.catalogue, clock), event };
+      return { id, time, isShown, isEarlier, project, catalogue: unpacked(reads.catalogue, clock), event };
     },
   };
 }
 
-interface PackedEvent extends Pick<EventRecord, 'id' | 'time'> {
+interface PackedEvent extends Pick<EventRecord, 'id' | 'time' | 'isShown' | 'isEarlier'> {
   readonly project: PackedRead<WireProjectEvent> | null;
   readonly catalogue: PackedRead<WireCatalogueEvent> | null;
   /** The catalogue's record of an event in the project's feed. */
@@ -113,7 +143,8 @@ function unpacked<W>(read: PackedRead<W> | null, time: SharedChanges['time']): R
 
 /** Tests the merged event (docs/behaviour.md 6.3). An event without a location cannot be shown. */
 export function eventFilter(filter: EventChangeFilter | null): (change: EventChange) => boolean {
-  return ({ record: { event } }) => isLocated(event) && matchesFilter(filter ?? {}, event);
+  return ({ record: { event, isShown } }) =>
+    isShown && isLocated(event) && matchesFilter(filter ?? {}, event);
 }
 
 export type EventChangeFilter = Pick<EventFilter, 'minMagnitude' | 'within' | 'boundingBox'>;

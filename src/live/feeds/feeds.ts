@@ -2,6 +2,8 @@ import { type GatewayError, notConfigured } from '../../errors.js';
 import type { UnifyContext } from '../../unify/context.js';
 import type { EventSlice } from '../../unify/event/list/list.js';
 import { isLocated } from '../../unify/event/merge.js';
+import { unifySensors } from '../../unify/sensor/inventory/merging.js';
+import type { SensorSlice } from '../../unify/sensor/list.js';
 import { filtersByDevice } from '../../unify/sensor/selection.js';
 import type { TriggerSlice } from '../../unify/trigger/trigger.js';
 import { ChangeStream } from '../delivery/change-stream.js';
@@ -27,12 +29,14 @@ export interface Feeds {
   triggerChanges(request: StreamRequest<TriggerChangeFilter>): ChangeStream<TriggerChange>;
   /** @throws CursorInvalid */
   eventChanges(request: StreamRequest<EventChangeFilter>): ChangeStream<EventChange>;
-  sensorStatusChanges(filter: SensorSelection | null): ChangeStream<SensorStatusChange>;
+  /** @throws CursorInvalid */
+  sensorStatusChanges(request: StreamRequest<SensorSelection>): ChangeStream<SensorStatusChange>;
   /** @throws NotConfigured without the project interface */
   sensorHealthChanges(filter: SensorSelection | null): ChangeStream<SensorHealthChange>;
   // Cursors that resume after a list without a gap. Each can throw NotConfigured.
   cursorAfterTriggers(ctx: UnifyContext, list: TriggerSlice): Promise<string>;
   cursorAfterEvents(ctx: UnifyContext, list: EventSlice): Promise<string>;
+  cursorAfterSensors(ctx: UnifyContext, list: SensorSlice): Promise<string>;
   status(): readonly FeedStatus[];
   /** Ends all subscriptions with the error, or as complete. */
   close(error?: GatewayError | null): void;
@@ -74,9 +78,9 @@ export function createFeeds(options: FeedsOptions): Feeds {
       if (!events) throw notConfigured('PROJECT');
       return new ChangeStream({ feed: events, clock, filter: eventFilter(filter), after });
     },
-    sensorStatusChanges(filter) {
+    sensorStatusChanges({ filter, after }) {
       if (!sensors) throw notConfigured('PROJECT');
-      return new ChangeStream({ feed: sensors, clock, filter: sensorFilter(filter), after: null });
+      return new ChangeStream({ feed: sensors, clock, filter: sensorFilter(filter), after });
     },
     sensorHealthChanges(filter) {
       if (!health) throw notConfigured('PROJECT');
@@ -93,6 +97,10 @@ export function createFeeds(options: FeedsOptions): Feeds {
       const records = edges.flatMap(({ node }) => recordOf(source, node) ?? []);
       const includes = ({ event }: EventRecord) => isLocated(event) && reach.includes(event);
       return events.cursorBeside({ readAtMs: reach.readAtMs, records, includes }, ctx.scope);
+    },
+    async cursorAfterSensors(ctx, { lists, sinceMs }) {
+      if (!sensors) throw notConfigured('PROJECT');
+      return sensors.cursorBeside(lists ?? (await unifySensors(ctx)), sinceMs);
     },
     status: () => all.map((feed) => feed.status()),
     close,

@@ -1,7 +1,7 @@
 import { type Clock, longAgo, plus } from '../../clock.js';
 import { freshMs } from '../../upstream/cache/freshness.js';
 import type { ReadScope } from '../../upstream/read/read.js';
-import type { ListReader, Newest } from '../polling/list-reader.js';
+import { type ListReader, longestReadMs, type Newest } from '../polling/list-reader.js';
 import { positionBeside, type RecordList } from '../tracking/beside-list.js';
 import type { Subject } from '../tracking/change.js';
 import type { ChangeAppender } from '../tracking/change-appender.js';
@@ -21,9 +21,6 @@ export interface ListCursorsOptions<Rec, Kind extends string> {
   /** Takes in records of a list that are fresher than the snapshot. */
   readonly observe: (records: readonly Rec[], scope: ReadScope) => Promise<void>;
 }
-
-// The longest time between upstream composing an answer and its arrival.
-const longestReadMs = 10_000;
 
 /** Cursors at which lists end, from which a feed continues without a gap (docs/behaviour.md 9.13). */
 export class ListCursors<Rec, Kind extends string> {

@@ -157,7 +157,12 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     const logged = resume?.position.logged;
     const following = logged ? this.#appender.offsets.following(logged) : null;
     if (!resume) {
-      listener.begin({ replay: [], from: next, liveFrom: next });
+      const { reader, subject } = this.#options;
+      const adapt =
+        !this.#detector.hasBaseline || reader.isPartial
+          ? (change: Change<Rec, Kind>) => (subject.isEarlier(change.record) ? null : change)
+          : undefined;
+      listener.begin({ replay: [], from: next, liveFrom: next, adapt });
     } else if (following !== null && following >= first && following <= next) {
       listener.begin({ replay: [], from: following, liveFrom: next });
     } else {

@@ -6,8 +6,8 @@ import { instantOf } from '../../unify/time/wire-time.js';
 import { freshMs } from '../../upstream/cache/freshness.js';
 import { newCostMeter } from '../../upstream/read/read.js';
 import type { ReadSensors } from '../polling/sensor-readers.js';
-import { CursorlessFeed } from './cursorless-feed.js';
 import type { Feed, FeedListener } from './feed.js';
+import { SensorFeed } from './sensor-feed.js';
 import { SensorHealth, type SensorHealthChange, type WatchedSensor } from './sensor-health.js';
 import { type SensorSelection, sensorFilter } from './sensor-selection.js';
 
@@ -35,7 +35,7 @@ interface Selected {
  * the budget that queries and other feeds leave (docs/behaviour.md 9.10). It has no cursors: a new subscriber gets the
  * latest report of each of its sensors.
  */
-export class SensorHealthFeed extends CursorlessFeed<SensorHealthChange> {
+export class SensorHealthFeed extends SensorFeed<SensorHealthChange> {
   readonly #options: SensorHealthFeedOptions;
   readonly #health = new SensorHealth();
   readonly #selections = new Map<string, Feed<SensorHealthChange>>();
@@ -60,7 +60,7 @@ export class SensorHealthFeed extends CursorlessFeed<SensorHealthChange> {
       log: this.log,
       recordsPerCursor: this.recordsPerCursor,
       isFolded: () => this.isFolded(),
-      check: () => this.check(),
+      check: (after) => this.check(after),
       subscribe: (after, listener) => {
         this.#selections.set(key, feed);
         this.#selected.set(listener, selected);
@@ -99,9 +99,9 @@ export class SensorHealthFeed extends CursorlessFeed<SensorHealthChange> {
     if (left && !isUsed) this.#selections.delete(left.key);
   }
 
-  protected override replayFor(listener: Listener): readonly SensorHealthChange[] {
+  protected begin(listener: Listener): void {
     const selected = this.#selected.get(listener);
-    return selected ? [...this.#health.latest()].filter(selected.filter) : [];
+    this.beginWith(listener, selected ? [...this.#health.latest()].filter(selected.filter) : []);
   }
 
   protected stopped(): void {

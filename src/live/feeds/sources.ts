@@ -7,9 +7,15 @@ import type { Trigger } from '../../unify/trigger/trigger.js';
 import type { Delivered } from '../../upstream/cache/delivered.js';
 import type { Read } from '../../upstream/read/read.js';
 import { budgetLeft, pollIntervalMs } from '../polling/interval.js';
-import { catalogueSensors, projectSensors } from '../polling/sensor-readers.js';
+import {
+  catalogueSensors,
+  listedOfCatalogue,
+  listedOfProject,
+  projectSensors,
+} from '../polling/sensor-readers.js';
 import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
 import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
+import { catalogueIntervalMs, MergedEventReader } from './merged-event-reader.js';
 import { RecordFeed } from './record-feed.js';
 import { SensorHealthFeed } from './sensor-health-feed.js';
 import { SensorStatusFeed } from './sensor-status-feed.js';
@@ -59,11 +65,6 @@ export function triggerFeed({
   });
 }
 
-// docs/behaviour.md 9.7: once a minute, since the catalogue's free tier has 10,000 requests a day.
-const catalogueIntervalMs = minuteMs;
-// A catalogue of many pages is polled less often, so that a feed takes at most some 4,000 requests a day.
-const perCatalogueRequestMs = 20_000;
-
 export function eventFeed({
   tenant,
   settings,
@@ -90,7 +91,9 @@ export function eventFeed({
   if (project) {
     return new RecordFeed({
       ...shared,
-      reader: projectEventReader(project),
+      reader: catalogue
+        ? new MergedEventReader(tenant, projectEventReader(project), catalogueEventReader(tenant, catalogue))
+        : projectEventReader(project),
       complete: withCatalogue(tenant),
       lookbackMs: settings.triggerLookbackS * 1000,
       // Solutions are reissued hours after the earthquake. Assumed: they can keep the list position of the first one.
@@ -106,7 +109,7 @@ export function eventFeed({
     // The catalogue lists an earthquake by its origin time, minutes to hours after it.
     lookbackMs: dayMs,
     spareRows: 0,
-    intervalMs: ({ requests }) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
+    intervalMs: ({ requests }) => catalogueIntervalMs(requests),
   });
 }
 
@@ -115,13 +118,15 @@ function deliveredEvent(read: Read<{ readonly id: string }>): Delivered {
 }
 
 export function sensorFeed({ tenant, settings, connection, random }: FeedsOptions): SensorStatusFeed | null {
-  const { project, catalogue, clock, log } = tenant;
+  const { project, catalogue, clock, log, scope } = tenant;
   const isShared = () => connection?.isUp ?? false;
   const shared = { clock, log, random, isShared };
   if (project) {
     return new SensorStatusFeed({
       ...shared,
+      scope: `PROJECT ${scope}`,
       readAll: projectSensors(tenant),
+      listed: listedOfProject,
       onDelivering: () => project.delivering({ kind: 'sensor' }),
       intervalMs: (requests) =>
         pollIntervalMs(settings.sensorPollIntervalMs, requests, project.status().rateLimit),
@@ -130,9 +135,11 @@ export function sensorFeed({ tenant, settings, connection, random }: FeedsOption
   if (!catalogue) return null;
   return new SensorStatusFeed({
     ...shared,
+    scope: `CATALOGUE ${scope}`,
     readAll: catalogueSensors(tenant),
+    listed: listedOfCatalogue,
     onDelivering: () => catalogue.delivering({ kind: 'sensor' }),
-    intervalMs: (requests) => Math.max(catalogueIntervalMs, requests * perCatalogueRequestMs),
+    intervalMs: (requests) => catalogueIntervalMs(requests),
   });
 }
 

@@ -25,6 +25,8 @@ export const triggerSubject: Subject<Trigger, TriggerChangeKind> = {
     return isKnown ? 'UPDATED' : 'OPENED';
   },
   isFolded: (kind) => kind === 'UPDATED',
+  continues: () => null,
+  isEarlier: () => false,
   wasShown: () => true,
   traitsOf: (trigger, before) => traitsOf(trigger, before as TriggerTraits | null),
   pack: (trigger, time) => ({ ...trigger, readAtMs: time.toShared(trigger.readAtMs) }),

@@ -4,6 +4,9 @@ import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { largestPage } from '../../upstream/page-sizes.js';
 import { isLastPage, type Page, type Read, type ReadScope } from '../../upstream/read/read.js';
 
+/** The longest time between upstream composing an answer and its arrival. */
+export const longestReadMs = 10_000;
+
 /** Reads the records of a feed from either interface. */
 export interface ListReader<Rec> {
   /** The newest records, as many as one cheap read gives. */
@@ -15,6 +18,8 @@ export interface ListReader<Rec> {
   pages(range: Range, scope: ReadScope): AsyncGenerator<readonly Rec[]>;
   /** One record as it is now; null when it is gone. */
   again(record: Rec, scope: ReadScope): Promise<Rec | null>;
+  /** True while records that `newest` should have had could not be read. */
+  readonly isPartial?: boolean;
   /** Maximum number of records per request. */
   readonly pageSize: number;
 }

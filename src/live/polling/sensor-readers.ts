@@ -1,8 +1,9 @@
 import { UpstreamUnavailable } from '../../errors.js';
 import { type Tenant, UnifyContext } from '../../unify/context.js';
-import type { Pair } from '../../unify/sensor/identity.js';
+import type { CatalogueRecord, Pair, ProjectRecord } from '../../unify/sensor/identity.js';
 import { createInventory } from '../../unify/sensor/inventory/inventory.js';
-import type { SensorListing } from '../../unify/sensor/inventory/listing.js';
+import type { UnifiedSensors } from '../../unify/sensor/inventory/merging.js';
+import type { Listed } from '../../unify/sensor/inventory/reading.js';
 import type { Read, ReadScope } from '../../upstream/read/read.js';
 
 /** One reading of the whole list of sensors. */
@@ -13,6 +14,8 @@ export interface SensorReading {
   readonly isReadable: boolean;
 }
 
+export type SensorLists = Pick<UnifiedSensors, 'project' | 'catalogue'>;
+
 export type ReadSensors = (scope: ReadScope) => Promise<SensorReading>;
 
 /**
@@ -20,26 +23,31 @@ export type ReadSensors = (scope: ReadScope) => Promise<SensorReading>;
  * answers include what a poll has found (docs/behaviour.md 5.7).
  */
 export function projectSensors(tenant: Tenant): ReadSensors {
-  return (scope) => {
-    const { project: list } = tenant.perTenant(createInventory);
-    return whole(list, new UnifyContext(tenant, scope), (project) => ({ project, catalogue: null }));
+  return async (scope) => {
+    const { project } = tenant.perTenant(createInventory);
+    return readingOf(projectPair, await project?.read(new UnifyContext(tenant, scope)));
   };
 }
 
 /** All sensors of the catalogue, likewise. */
 export function catalogueSensors(tenant: Tenant): ReadSensors {
-  return (scope) => {
-    const { catalogue: list } = tenant.perTenant(createInventory);
-    return whole(list, new UnifyContext(tenant, scope), (catalogue) => ({ project: null, catalogue }));
+  return async (scope) => {
+    const { catalogue } = tenant.perTenant(createInventory);
+    return readingOf(cataloguePair, await catalogue?.read(new UnifyContext(tenant, scope)));
   };
 }
 
-async function whole<W>(
-  list: SensorListing<W> | null,
-  ctx: UnifyContext,
+/** The sensors of lists that have been read. @throws where the list is incomplete */
+export const listedOfProject = ({ project }: SensorLists) => readingOf(projectPair, project);
+export const listedOfCatalogue = ({ catalogue }: SensorLists) => readingOf(cataloguePair, catalogue);
+
+const projectPair = (project: ProjectRecord): Pair => ({ project, catalogue: null });
+const cataloguePair = (catalogue: CatalogueRecord): Pair => ({ project: null, catalogue });
+
+function readingOf<W>(
   pairOf: (record: Read<W>) => Pair,
-): Promise<SensorReading> {
-  const listed = await list?.read(ctx);
+  listed: Listed<W> | null | undefined,
+): SensorReading {
   if (listed?.complete) {
     const pairs = new Map([...listed.records].map(([key, record]) => [key, pairOf(record)]));
     return { pairs, isReadable: listed.dropped === 0 };

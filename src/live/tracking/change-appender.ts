@@ -127,13 +127,15 @@ export class ChangeAppender<Rec, Kind extends string> {
     watermark.saw(state.timeMs, clock.wallMs());
     const known = before ?? snapshot.learn(state, clock.now());
     const wasShown = before !== undefined && subject.wasShown(before.state.traits);
+    const continued = snapshot.get(subject.continues(state.record) ?? '');
+    const wasShownAsOther = continued !== undefined && subject.wasShown(continued.state.traits);
     if (before) snapshot.update(before, state);
     const seq = this.log.next;
     // Update the snapshot before subscribers run: their reads must see this change.
     if (!wasShown) known.announced = subject.wasShown(state.traits) ? seq : Number.POSITIVE_INFINITY;
     if (state.isFinal) snapshot.finish(known, seq);
     const change: Change<Rec, Kind> = {
-      kind: subject.kindOf(state.record, wasShown),
+      kind: subject.kindOf(state.record, wasShown || wasShownAsOther),
       record: state.record,
       traits: state.traits,
       observedAtMs,

@@ -45,6 +45,13 @@ export interface Subject<Rec, Kind extends string> {
   isOpen(record: Rec): boolean;
   /** True where a record with these traits could be shown to a subscriber: its first such state is delivered as a new record. */
   wasShown(traits: unknown): boolean;
+  /** The id of another record of the same thing, which this one takes the place of; null where there is none. */
+  continues(record: Rec): string | null;
+  /**
+   * True for a record that may have been listed before the feed began, though it was read only later: it is no change for
+   * a subscriber without a cursor from before.
+   */
+  isEarlier(record: Rec): boolean;
   /** The kind of change; `isKnown` when the record was shown before in another state. */
   kindOf(record: Rec, isKnown: boolean): Kind;
   /** True for a change that the next one supersedes: a slow subscriber receives only the latest. */

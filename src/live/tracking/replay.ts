@@ -2,10 +2,11 @@ import { type Clock, latest, type UnixMs } from '../../clock.js';
 import type { LoggedChange, Start } from '../feeds/feed.js';
 import { adapted, aheadOf } from './ahead.js';
 import type { Change, Delivery, Subject } from './change.js';
-import { type Cursors, type Position, stateNumber } from './cursor.js';
+import { type Cursors, idNumber, type Position, stateNumber } from './cursor.js';
 import { unknownState } from './known-entries.js';
 import { withRest } from './known-rest.js';
 import { positionOf } from './known-set.js';
+import { cached } from './newest-cached.js';
 import type { Offsets } from './offsets.js';
 import type { Known, Snapshot, State } from './snapshot.js';
 
@@ -96,6 +97,10 @@ export class Replay<Rec, Kind extends string> {
 
   #replayFrom(position: Position, coveredFromMs: UnixMs): Delivery<Change<Rec, Kind>>[] {
     const { snapshot, subject } = this.#options;
+    const wasKnownAsOther = ({ known }: Position, record: Rec) => {
+      const other = subject.continues(record);
+      return other !== null && known.has(idNumber(other));
+    };
     const frozenRecords: Frozen<Rec, Kind>[] = snapshot.ordered.map((known, at) => ({
       at,
       number: known.number,
@@ -110,14 +115,16 @@ export class Replay<Rec, Kind extends string> {
       ),
     };
     const missed: Delivery<Change<Rec, Kind>>[] = [];
+    const replaced = new Set(frozenRecords.map(({ state }) => subject.continues(state.record)));
     for (const record of frozenRecords) {
       const { state, known } = record;
+      if (replaced.has(known.id)) continue;
       const before = stateIn(position, record);
       if (before === null || (before === state.hash && !state.isFinal)) continue;
       missed.push({
         isReplayed: true,
         change: {
-          kind: subject.kindOf(state.record, before !== undefined),
+          kind: subject.kindOf(state.record, before !== undefined || wasKnownAsOther(position, state.record)),
           record: state.record,
           traits: state.traits,
           observedAtMs: known.last?.change.observedAtMs ?? known.seenAtMs,
@@ -186,17 +193,4 @@ function stateIn(
 ): number | null | undefined {
   const before = position.known.get(number);
   return before === undefined && state.timeMs < position.horizonMs ? null : before;
-}
-
-/** Reads through `values`, which holds the newest `most` entries. */
-function cached<K, V>(values: Map<K, V>, most: number, key: K, make: () => V): V {
-  const known = values.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  values.set(key, made);
-  for (const oldest of values.keys()) {
-    if (values.size <= most) break;
-    values.delete(oldest);
-  }
-  return made;
 }

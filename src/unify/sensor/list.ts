@@ -1,3 +1,4 @@
+import type { ForwardMs } from '../../clock.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { UnifyContext } from '../context.js';
 import {
@@ -12,7 +13,7 @@ import {
   unavailableSources,
 } from '../paging.js';
 import { matchesNothing, neededSource, type SensorFilter } from './filter.js';
-import { learnOrder } from './inventory/merging.js';
+import { learnOrder, type UnifiedSensors } from './inventory/merging.js';
 import {
   decodePosition,
   defaultOrder,
@@ -35,6 +36,10 @@ export interface SensorListArgs extends PageArgs {
 export interface SensorSlice extends Slice<Sensor> {
   /** Number of sensors on all pages; null where an interface could not answer. */
   readonly totalCount: number | null;
+  /** The lists that the slice was made from; null where the filter alone decided. */
+  readonly lists: Pick<UnifiedSensors, 'project' | 'catalogue'> | null;
+  /** No status of the slice was determined earlier. */
+  readonly sinceMs: ForwardMs;
 }
 
 /**
@@ -62,7 +67,8 @@ export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<Sens
 /** No sensors, of a list that can have none: a whole list that is empty has no page before a cursor either. */
 export function noSensors(ctx: UnifyContext, args: SensorListArgs): SensorSlice {
   cursorsOf(ctx, args);
-  return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0 };
+  const sinceMs = ctx.tenant.clock.now();
+  return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0, lists: null, sinceMs };
 }
 
 /** The positions of the cursors. @throws BadUserInput, CursorInvalid, NotConfigured */
@@ -90,6 +96,9 @@ function sliceAt(
   return {
     ...sliceOf(edges, { next: end < pairs.length, previous: start > 0 }, unavailable),
     totalCount: unavailable.length > 0 ? null : pairs.length,
+    lists: unified,
+    // A cursor of the feed takes it, and refuses by itself to be part of a cached answer.
+    sinceMs: ctx.tenant.clock.now(),
   };
 }
 

@@ -7,7 +7,7 @@ import { ChangeLog } from '../tracking/change-log.js';
 import type { Feed, FeedListener, FeedStatus, Listening, LoggedChange } from './feed.js';
 import { feedStatus } from './feed-status.js';
 
-export interface CursorlessFeedOptions {
+export interface SensorFeedOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,18 +16,17 @@ export interface CursorlessFeedOptions {
 }
 
 /**
- * A feed without cursors, since what a subscriber missed is no longer current. Every instance polls for its own
- * subscribers; instances share the responses through the cache.
+ * A feed of what the sensors are like now. Every instance polls for its own subscribers; instances share the responses
+ * through the cache.
  */
-export abstract class CursorlessFeed<C extends LoggedChange> implements Feed<C> {
-  readonly recordsPerCursor = 0;
+export abstract class SensorFeed<C extends LoggedChange> implements Feed<C> {
   readonly log: ChangeLog<C>;
   protected readonly poller: Poller;
   readonly #name: string;
   readonly #clock: Clock;
   readonly #subscribers: Subscribers<C>;
 
-  constructor({ name, clock, log, random }: CursorlessFeedOptions) {
+  constructor({ name, clock, log, random }: SensorFeedOptions) {
     this.#name = name;
     this.#clock = clock;
     this.log = new ChangeLog(clock);
@@ -60,6 +59,8 @@ export abstract class CursorlessFeed<C extends LoggedChange> implements Feed<C> 
   protected abstract poll(signal: AbortSignal): Promise<void>;
   protected abstract intervalMs(): number;
   protected abstract stopped(): void;
+  /** Begins the delivery to a new subscriber. `after` has passed `check`. */
+  protected abstract begin(listener: FeedListener<C>, after: string | null): void;
 
   /** The feed continues for this long without subscribers. */
   protected lingerMs(): number {
@@ -77,21 +78,31 @@ export abstract class CursorlessFeed<C extends LoggedChange> implements Feed<C> 
 
   protected left(_listener: FeedListener<C>): void {}
 
-  /** Changes that a new subscriber gets first. */
-  protected replayFor(_listener: FeedListener<C>): readonly C[] {
-    return [];
+  /** Begins with these changes, and continues with those from now on. */
+  protected beginWith(listener: FeedListener<C>, changes: readonly C[]): void {
+    const replay = changes.map((change) => ({ change, isReplayed: true }));
+    listener.begin({ replay, from: this.log.next, liveFrom: this.log.next });
+  }
+
+  /** Ends the subscription of one listener. */
+  protected dismiss(listener: FeedListener<C>, error: GatewayError): void {
+    this.#subscribers.dismiss(listener, error);
+  }
+
+  /** Number of records that each cursor is made of. */
+  get recordsPerCursor(): number {
+    return 0;
   }
 
   isFolded(): boolean {
     return false;
   }
 
-  check(): void {}
+  check(_after: string): void {}
 
-  subscribe(_after: string | null, listener: FeedListener<C>): Listening {
+  subscribe(after: string | null, listener: FeedListener<C>): Listening {
     const listening = this.#subscribers.enter(listener);
-    const replay = this.replayFor(listener).map((change) => ({ change, isReplayed: true }));
-    listener.begin({ replay, from: this.log.next, liveFrom: this.log.next });
+    this.begin(listener, after);
     return listening;
   }
 
