@@ -110,7 +110,8 @@ const EventConnection = builder.connectionObject<typeof EventRef, EventSlice>(
             'list: the two together have every solution of an earthquake that is issued, however much time ' +
             'passes between them. An earthquake that the list shows is not delivered again before its next ' +
             'solution. It is meant for a list that reaches up to the newest earthquake. While the feed has ' +
-            'no subscribers it costs one request to the service.',
+            'no subscribers it costs one request to each interface.',
+          requests: 2,
           resolve: (slice: EventSlice, { unify, feeds }) => feeds.cursorAfterEvents(unify, slice),
         }),
       ),
