@@ -121,16 +121,11 @@ export interface PageRequest {
   readonly isBackward: boolean;
 }
 
-/** @throws BadUserInput for `first` together with `last` */
-export function checkPageArgs({ first, last }: PageArgs): void {
-  if (first != null && last != null)
-    throw new BadUserInput('`first` and `last` exclude each other: give one of them', { argument: 'last' });
-}
-
 /** @throws BadUserInput for arguments of both directions */
 export function pageRequestOf(args: PageArgs, byDefault = defaultFirst): PageRequest {
-  checkPageArgs(args);
-  const { after, before } = args;
+  const { first, last, after, before } = args;
+  if (first != null && last != null)
+    throw new BadUserInput('`first` and `last` exclude each other: give one of them', { argument: 'last' });
   const count = countOf(args, byDefault);
   const fromEnd = isBackward(args);
   if (fromEnd ? after != null : before != null) {

@@ -215,6 +215,36 @@ describe('as long as the project has not said whether it masks its positions', (
     });
   });
 
+  it('no place or name of the project is shown, byte for byte, though its records say that they may be', async () => {
+    const answer = async (placed: { latitude: number; elevation_m: number; name: string }) => {
+      const world = mixedWorld(false);
+      for (const sensor of world.project.sensors) Object.assign(sensor.location ?? {}, placed);
+      for (const sensor of [...world.project.sensors, ...world.catalogue.sensors])
+        sensor.last_seen = '2026-01-01T00:00:00Z';
+      await using gw = await startGateway({
+        clock: new ManualClock(Date.parse(secondsAgo(0, Date.UTC(2026, 0, 2)))),
+        sandbox: { world, rateLimits: false },
+      });
+      gw.sandbox.faults.add({ source: 'project', path: '/v1/project', status: 403, times: 1000 });
+      const { data, errors } = await gw.queryWithErrors(
+        `${everything}
+        query ($search: String, $within: RadiusInput) {
+          sensors { nodes { ...everything } geoJson }
+          found: sensors(filter: { search: $search }) { nodes { id } totalCount }
+          near: sensors(filter: { within: $within }) { nodes { id } totalCount }
+          one: sensor(by: { deviceId: "${deviceId(1)}" }) { ...everything }
+        }`,
+        { search: 'vault', within: { latitude: 34, longitude: -118, radiusKm: 100 } },
+      );
+      expect(errors?.length).toBeGreaterThan(0);
+      expect(data.sensors.nodes).toHaveLength(4);
+      return JSON.stringify({ data, errors });
+    };
+    expect(await answer({ latitude: 34.1, elevation_m: 1234, name: 'Vault 1' })).toBe(
+      await answer({ latitude: -12.5, elevation_m: 77, name: 'Cellar' }),
+    );
+  });
+
   it('a body that does not say it is as good as none', async () => {
     await using gw = await startGateway({ sandbox: { world: mixedWorld(false) } });
     const silent = (body: unknown) => ({ ...(body as object), location_masked: undefined });

@@ -90,6 +90,16 @@ describe('pages of sensors', () => {
       argument: 'before',
     });
     expect(gw.sandbox.requests).toEqual([]);
+    // As every other list: the cursor of a page's far end does not belong to it.
+    const { endCursor: cursor } = (await page(gw)).pageInfo;
+    for (const [wrong, argument] of [
+      [{ after: cursor, before: cursor }, 'after'],
+      [{ first: 1, before: cursor }, 'before'],
+      [{ last: 1, after: cursor }, 'after'],
+      [{ last: 1, after: cursor, before: cursor }, 'after'],
+    ] as const) {
+      expect(await errorOf(gw, wrong)).toMatchObject({ code: 'BAD_USER_INPUT', argument });
+    }
   });
 
   it('go on behind a cursor whose sensor is gone, or has moved', async () => {
@@ -101,6 +111,7 @@ describe('pages of sensors', () => {
     world.catalogue.sensors.splice(2, 1);
     expect(codes(await page(later, { after: endCursor }))).toEqual([3, 4].map(stationCode));
     expect(codes(await page(later, { before: endCursor, last: 1 }))).toEqual([stationCode(1)]);
+    expect(codes(await page(later, { before: endCursor }))).toEqual([0, 1].map(stationCode));
   });
 });
 

@@ -165,9 +165,10 @@ describe('lists of sensors', () => {
     await gw.query(
       '{ sensors { nodes { deviceId catalogueId location { latitude name } networkCode model status } } }',
     );
-    expect(gw.sandbox.requests).toHaveLength(2);
+    // Both lists, and the masking setting for the positions.
+    expect(gw.sandbox.requests).toHaveLength(3);
     await gw.query('{ sensors(first: 2) { nodes { locationCode createdAt } } }');
-    expect(gw.sandbox.requests).toHaveLength(4);
+    expect(gw.sandbox.requests).toHaveLength(5);
   });
 
   it('are read once for a hundred clients who ask at the same time, cold and when they are no longer fresh', async () => {

@@ -157,6 +157,76 @@ describe('the trigger feed', () => {
     expect(follower.lines).toEqual(['OPENED 1', 'CLOSED 1']);
   });
 
+  it.each(['but its id', 'wholly'] as const)(
+    'delivers what became of an open trigger as soon as it can be read again: unreadable %s',
+    async (unreadable) => {
+      const { upstream, clock, follow } = begin();
+      const follower = follow();
+      await clock.advance(second);
+      const trigger = upstream.add({ id: 1 });
+      await clock.advance(5 * second);
+      trigger.unreadable = unreadable;
+      for (let id = 2; id <= 32; id++) {
+        upstream.add({ id, status: 'closed' });
+        await clock.advance(minute);
+      }
+      const closed = follower.lines.slice(1);
+      trigger.unreadable = undefined;
+      trigger.pga = 7;
+      await clock.advance(5 * second);
+      trigger.unreadable = unreadable;
+      await clock.advance(minute);
+      trigger.unreadable = undefined;
+      trigger.status = 'closed';
+      await clock.advance(5 * second);
+      expect(follower.lines).toEqual(['OPENED 1', ...closed, 'UPDATED 1', 'CLOSED 1']);
+      expect(closed).toHaveLength(31);
+    },
+  );
+
+  it('goes on beside an open trigger that is read apart and cannot be read, and takes it up again', async () => {
+    const { upstream, clock, follow, status } = begin({
+      triggerPollIntervalMs: 2 * minute,
+      triggerLookbackS: 1_800,
+    });
+    const follower = follow({ deviceIds: ['LONG'] });
+    await clock.advance(second);
+    const long = upstream.add({ id: 1, deviceId: 'LONG', startMs: clock.wallMs() - 20 * minute });
+    await clock.advance(2 * minute);
+    for (let id = 2; id < 1_600; id++) upstream.add({ id, startMs: clock.wallMs() + id, status: 'closed' });
+    await clock.advance(2 * hour);
+    upstream.add({ id: 5_000, status: 'closed' });
+    await clock.advance(4 * minute);
+    long.unreadable = 'but its id';
+    await clock.advance(18 * minute);
+    upstream.queries.length = 0;
+    await clock.advance(2 * minute);
+    expect(upstream.queries.map(({ deviceId }) => deviceId)).toContain('LONG');
+    expect(status()?.lagMs).toBeLessThanOrEqual(2 * minute);
+    Object.assign(long, { unreadable: undefined, status: 'closed' });
+    await clock.advance(2 * minute);
+    expect(follower.lines).toEqual(['OPENED 1', 'CLOSED 1']);
+  });
+
+  it('sweeps past a trigger that stays open for days and cannot be read', async () => {
+    const { upstream, clock, follow } = begin({ triggerPollIntervalMs: 10 * minute });
+    const follower = follow();
+    await clock.advance(second);
+    const [unreadable, other] = [1, 2].map((id) => upstream.add({ id, deviceId: `LONG${id}` }));
+    for (let day = 1; day <= 3; day++) {
+      await clock.advance(24 * hour);
+      upstream.add({ id: 10 + day, status: 'closed' });
+    }
+    if (unreadable) unreadable.unreadable = 'but its id';
+    await clock.advance(hour);
+    if (other) other.status = 'closed';
+    await clock.advance(20 * minute);
+    expect(follower.lines.at(-1)).toBe('CLOSED 2');
+    if (unreadable) Object.assign(unreadable, { status: 'closed', unreadable: undefined });
+    await clock.advance(20 * minute);
+    expect(follower.lines.at(-1)).toBe('CLOSED 1');
+  });
+
   it.each([-2 * hour, -7 * minute, 7 * minute, 2 * hour])(
     'does not mind a clock upstream that is %i ms off',
     async (offMs) => {

@@ -10,6 +10,8 @@ import { Tenant, UnifyContext } from '../../src/unify/context.js';
 import { Instant } from '../../src/unify/time/instant.js';
 import { listTriggers, type Trigger, type TriggerListArgs } from '../../src/unify/trigger/trigger.js';
 import { asId } from '../../src/upstream/decode/fields.js';
+import { nameless } from '../../src/upstream/decode/list.js';
+import { badBody } from '../../src/upstream/decode/response.js';
 import type { ProjectClient, TriggerQuery } from '../../src/upstream/project/client.js';
 import type { WireTrigger } from '../../src/upstream/project/wire.js';
 import { newCostMeter, type Page, type Read, type ReadScope } from '../../src/upstream/read/read.js';
@@ -23,6 +25,8 @@ export interface ModelTrigger {
   readonly startMs: number;
   status: string;
   pga: number | null;
+  /** Listed with nothing that can be read but its id, or not even that. */
+  unreadable?: 'but its id' | 'wholly' | undefined;
 }
 
 /**
@@ -110,8 +114,14 @@ export class UpstreamModel {
       .filter(({ startMs }) => startMs >= fromMs && startMs <= toMs)
       .filter((trigger) => deviceId === undefined || trigger.deviceId === deviceId)
       .sort((a, b) => (order === 'asc' ? 1 : -1) * (a.startMs - b.startMs || a.id - b.id));
-    const items = matching.slice(offset, offset + limit).map(wireOf);
-    const value = { items, total: matching.length, received: items.length };
+    const listed = matching.slice(offset, offset + limit);
+    const items = listed.filter(({ unreadable }) => !unreadable).map(wireOf);
+    if (items.length === 0 && listed.length > 0)
+      throw badBody({ source: 'PROJECT', endpoint: 'triggers' }, 'elements of which none can be read');
+    const lost = listed.flatMap(({ id, unreadable }) =>
+      unreadable ? [unreadable === 'wholly' ? `${nameless}${id}` : String(id)] : [],
+    );
+    const value = { items, total: matching.length, received: listed.length, unreadable: lost };
     return { value, readAtMs: this.clock.now() };
   }
 }

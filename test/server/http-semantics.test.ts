@@ -89,6 +89,23 @@ describe('a body', () => {
     expect((await response.json()).errors[0].message).toBe('The body is not UTF-8');
   });
 
+  it('nor is a query string that is not percent-encoded UTF-8', async () => {
+    await using gw = await startGateway();
+    const query = encodeURIComponent('query ($s: String) { sensors(filter: { search: $s }) { totalCount } }');
+    const get = (parameters: string) =>
+      exchange(gw, `GET /graphql?${parameters} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(await get(`query=${query}&variables=${encodeURIComponent('{"s":"é"}')}`)).toMatch(
+      /^HTTP\/1.1 200 /,
+    );
+    gw.sandbox.forget();
+    for (const wrong of ['%', '%zz', '%E9', '%C3', '%C0%80', '%ED%A0%80', '\xC3\xA9']) {
+      const answer = await get(`query=${query}&variables=%7B%22s%22%3A%22${wrong}%22%7D`);
+      expect(answer, wrong).toMatch(/^HTTP\/1.1 400 .*"BAD_REQUEST"/s);
+      expect(await get(`query=${query}&operationName=${wrong}`), wrong).toMatch(/^HTTP\/1.1 400 /);
+    }
+    expect(gw.sandbox.requests).toEqual([]);
+  });
+
   it('is accepted in UTF-8 alone, however that is written', async () => {
     await using gw = await startGateway();
     const body = JSON.stringify({ query: '{ __typename }' });

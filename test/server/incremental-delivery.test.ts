@@ -277,6 +277,38 @@ describe('wrong use', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
   });
 
+  it.each([
+    [
+      'other arguments',
+      '{ sensors { nodes @stream(initialCount: 1) { id } nodes @stream(initialCount: 2) { model } } }',
+    ],
+    ['none at all', '{ sensors { nodes @stream { id } nodes { model } } }'],
+    [
+      'another condition in a fragment',
+      'query ($a: Boolean!) { sensors { nodes @stream { id } ...f } } fragment f on SensorConnection { nodes @stream(if: $a) { model } }',
+    ],
+    [
+      'other arguments below',
+      '{ sensors { nodes { triggers { nodes @stream { id } } } } ... { sensors { nodes { triggers { nodes @stream(initialCount: 2) { id } } } } } }',
+    ],
+  ])('a list is streamed in one way, and not beside %s', async (_, query) => {
+    const { errors } = await errorsOf(query, { a: true });
+    expect(errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
+    expect(errors[0].message).toContain('they have differing stream directives. Use different aliases');
+  });
+
+  it('a list may be streamed twice in the same way, and in two ways by two names', async () => {
+    const { response } = await openParts(
+      gw,
+      `{
+        sensors { nodes @stream(initialCount: 1, if: true) { id } nodes @stream(if: true, initialCount: 1) { model } }
+        others: sensors { nodes { id } }
+      }`,
+    );
+    expect(response.status).toBe(200);
+    expect(await response.text()).not.toContain('"errors"');
+  });
+
   it('counts deferred fragments for the limits of depth, aliases and cost', async () => {
     const aliases = Array.from({ length: 31 }, (_, index) => `a${index}: __typename`).join(' ');
     const cases = [

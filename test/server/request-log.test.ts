@@ -78,4 +78,41 @@ describe('the log', () => {
     });
     expect(gw.logText).not.toContain(projectKey);
   });
+
+  it('calls no answer a success whose client went away before it, on either road', async () => {
+    await using gw = await startGateway();
+    const { remove } = gw.sandbox.faults.add({ source: 'project', times: 99, hang: true });
+    const query = (name: string) => `query ${name} { project { name } }`;
+    const leaving = new AbortController();
+    const answer = gw.fetch('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: query('OverHttp') }),
+      signal: leaving.signal,
+    });
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send({ id: '1', type: 'subscribe', payload: { query: query('OverSocket') } });
+    await vi.waitFor(() => expect(gw.sandbox.inFlight('project')).toBe(1));
+    // Its turn of the socket has come.
+    socket.send({ type: 'ping' });
+    expect((await socket.next()).type).toBe('pong');
+    leaving.abort();
+    await expect(answer).rejects.toThrow('aborted');
+    socket.socket.terminate();
+    for (const name of ['OverHttp', 'OverSocket']) {
+      await vi.waitFor(() => expect(lineOf(gw, name)).toMatchObject({ errors: ['CLIENT_GONE'] }));
+      expect(lineOf(gw, name)).not.toHaveProperty('status');
+    }
+    const metrics = await (await gw.fetch('/metrics')).text();
+    expect(metrics).toMatch(/operations_total\{[^}]*outcome="CLIENT_GONE"[^}]*\} 2/);
+    remove();
+    // A subscription has no other end.
+    const leavingStream = new AbortController();
+    await openEventStream(gw, 'subscription AsEvents { triggerChanges { kind } }', {
+      signal: leavingStream.signal,
+    });
+    leavingStream.abort();
+    await vi.waitFor(() => expect(lineOf(gw, 'AsEvents')).toBeDefined());
+    expect(lineOf(gw, 'AsEvents')).not.toHaveProperty('errors');
+  });
 });

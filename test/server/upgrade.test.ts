@@ -103,6 +103,35 @@ describe('a request that offers another protocol', () => {
     }
   });
 
+  it('is answered behind large responses, and loses nothing of its body', async () => {
+    await using gw = await startGateway();
+    gw.sandbox.faults.add({ source: 'project', times: 9, latencyMs: 2_000 });
+    const large =
+      '{ __schema { types { name description fields { name description args { name description } } } } }';
+    const post = (query: string, length: number, ...offered: string[]) => {
+      const body = JSON.stringify({ query, variables: { unused: ' '.repeat(length) } });
+      const type = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+      return lines('POST /graphql HTTP/1.1', 'Host: localhost', ...offered, ...type) + body;
+    };
+    const offer = ['Connection: Upgrade', ...h2c];
+    const { hostname, port } = new URL(gw.url);
+    const socket = connect(Number(port), hostname).setEncoding('latin1');
+    let received = '';
+    socket.on('data', (text) => {
+      received += text;
+    });
+    socket.write(post('{ project { name } }', 0, ...offer) + post(large, 0));
+    // By then the response to the second request waits for the first.
+    await gw.query(large);
+    socket.write(
+      post('{ __typename }', 0) + post(large, 200_000, ...offer) + post(large, 0, ...offer) + last,
+    );
+    await new Promise((ended) => socket.on('end', ended));
+    expect([...received.matchAll(/HTTP\/1.1 (\d+) /g)].map(([, status]) => status)).toEqual(
+      Array(6).fill('200'),
+    );
+  });
+
   it('that is a WebSocket is opened after the responses to the requests before it', async () => {
     await using gw = await startGateway();
     const answers = await exchange(

@@ -73,6 +73,43 @@ describe.skipIf(noRedis)(`the connection to Redis${noRedis ? ` (${noRedis})` : '
     await isUp(link);
   });
 
+  it('logs once, and in one line, that Redis asks for no password though its address has one', async () => {
+    await using redis = await startRedis();
+    const written = vi.spyOn(console, 'warn');
+    const admin = new Redis(redis.url);
+    await admin.call(
+      'ACL',
+      'SETUSER',
+      'quiet',
+      'on',
+      '>secret-of-quiet',
+      '~*',
+      '&*',
+      '+@all',
+      '-info',
+      '-client',
+    );
+    for (const [user, lines] of [
+      [':secret%2Fof-all', [/"reason"/, /REDIS_URL has a password, but this Redis asks for none/]],
+      ['quiet:secret-of-quiet', []],
+      ['quiet:another', [/"reason":"it does not take the password: WRONGPASS/]],
+    ] as const) {
+      const logged: string[] = [];
+      const log = createLog({ level: 'warn', secrets: [], write: (line) => logged.push(line) });
+      const url = redis.url.replace('redis://', `redis://${user}@`);
+      const link = new RedisLink({ url, clock: realClock, log });
+      await link.settled;
+      expect(link.isUp).toBe(user !== 'quiet:another');
+      expect(logged.join('')).not.toContain('secret');
+      const kept = logged.filter((line) => lines.some((text) => text.test(line)));
+      expect(kept, user).toHaveLength(lines.length ? 1 : 0);
+      expect(logged).toEqual(kept);
+      link.close();
+    }
+    expect(written).not.toHaveBeenCalled();
+    await admin.quit();
+  });
+
   it('is none where the database cannot be selected, and never one to another database', async () => {
     await using redis = await startRedis();
     const admin = new Redis(redis.url);

@@ -81,6 +81,18 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     for (const value of values) expect(value).toEqual(values[0]);
   });
 
+  it('are asked for one after the other by those who demand that they be asked for after them', async () => {
+    const instances = await Promise.all([start(), start(), start()]);
+    sandbox.faults.add({ source: 'project', latencyMs: 200, times: 3 });
+    await Promise.all(
+      instances.map(({ project }) =>
+        project.sensors(page, scopeOf({ demand: { maxAgeMs: 0, atMs: realClock.now() } })),
+      ),
+    );
+    expect(seen()).toHaveLength(3);
+    expect(sandbox.maxConcurrent('project', '/v1/sensors')).toBe(1);
+  });
+
   it('are asked for by the next when the first fails, one at a time', async () => {
     const instances = await Promise.all([start(), start(), start()]);
     sandbox.faults.add({ source: 'project', status: 403, latencyMs: 100, times: 3 });

@@ -1,15 +1,21 @@
 import {
+  type ArgumentNode,
   type ASTVisitor,
+  type DirectiveNode,
+  type DocumentNode,
   GraphQLError,
   getNullableType,
   isListType,
   Kind,
+  OverlappingFieldsCanBeMergedRule,
   type ValidationContext,
+  validate,
+  visit,
 } from 'graphql';
 import { makesParts, streamDirective } from './directives.js';
 
 /** Rules of the incremental delivery that graphql-js does not have yet. */
-export const partsRules = [LabelRule, StreamOnListRule];
+export const partsRules = [LabelRule, StreamOnListRule, OneStreamRule];
 
 /** A client finds a part by its label, so that a label is no variable and is used once. */
 function LabelRule(context: ValidationContext): ASTVisitor {
@@ -50,5 +56,46 @@ function StreamOnListRule(context: ValidationContext): ASTVisitor {
         }),
       );
     },
+  };
+}
+
+/**
+ * Fields of one name in the answer are one list, which is streamed in one way. The rule of graphql-js for overlapping fields
+ * does not look at directives yet, so it is asked about the document with each `@stream` as one more argument of its field.
+ */
+function OneStreamRule(context: ValidationContext): ASTVisitor {
+  const conflicts = (document: DocumentNode) =>
+    validate(context.getSchema(), document, [OverlappingFieldsCanBeMergedRule]);
+  return {
+    Document(document) {
+      const asArguments = withStreamsAsArguments(document);
+      // What conflicts anyway is reported without this rule.
+      if (asArguments === document || conflicts(document).length > 0) return;
+      for (const { message, nodes } of conflicts(asArguments)) {
+        const text = message.replaceAll('differing arguments', 'differing stream directives');
+        context.reportError(new GraphQLError(text, { nodes: nodes ?? null }));
+      }
+    },
+  };
+}
+
+function withStreamsAsArguments(document: DocumentNode): DocumentNode {
+  return visit(document, {
+    Field: {
+      leave(node) {
+        const stream = node.directives?.find(({ name }) => name.value === streamDirective.name);
+        return stream && { ...node, arguments: [...(node.arguments ?? []), asArgument(stream)] };
+      },
+    },
+  });
+}
+
+function asArgument({ name, arguments: given = [] }: DirectiveNode): ArgumentNode {
+  const fields = given.map((argument) => ({ ...argument, kind: Kind.OBJECT_FIELD as const }));
+  // No argument can have this name.
+  return {
+    kind: Kind.ARGUMENT,
+    name: { ...name, value: `@${name.value}` },
+    value: { kind: Kind.OBJECT, fields },
   };
 }

@@ -19,7 +19,7 @@ export function projectEventReader(project: ProjectClient): ListReader<EventReco
       value.items.flatMap((item) => ofProject({ value: item, readAtMs }) ?? []),
     timeOf: ({ time }) => time,
     idOf: ({ id }) => id,
-    again: () => Promise.resolve(null),
+    again: () => Promise.resolve('gone'),
   });
 }
 
@@ -67,8 +67,8 @@ export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient)
       return { records: await read({ from: instantAt(coversFromMs), to: null }, scope), coversFromMs };
     },
     async *pages(range, scope) {
-      yield await read(range, scope);
+      yield { records: await read(range, scope), unreadable: [] };
     },
-    again: () => Promise.resolve(null),
+    again: () => Promise.resolve('gone'),
   };
 }

@@ -3,7 +3,7 @@ import type { Tenant } from '../../unify/context.js';
 import { associate } from '../../unify/event/association.js';
 import { mergeEvent } from '../../unify/event/merge.js';
 import { newCostMeter, type ReadScope } from '../../upstream/read/read.js';
-import type { ListReader, Newest, Range } from '../polling/list-reader.js';
+import type { Absence, ListedPage, ListReader, Newest, Range } from '../polling/list-reader.js';
 import { catalogueOnly, type EventRecord } from './event-subject.js';
 
 // docs/behaviour.md 9.7: once a minute, since the catalogue's free tier has 10,000 requests a day. A catalogue of many
@@ -57,27 +57,31 @@ export class MergedEventReader implements ListReader<EventRecord> {
     };
   }
 
-  async *pages(range: Range, scope: ReadScope): AsyncGenerator<readonly EventRecord[]> {
-    for await (const page of this.#project.pages(range, scope)) {
-      this.#remember(page);
-      yield this.#merged(page);
+  async *pages(range: Range, scope: ReadScope): AsyncGenerator<ListedPage<EventRecord>> {
+    for await (const { records, unreadable } of this.#project.pages(range, scope)) {
+      this.#remember(records);
+      yield { records: this.#merged(records), unreadable };
     }
     if (range.to === null) {
       await this.#readIfDue(scope);
-      yield this.#alone(this.#listed ?? []);
+      yield { records: this.#alone(this.#listed ?? []), unreadable: [] };
     } else if (range.from && range.from.ms < this.#tenant.clock.wallMs() - dayMs) {
       yield await this.#earlierRange(range, scope);
     }
   }
 
-  async #earlierRange(range: Range, scope: ReadScope): Promise<readonly EventRecord[]> {
-    const records: EventRecord[] = [];
+  async #earlierRange(range: Range, scope: ReadScope): Promise<ListedPage<EventRecord>> {
+    const listed: EventRecord[] = [];
+    const unreadable: string[] = [];
     try {
-      for await (const page of this.#catalogue.pages(range, scope)) records.push(...page);
+      for await (const page of this.#catalogue.pages(range, scope)) {
+        listed.push(...page.records);
+        unreadable.push(...page.unreadable);
+      }
     } catch (error) {
       this.#failed(error, scope);
     }
-    return this.#alone(records);
+    return { records: this.#alone(listed), unreadable };
   }
 
   /** What the project lists is delivered all the same. */
@@ -90,7 +94,7 @@ export class MergedEventReader implements ListReader<EventRecord> {
     );
   }
 
-  again(record: EventRecord, scope: ReadScope): Promise<EventRecord | null> {
+  again(record: EventRecord, scope: ReadScope): Promise<EventRecord | Absence> {
     return this.#project.again(record, scope);
   }
 

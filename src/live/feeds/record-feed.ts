@@ -2,6 +2,7 @@ import { type Clock, dayMs, type UnixMs } from '../../clock.js';
 import { Forbidden, type GatewayError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { SharedChanges } from '../../store/store.js';
+import { isNameless } from '../../upstream/decode/list.js';
 import { newCostMeter, type Priority, type ReadScope } from '../../upstream/read/read.js';
 import { type ChangePublisher, localPublisher } from '../cluster/publisher.js';
 import { ReplicatedPublisher } from '../cluster/replicated-publisher.js';
@@ -252,19 +253,23 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
       spareRows,
     });
     const seen = new Set<string>();
+    // An element without a readable id may be any open record.
+    let hasNameless = false;
     for await (const page of reader.pages({ from: instantAt(plan.fromMs), to: null }, scope)) {
       if (scope.signal.aborted) return;
-      for (const record of page) seen.add(subject.idOf(record));
-      await this.#observe(await this.#completed(page, scope));
+      for (const record of page.records) seen.add(subject.idOf(record));
+      for (const name of page.unreadable) seen.add(name);
+      hasNameless ||= page.unreadable.some(isNameless);
+      await this.#observe(await this.#completed(page.records, scope));
     }
     for (const known of plan.apart) {
       const record = await reader.again(known.state.record, scope);
       if (scope.signal.aborted) return;
-      if (record) await this.#observe([record]);
-      else known.missing++;
+      if (record === 'gone') known.missing++;
+      else if (record !== 'unreadable') await this.#observe([record]);
     }
     if (scope.signal.aborted) return;
-    detector.countMissing(plan.fromMs, seen);
+    if (!hasNameless) detector.countMissing(plan.fromMs, seen);
     detector.cover(plan.fromMs);
     detector.watermark.confirm(startedAtMs, clock.wallMs(startedAtMs));
   }

@@ -1,8 +1,9 @@
 import { minuteMs, plus } from '../../clock.js';
-import { Forbidden } from '../../errors.js';
+import { Forbidden, UpstreamUnavailable } from '../../errors.js';
 import { atOrAfter, atOrBefore } from '../../unify/time/millisecond.js';
 import { type Trigger, triggerOf, triggersOf } from '../../unify/trigger/record.js';
 import type { DeviceId } from '../../upstream/decode/fields.js';
+import { isNameless } from '../../upstream/decode/list.js';
 import { largestPage } from '../../upstream/page-sizes.js';
 import type { ProjectClient } from '../../upstream/project/client.js';
 import type { WireTrigger } from '../../upstream/project/wire.js';
@@ -28,7 +29,10 @@ export function triggerReader(project: ProjectClient): ListReader<Trigger> {
           scope,
         );
         const record = value.items.find(({ id }) => id === trigger.triggerId);
-        return record ? triggerOf(record, readAtMs) : null;
+        if (record) return triggerOf(record, readAtMs);
+        return value.unreadable?.some((name) => name === trigger.triggerId || isNameless(name))
+          ? 'unreadable'
+          : 'gone';
       };
       try {
         return await read(trigger.deviceId);
@@ -36,6 +40,8 @@ export function triggerReader(project: ProjectClient): ListReader<Trigger> {
         // Assumed: upstream may answer 404 for a sensor that has left the project, though its triggers are still
         // listed.
         if (error instanceof Forbidden && error.upstream?.status === 404) return read(undefined);
+        // A page of this one moment, of which nothing can be read, must not end the poll or the sweep at this trigger.
+        if (error instanceof UpstreamUnavailable && error.upstream?.status === 200) return 'unreadable';
         throw error;
       }
     },

@@ -15,13 +15,22 @@ export interface ListReader<Rec> {
    * All records from `from` (null: from the first) up to `to` (null: to the newest), both inclusive, page by page.
    * Records that arrive meanwhile never cause another to be skipped; a record can appear twice.
    */
-  pages(range: Range, scope: ReadScope): AsyncGenerator<readonly Rec[]>;
-  /** One record as it is now; null when it is gone. */
-  again(record: Rec, scope: ReadScope): Promise<Rec | null>;
+  pages(range: Range, scope: ReadScope): AsyncGenerator<ListedPage<Rec>>;
+  /** One record as it is now. */
+  again(record: Rec, scope: ReadScope): Promise<Rec | Absence>;
   /** True while records that `newest` should have had could not be read. */
   readonly isPartial?: boolean;
   /** Maximum number of records per request. */
   readonly pageSize: number;
+}
+
+/** Why there is no record: it is gone, or what upstream sent of it cannot be read (docs/behaviour.md 5.12). */
+export type Absence = 'gone' | 'unreadable';
+
+export interface ListedPage<Rec> {
+  readonly records: readonly Rec[];
+  /** Names of the listed records that cannot be read: the id of each, or another name where that cannot be read either. */
+  readonly unreadable: readonly string[];
 }
 
 export interface Newest<Rec> {
@@ -42,7 +51,7 @@ export interface TimedList<Wire, Rec> {
   recordsOf(page: Read<Page<Wire>>): readonly Rec[];
   timeOf(record: Rec): Instant;
   idOf(record: Rec): string;
-  again(record: Rec, scope: ReadScope): Promise<Rec | null>;
+  again(record: Rec, scope: ReadScope): Promise<Rec | Absence>;
 }
 
 export interface ListQuery {
@@ -80,7 +89,7 @@ async function* readPages<Wire, Rec>(
   list: TimedList<Wire, Rec>,
   { from, to }: Range,
   scope: ReadScope,
-): AsyncGenerator<readonly Rec[]> {
+): AsyncGenerator<ListedPage<Rec>> {
   const seen = new Set<string>();
   let start = from;
   let offset = 0;
@@ -96,7 +105,7 @@ async function* readPages<Wire, Rec>(
     const records = list.recordsOf(page);
     const fresh = records.filter((record) => !seen.has(list.idOf(record)));
     for (const record of fresh) seen.add(list.idOf(record));
-    yield fresh;
+    yield { records: fresh, unreadable: page.value.unreadable ?? [] };
     if (isLastPage(page.value, query)) return;
     const end = latest(records.map((record) => list.timeOf(record)));
     const isStuck = !end || (start !== null && end.compare(start) <= 0);

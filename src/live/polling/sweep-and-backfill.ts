@@ -98,7 +98,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
     const range = { from: instantAt(fromMs), to: instantAt(detector.coveredFromMs) };
     for await (const page of reader.pages(range, reads(signal, 'feed'))) {
       if (signal.aborted) return;
-      await observe(page);
+      await observe(page.records);
       if (detector.snapshot.size > mostKnown) break;
       yield;
     }
@@ -127,7 +127,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
       const range = { from: instantAt(fromMs), to: instantAt(toMs) };
       for await (const page of reader.pages(range, scope)) {
         if (signal.aborted) return;
-        await observe(page);
+        await observe(page.records);
         yield;
       }
       detector.cover(fromMs);
@@ -135,8 +135,9 @@ export class SweepAndBackfill<Rec, Kind extends string> {
     for (const known of snapshot.ordered.slice(0, snapshot.indexOf(fromMs)).filter(isAwaited)) {
       const record = await reader.again(known.state.record, scope);
       if (signal.aborted) return;
-      if (record) await observe([record]);
-      else if (snapshot.get(subject.idOf(known.state.record)) === known) known.missing++;
+      if (record === 'gone') {
+        if (snapshot.get(subject.idOf(known.state.record)) === known) known.missing++;
+      } else if (record !== 'unreadable') await observe([record]);
       yield;
     }
     this.#forget(fromMs);

@@ -101,7 +101,7 @@ export class ChangeDetector<Rec, Kind extends string> {
     });
   }
 
-  /** A complete read from `fromMs` on showed the ids in `seen`: any other open record there may be gone. */
+  /** A complete read from `fromMs` on listed the ids in `seen`: any other open record there may be gone. */
   countMissing(fromMs: UnixMs, seen: ReadonlySet<string>): void {
     const { ordered } = this.snapshot;
     for (let i = this.snapshot.indexOf(fromMs); i < ordered.length; i++) {

@@ -78,7 +78,7 @@ export class Operation {
     this.#leaving?.abort(reason);
   }
 
-  /** Codes of the errors that the client was sent. */
+  /** Codes of the errors that the client was sent, or that it went away. */
   get errorCodes(): ReadonlySet<string> {
     return this.#errorCodes ?? none;
   }
@@ -96,6 +96,6 @@ export type OnFinished = (operation: Operation, finished: Finished) => void;
 
 export interface Finished {
   readonly durationMs: number;
-  /** HTTP status; null over a WebSocket. */
+  /** HTTP status; null over a WebSocket, and where the client went away before it. */
   readonly status: number | null;
 }

@@ -12,6 +12,8 @@ import { demandOf, maxAgeInHeaders } from './demanded-age.js';
 import { type Head, setHead, textOf } from './head.js';
 import { sendError } from './reply.js';
 
+const gone = new ClientGone('The client has gone');
+
 export interface ClientRouteOptions {
   readonly access: Access;
   readonly clientRate: ClientRate;
@@ -46,9 +48,14 @@ export function asClient(
     const demand = demandOf(maxAgeInHeaders(headers), startedAtMs);
     const operation = new Operation({ client, startedAtMs, wantsCost, demand, headers }, id);
     response.once('close', () => {
-      if (!response.writableFinished) operation.abandon(new ClientGone('The client has gone'));
+      if (!response.writableFinished) {
+        operation.abandon(gone);
+        // A subscription has no other end; of anything else the client has lost its answer.
+        if (operation.kind !== 'subscription') operation.addErrorCode(gone.code);
+      }
       client.release();
-      onFinished(operation, { durationMs: clock.now() - startedAtMs, status: response.statusCode });
+      const status = response.headersSent ? response.statusCode : null;
+      onFinished(operation, { durationMs: clock.now() - startedAtMs, status });
     });
     let taken: void | Promise<void>;
     try {

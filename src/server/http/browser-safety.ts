@@ -65,7 +65,8 @@ export function browserPolicy(options: BrowserPolicyOptions): BrowserPolicy {
   return { refusal, corsHeaders, preflightHeaders };
 }
 
-// Headers that the gateway reads, and those that Apollo Client, Relay, urql and tracing in browsers add by themselves.
+// Headers that the gateway reads, and those that Apollo Client, Relay, urql and tracing in browsers (OpenTelemetry, Zipkin,
+// Jaeger, Sentry, Datadog, New Relic, X-Ray) add by themselves.
 const usualHeaders = [
   'accept',
   'apollo-require-preflight',
@@ -82,13 +83,25 @@ const usualHeaders = [
   'graphql-require-preflight',
   'if-none-match',
   'last-event-id',
+  'newrelic',
   'pragma',
   'sentry-trace',
   'traceparent',
   'tracestate',
+  'uber-trace-id',
+  'x-amzn-trace-id',
   'x-apollo-operation-id',
   'x-apollo-operation-name',
+  'x-apollo-operation-type',
+  'x-b3-parentspanid',
+  'x-b3-sampled',
+  'x-b3-spanid',
+  'x-b3-traceid',
   'x-catalogue-key',
+  'x-datadog-origin',
+  'x-datadog-parent-id',
+  'x-datadog-sampling-priority',
+  'x-datadog-trace-id',
   'x-graphql-client-name',
   'x-graphql-client-version',
   'x-graphql-event-stream-token',

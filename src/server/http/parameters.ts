@@ -27,8 +27,12 @@ export function bodyParameters(body: string): object {
   throw malformed('POST body is expected to be an object');
 }
 
-/** Parameters of a query string (without its `?`); throws a GraphQLError (400) where JSON in them is malformed. */
+/**
+ * Parameters of a query string (without its `?`); throws a GraphQLError (400) where its percent-encoding or JSON in it is
+ * malformed. `URLSearchParams` would replace what cannot be decoded, and the operation would be another one.
+ */
 export function searchParameters(search: string): object {
+  if (!isEncoded(search)) throw malformed('The query string has to be UTF-8, percent-encoded');
   const parameters = new URLSearchParams(search);
   const given: Record<string, unknown> = {};
   for (const name of ['query', 'operationName', ...idNames]) {
@@ -59,6 +63,16 @@ export function areWellFormed(parameters: object): parameters is Parameters {
     } else if (!idNames.includes(name)) return false;
   }
   return !Array.isArray(parameters);
+}
+
+function isEncoded(search: string): boolean {
+  try {
+    decodeURIComponent(search);
+  } catch {
+    return false;
+  }
+  // Node reads each byte that is sent without encoding as one character.
+  return !/[^\x20-\x7e]/.test(search);
 }
 
 function jsonIn(parameters: URLSearchParams, name: string): unknown {

@@ -30,9 +30,9 @@ export function refuseConnection(
 
 /** Gives the refusals that Node itself sends the same headers and body as all others. */
 export function refuseMalformed(server: Server): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, connection: Connection) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, connection) => {
     // Half a response cannot be followed by another.
-    if (!connection.writable || connection._httpMessage?.headersSent) return void connection.destroy();
+    if (!connection.writable || responseOn(connection)?.headersSent) return void connection.destroy();
     refuseConnection(connection, ...(refusals[error.code ?? ''] ?? noRequest));
   });
   server.on('checkExpectation', (_request, response) => {
@@ -41,8 +41,12 @@ export function refuseMalformed(server: Server): void {
   });
 }
 
-/** A socket as Node's own listener uses it: with the response in progress. */
-type Connection = Duplex & { readonly _httpMessage?: ServerResponse | null };
+/** The response in progress, which Node's own listeners keep on the connection. */
+export function responseOn(
+  connection: Duplex & { readonly _httpMessage?: ServerResponse | null },
+): ServerResponse | null {
+  return connection._httpMessage ?? null;
+}
 
 const noRequest = [400, 'This is not a request in HTTP/1.1'] as const;
 const refusals: Readonly<Record<string, readonly [number, string]>> = {

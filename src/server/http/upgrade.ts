@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { responseOn } from './refuse-connection.js';
 
 type OnUpgrade = (request: IncomingMessage, connection: Socket, following: Buffer) => void;
 
@@ -18,8 +19,14 @@ export function onUpgrade(server: Server, upgrade: OnUpgrade): void {
     const earlier = lastResponses.get(connection);
     if (!earlier || earlier.closed) return upgrade(request, connection, following);
     const destroy = () => connection.destroy();
-    connection.on('error', destroy);
+    // Node has taken its own listener away, and a large response waits for this event.
+    const drain = () => responseOn(connection)?.emit('drain');
+    connection.on('error', destroy).on('drain', drain);
+    // Reading the body of an earlier request resumes the connection, and what follows would flow away unread; while
+    // somebody listens for this event, it is held instead.
+    connection.on('readable', hold);
     earlier.once('close', () => {
+      connection.off('drain', drain).off('readable', hold);
       if (connection.destroyed || connection.writableEnded) return;
       connection.off('error', destroy);
       // The earlier response has started the time-out of an idle connection.
@@ -28,6 +35,8 @@ export function onUpgrade(server: Server, upgrade: OnUpgrade): void {
     });
   });
 }
+
+const hold = () => {};
 
 /**
  * True where the client offers WebSocket. Among other protocols it is one only with the key of its handshake: without it

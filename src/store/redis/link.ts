@@ -35,6 +35,8 @@ export class RedisLink implements Connection {
   readonly #commands: Redis;
   readonly #pubSub: Redis;
   readonly #database: number;
+  /** The arguments of AUTH; none where the address has no password. */
+  readonly #credentials: readonly string[];
   /** Connections that `#makeUsable` has found usable. */
   readonly #usable = new Set<Redis>();
   readonly #messageListeners = new Map<string, () => void>();
@@ -43,6 +45,8 @@ export class RedisLink implements Connection {
   /** Null until the first connection has been made, or has failed. */
   #isUp: boolean | null = null;
   #isClosed = false;
+  /** Redis asks for no password, though REDIS_URL has one. */
+  #isOpenToAll = false;
   /** The reason why there is no connection, for the log. */
   #reason = 'no connection yet';
   /** Number of connections in a row that failed within `wellAfterMs`. */
@@ -61,17 +65,22 @@ export class RedisLink implements Connection {
       connectTimeout: commandTimeoutMs,
       // `#setUp` subscribes again, where a failure is caught.
       autoResubscribe: false,
-      retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times + this.#troubles, 20), longestRetryMs),
-      connectionName: 'seisgraph',
+      // `#makeUsable` finds out, where a failure is caught and logged: the library would write to stderr.
+      enableReadyCheck: false,
+      disableClientInfo: true,
+      retryStrategy: (times) => {
+        if (this.#isWell) this.#troubles = 0;
+        return Math.min(50 * 2 ** Math.min(times + this.#troubles, 20), longestRetryMs);
+      },
     };
     const address = new URL(url);
     this.#database = Number(address.pathname.slice(1));
-    address.pathname = '';
+    this.#credentials = [address.username, address.password].filter(Boolean).map(decodeURIComponent);
+    Object.assign(address, { pathname: '', username: '', password: '' });
     this.#commands = new Redis(address.href, options);
     this.#pubSub = new Redis(address.href, options);
     this.#pubSub.on('message', (channel: string) => this.#messageListeners.get(channel)?.());
     for (const client of [this.#commands, this.#pubSub]) {
-      client.on('connect', () => this.#limitSilence(client));
       client.on('ready', () => void this.#makeUsable(client));
       client.on('close', () => {
         this.#usable.delete(client);
@@ -87,6 +96,10 @@ export class RedisLink implements Connection {
 
   get isUp(): boolean {
     return this.#isUp === true;
+  }
+
+  get #isWell(): boolean {
+    return this.isUp && realClock.now() - this.#upSinceMs >= wellAfterMs;
   }
 
   onChange(listener: () => void): () => void {
@@ -154,25 +167,20 @@ export class RedisLink implements Connection {
     return (...args) => run.apply(this.#commands, args);
   }
 
-  /** Limits the time from connecting to ready: a Redis that hangs accepts connections and never answers. */
-  #limitSilence(client: Redis): void {
-    const timer = realClock.timer(commandTimeoutMs, () => {
-      if (client.status !== 'connect') return;
-      this.#reason = 'it takes connections and says nothing';
-      client.disconnect(true);
-    });
-    client.once('ready', () => timer.cancel());
-    client.once('close', () => timer.cancel());
-  }
-
   /**
-   * Selects the database by hand: where that fails, the client library goes on in database 0, whose data belong to
-   * another deployment. It recognises the command by its name in lower case, and would repeat it at the next connection
-   * without catching the failure. Deletes a key that nobody has, since a replica accepts connections and reads but no write.
+   * Authenticates and selects the database by hand: where the former fails, the client library writes to stderr; where
+   * the latter does, it goes on in database 0, whose data belong to another deployment. It recognises such a command by its
+   * name in lower case, and would repeat it at the next connection without catching the failure. Deletes a key that nobody
+   * has, since a replica accepts connections and reads but no write.
    */
   async #makeUsable(client: Redis): Promise<void> {
-    let step = `database ${this.#database} cannot be selected`;
+    let step = 'it does not take the password';
     try {
+      if (this.#credentials.length > 0) await this.#authenticate(client);
+      step = 'it takes connections and says nothing';
+      // For its operator's list of clients; a user may be without the command.
+      await inTime(client.call('CLIENT', 'SETNAME', 'seisgraph').catch(() => {}));
+      step = `database ${this.#database} cannot be selected`;
       if (this.#database > 0) await inTime(client.call('SELECT', this.#database));
       step = 'it cannot be written';
       if (client === this.#commands) await inTime(client.del(this.key('probe', this.instance)));
@@ -186,6 +194,18 @@ export class RedisLink implements Connection {
     if (client.status !== 'ready') return;
     this.#usable.add(client);
     if (this.#usable.size === 2) this.#setUp(true);
+  }
+
+  async #authenticate(client: Redis): Promise<void> {
+    try {
+      await inTime(client.call('AUTH', ...this.#credentials));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : '';
+      if (!/no password is set|without any password configured/i.test(message)) throw error;
+      if (!this.#isOpenToAll)
+        this.#log.warn({}, 'REDIS_URL has a password, but this Redis asks for none: anyone can reach it');
+      this.#isOpenToAll = true;
+    }
   }
 
   #setUp(isUp: boolean): void {
@@ -211,8 +231,7 @@ export class RedisLink implements Connection {
   #takeDown(reason: string): void {
     if (this.#isClosed || !this.#isUp) return;
     this.#reason = reason;
-    const wasWell = realClock.now() - this.#upSinceMs >= wellAfterMs;
-    this.#troubles = wasWell ? 1 : this.#troubles + 1;
+    this.#troubles = this.#isWell ? 1 : this.#troubles + 1;
     this.#commands.disconnect(true);
     this.#pubSub.disconnect(true);
     this.#setUp(false);

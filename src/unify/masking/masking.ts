@@ -122,7 +122,7 @@ export function locationView(ctx: UnifyContext, membership: ProjectMembership): 
   return {
     positionOf({ project, catalogue }) {
       if (project && pointOrNull(project.value.location)) {
-        const verdict = verdictOrNull(ctx, project, setting);
+        const verdict = verdictOrNull(project, setting);
         return isPosition(verdict) ? verdict : null;
       }
       if (!catalogue || setting.mask === 'unknown') return null;
@@ -132,7 +132,7 @@ export function locationView(ctx: UnifyContext, membership: ProjectMembership): 
       return pointOrNull(catalogue.value.location);
     },
     siteNameOf({ project }) {
-      const verdict = project && verdictOrNull(ctx, project, setting);
+      const verdict = project && verdictOrNull(project, setting);
       return isPosition(verdict) && !verdict.masked ? known(project?.value.location?.name) : null;
     },
     withheld: setting.mask === 'unknown' ? setting.failure : null,
@@ -154,7 +154,7 @@ export async function isListOutdated(ctx: UnifyContext, records: Iterable<Projec
   }
   if (!disagreeing) return false;
   await checkSettingFor(ctx, setting, disagreeing);
-  const outdated = verdictOrNull(ctx, disagreeing, setting) === 'outdated';
+  const outdated = verdictOrNull(disagreeing, setting) === 'outdated';
   if (outdated) setting.discardOlder();
   return outdated;
 }
@@ -162,7 +162,7 @@ export async function isListOutdated(ctx: UnifyContext, records: Iterable<Projec
 function projectPosition(ctx: UnifyContext, record: ProjectRecord): Maybe<PublicPosition | null> {
   const setting = ctx.tracked(createMaskSetting);
   return whenKnown(checkSettingFor(ctx, setting, record), () => {
-    const verdict = verdictOf(ctx, record, setting);
+    const verdict = verdictOf(record, setting);
     return verdict === 'outdated' ? projectPositionAgain(ctx, setting, record) : shownBy(setting, verdict);
   });
 }
@@ -177,7 +177,7 @@ async function projectPositionAgain(
   const again = await projectSensorAgain(ctx, record.value.device_id);
   if (!again) return null;
   await checkSettingFor(ctx, setting, again);
-  return shownBy(setting, verdictOf(ctx, again, setting));
+  return shownBy(setting, verdictOf(again, setting));
 }
 
 function shownBy(setting: MaskSetting, verdict: Verdict): PublicPosition | null {
@@ -194,7 +194,9 @@ function checkSettingFor(ctx: UnifyContext, setting: MaskSetting, record: Projec
     saidMasked === true ? setting.mask !== 'masked' : saidMasked === false && setting.mask === 'masked';
   if (disagrees) setting.doubt(record.readAtMs);
   // A record marked as masked may be shown as masked, whatever the project's setting is.
-  return isOld || saidMasked === null || (disagrees && setting.mask !== 'unknown') ? setting.read(ctx) : null;
+  const isOpenAtMost = saidMasked !== true && setting.mask === 'unknown';
+  const isDue = isOld || saidMasked === null || isOpenAtMost || (disagrees && setting.mask !== 'unknown');
+  return isDue ? setting.read(ctx) : null;
 }
 
 /**

@@ -1,10 +1,8 @@
-import { plus } from '../../clock.js';
 import type { Maybe } from '../../maybe.js';
 import { known, MalformedValue, type Num, type Text } from '../../upstream/decode/fields.js';
-import type { UnifyContext } from '../context.js';
 import type { Point } from '../geo/geodesy.js';
 import type { ProjectRecord } from '../sensor/identity.js';
-import { type MaskSetting, revalidateEveryMs } from './setting.js';
+import type { MaskSetting } from './setting.js';
 
 /** The position at which a sensor may be shown. */
 export interface PublicPosition extends Point {
@@ -22,7 +20,7 @@ export type Verdict = PublicPosition | 'outdated' | 'withheld' | null;
  * Decides whether the project's own position may be shown. `outdated`: it was read under another setting and must be
  * read again. `withheld`: record and project disagree, or the setting is not known.
  */
-export function verdictOf(ctx: UnifyContext, record: ProjectRecord, setting: MaskSetting): Verdict {
+export function verdictOf(record: ProjectRecord, setting: MaskSetting): Verdict {
   const location = record.value.location;
   const point = pointOf(location);
   if (!location || !point) return null;
@@ -41,15 +39,13 @@ export function verdictOf(ctx: UnifyContext, record: ProjectRecord, setting: Mas
       if (saidMasked === null) return masked;
       return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
     case 'unknown':
-      // Upstream displaces positions itself: one that it marked as not masked at most 30 s ago may be shown.
-      return saidMasked === false && !ctx.hasExpired(plus(record.readAtMs, revalidateEveryMs))
-        ? open
-        : 'withheld';
+      // The project counts as masked until it has said so itself, whatever the record says.
+      return 'withheld';
   }
 }
 
-export function verdictOrNull(ctx: UnifyContext, record: ProjectRecord, setting: MaskSetting): Verdict {
-  return pointOrNull(record.value.location) && verdictOf(ctx, record, setting);
+export function verdictOrNull(record: ProjectRecord, setting: MaskSetting): Verdict {
+  return pointOrNull(record.value.location) && verdictOf(record, setting);
 }
 
 export function isPosition(verdict: Verdict): verdict is PublicPosition {

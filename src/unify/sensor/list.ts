@@ -2,12 +2,12 @@ import type { ForwardMs } from '../../clock.js';
 import { type Maybe, whenKnown } from '../../maybe.js';
 import type { UnifyContext } from '../context.js';
 import {
-  checkPageArgs,
-  countOf,
   decodeCursor,
   edgeOf,
   encodeCursor,
   type PageArgs,
+  type PageRequest,
+  pageRequestOf,
   type Slice,
   sliceOf,
   unavailableSources,
@@ -51,8 +51,8 @@ export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<Sens
   const { orderBy } = args;
   const filter = args.filter ?? {};
   if (matchesNothing(filter)) return noSensors(ctx, args);
-  const { after, before } = cursorsOf(ctx, args);
-  const cut = ({ pairs }: Selection) => rangeOf(pairs, args, after, before);
+  const request = requestOf(ctx, args);
+  const cut = ({ pairs }: Selection) => rangeOf(pairs, request);
   const select = () => selectSensors(ctx, filter, orderBy);
   const slice = (selection: Selection) => sliceAt(ctx, orderBy, selection, ...cut(selection));
   return whenKnown(select(), (selection) => {
@@ -66,19 +66,24 @@ export function listSensors(ctx: UnifyContext, args: SensorListArgs): Maybe<Sens
 
 /** No sensors, of a list that can have none: a whole list that is empty has no page before a cursor either. */
 export function noSensors(ctx: UnifyContext, args: SensorListArgs): SensorSlice {
-  cursorsOf(ctx, args);
+  requestOf(ctx, args);
   const sinceMs = ctx.tenant.clock.now();
   return { ...sliceOf<Sensor>([], { next: false, previous: false }), totalCount: 0, lists: null, sinceMs };
 }
 
-/** The positions of the cursors. @throws BadUserInput, CursorInvalid, NotConfigured */
-function cursorsOf(ctx: UnifyContext, { orderBy, filter, ...page }: SensorListArgs) {
-  checkPageArgs(page);
+interface SensorPageRequest extends PageRequest {
+  readonly order: SensorOrder;
+  /** Of the cursor. */
+  readonly position: ListPosition | null;
+}
+
+/** @throws BadUserInput, CursorInvalid, NotConfigured */
+function requestOf(ctx: UnifyContext, { orderBy, filter, ...page }: SensorListArgs): SensorPageRequest {
+  const request = pageRequestOf(page);
   neededSource(ctx, filter ?? {});
-  return {
-    after: page.after == null ? null : positionAt(orderBy, page.after, 'after'),
-    before: page.before == null ? null : positionAt(orderBy, page.before, 'before'),
-  };
+  const { cursor, argument } = request;
+  const position = cursor === null ? null : positionAt(orderBy, cursor, argument);
+  return { ...request, order: orderBy, position };
 }
 
 function sliceAt(
@@ -111,14 +116,14 @@ function cursorOf(order: SensorOrder, pair: SortedPair): string {
 
 function rangeOf(
   pairs: readonly SortedPair[],
-  { orderBy, ...page }: SensorListArgs,
-  after: ListPosition | null,
-  before: ListPosition | null,
+  { order, position, count, isBackward }: SensorPageRequest,
 ): [start: number, end: number] {
-  const start = after ? indexOfPosition(orderBy, pairs, after, 'behind') : 0;
-  const end = Math.max(start, before ? indexOfPosition(orderBy, pairs, before, 'at') : pairs.length);
-  const count = countOf(page);
-  return page.last == null ? [start, Math.min(end, start + count)] : [Math.max(start, end - count), end];
+  if (isBackward) {
+    const end = position ? indexOfPosition(order, pairs, position, 'at') : pairs.length;
+    return [Math.max(0, end - count), end];
+  }
+  const start = position ? indexOfPosition(order, pairs, position, 'behind') : 0;
+  return [start, Math.min(pairs.length, start + count)];
 }
 
 function positionAt(order: SensorOrder, cursor: string, argument: string): ListPosition {

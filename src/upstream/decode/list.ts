@@ -15,7 +15,10 @@ export interface DecodedList<T> {
   readonly items: readonly T[];
   /** Elements sent, the dropped ones included: the next offset counts them. */
   readonly received: number;
-  /** One name for each dropped element, equal when the same element is read again; left out where there is none. */
+  /**
+   * One name for each dropped element, equal when the same element is read again: its id where that can be read. Left out
+   * where there is none.
+   */
   readonly unreadable?: readonly string[];
 }
 
@@ -59,7 +62,15 @@ function nameOf(element: unknown): string {
   const { id } = (element ?? {}) as { readonly id?: unknown };
   return typeof id === 'string' || typeof id === 'number'
     ? String(id)
-    : hash('sha1', JSON.stringify(element) ?? '', 'base64');
+    : `${nameless}${hash('sha1', JSON.stringify(element) ?? '', 'base64')}`;
+}
+
+/** Begins the names of elements without a readable id. */
+export const nameless = '(without an id) ';
+
+/** True where the name of a dropped element is not its id, since that cannot be read. */
+export function isNameless(name: string): boolean {
+  return name.startsWith(nameless);
 }
 
 /** Returns the body or envelope as an object; throws where it is none. */

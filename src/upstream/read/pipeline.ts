@@ -350,9 +350,12 @@ export class Pipeline {
     if (!isFresh) this.#revalidateInBackground(address, request);
   }
 
-  /** A response that another instance has read does not show if it was asked for before or after a demand. */
-  #mayAdopt({ maxAgeMs, demand }: ReadScope): boolean {
-    return maxAgeMs !== 0 && demand?.maxAgeMs !== 0 && this.#state.keyValidity.holds;
+  /**
+   * A response that another instance has read does not show if it was asked for before or after a demand: a read that
+   * demands `no-cache` waits for the other's request to end and sends its own, as it does within one instance.
+   */
+  #mayAdopt({ maxAgeMs }: ReadScope): boolean {
+    return maxAgeMs !== 0 && this.#state.keyValidity.holds;
   }
 
   #revalidateInBackground<T>(address: string, request: ReadRequest<T>): void {
