@@ -16,9 +16,12 @@ const pages = [
   ...docs.map((file) => `docs/${file}`),
 ];
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
-/** Bodies of requests that a page shows as `curl -d '…'`. */
+/** Bodies of requests that a page shows as `curl -d '…'`; those to the router of the federation are in its test. */
 const bodies = pages.flatMap((page) =>
-  [...read(page).matchAll(/-d '([^']+)'/g)].map(([, body = '']) => ({ page, query: JSON.parse(body).query })),
+  [...read(page).matchAll(/:4000\/graphql[^`]*?-d '([^']+)'/g)].map(([, body = '']) => ({
+    page,
+    query: JSON.parse(body).query,
+  })),
 );
 
 describe('the README', () => {
@@ -105,7 +108,45 @@ describe('the pages', () => {
       if (getOperationAST(document)?.operation === 'query') await gateway.query(query);
     }
   });
+
+  it('show queries that find something on the sandbox', async () => {
+    const queries = queriesIn('docs/frontends.md');
+    expect(queries.length).toBeGreaterThanOrEqual(8);
+    await using gateway = await startGateway({
+      sandbox: { world: livingWorld({ seed: 1, startMs: Date.now() }), rateLimits: false },
+      env: { PROJECT_RATE_PER_MINUTE: '60000', PROJECT_RATE_BURST: '1000', CATALOGUE_TIER: 'premium' },
+    });
+    for (const query of queries) {
+      expect(validate(schema, parse(query)), query).toEqual([]);
+      expect(emptyIn(await gateway.query(query)), query).toEqual([]);
+    }
+  });
 });
+
+/** The queries of a page, whole in a block or a root field in its text, and as of now where they name a day. */
+function queriesIn(page: string): string[] {
+  const text = read(page).replace(/<!-- from \S+ -->\n```[\s\S]*?```/g, '');
+  const blocks = [...text.matchAll(/^```graphql\n([\s\S]*?)```/gm)].map(([, query = '']) => query);
+  const inText = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`]+)`/g)].map(
+    ([, code = '']) => code,
+  );
+  const fields = inText
+    .filter((code) => /^(events|sensors|sensor|triggers)\(/.test(code) && !/[$…]/.test(code))
+    .map((code) => `{ ${code} ${code.endsWith('}') ? '' : '{ nodes { id } }'} }`);
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  return [...blocks, ...fields].map((query) => query.replace(/\d{4}-\d\d-\d\d/g, yesterday));
+}
+
+/** Paths of what shows nothing: null, a list without items, or what is so in each item of a list. */
+function emptyIn(value: unknown, path = ''): string[] {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return [path];
+  if (typeof value !== 'object') return [];
+  if (Array.isArray(value)) {
+    const [first = [], ...others] = value.map((item) => emptyIn(item, path));
+    return first.filter((empty) => others.every((other) => other.includes(empty)));
+  }
+  return Object.entries(value).flatMap(([key, inner]) => emptyIn(inner, `${path}/${key}`));
+}
 
 /** An excerpt begins at the margin, wherever it was in its file. */
 function withoutIndentation(text: string): string {

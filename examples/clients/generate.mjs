@@ -13,7 +13,14 @@ for (const client of ['apollo', 'urql', 'codegen', 'relay']) {
   mkdirSync(`${client}/generated`);
 }
 run('node_modules/@graphql-codegen/cli/esm/bin.js', '--config', 'codegen.ts');
-run('node_modules/@apollo/generate-persisted-query-manifest/cli.js');
+const manifest = [
+  '--require',
+  './apollo/defer-in-manifest.cjs',
+  'node_modules/@apollo/generate-persisted-query-manifest/cli.js',
+];
+run(...manifest, '--config', 'persisted-query-manifest.apollo.json');
+// urql sends its texts, and has no tool of its own: a text that is in a manifest is answered where nothing else is.
+run(...manifest, '--config', 'persisted-query-manifest.urql.json');
 // The compiler wants its manifest to be there.
 writeFileSync('relay/generated/manifest.json', '{}');
 run('node_modules/relay-compiler/cli.js', 'relay.config.json');

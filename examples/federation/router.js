@@ -29,3 +29,12 @@ const server = createServer(gateway);
 server.listen(Number(process.env.PORT ?? 4002), '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${server.address().port}/graphql`);
 });
+
+// npm passes on what ends it.
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    server.close();
+    server.closeAllConnections();
+    gateway[Symbol.asyncDispose]();
+  });
+}

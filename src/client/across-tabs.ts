@@ -38,6 +38,10 @@ export async function* acrossTabs(
   }
 }
 
+function isForbidden(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'SecurityError';
+}
+
 /**
  * The holder of a Web Lock leads, and broadcasts what it receives. When it leaves or its tab closes, the browser gives the
  * lock to another, which resumes from its own cursor. A tab that is not where the leader is, because it began with an older
@@ -122,7 +126,9 @@ async function* withOthers(
     channel.close();
   };
   signal.addEventListener('abort', leave, { once: true });
-  navigator.locks.request(name, { signal }, lead).catch(fail);
+  const request = navigator.locks.request(name, { signal }, lead);
+  // A frame without an origin, or a page that may store nothing, has locks that refuse: it leads for itself.
+  request.catch((error) => (isForbidden(error) ? lead() : Promise.reject(error))).catch(fail);
   say({ kind: 'joined' });
   try {
     yield* queue;

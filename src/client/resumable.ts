@@ -24,7 +24,7 @@ export function resumable(document: DocumentNode, variables: object): Resumable 
   if (after?.kind !== Kind.VARIABLE) {
     throw new TypeError(
       `This subscription cannot be resumed: pass a variable as \`after\`, ` +
-        `subscription ($after: String) { ${title}(after: $after) { … } }. sensorHealthChanges has no cursors.`,
+        `subscription ($after: String) { ${title}(after: $after) { … } }. A feed without \`after\` has no cursors.`,
     );
   }
   const cursor = fieldsOf(field.selectionSet, document).find(({ name }) => name.value === 'cursor');

@@ -7,7 +7,10 @@ import { resumable } from './resumable.js';
 import { resumed } from './resumed.js';
 import { overSocket } from './socket.js';
 
-/** Holds the cursor of the last change that was taken, beyond the page or the process. */
+/**
+ * Holds the cursor of the last change that was taken, beyond the page or the process. What `get` throws ends the
+ * subscription, since without its place changes would be lost; where `set` fails, changes come again later.
+ */
 export interface CursorStore {
   get(): string | null | undefined | Promise<string | null | undefined>;
   set(cursor: string): unknown;
@@ -49,6 +52,7 @@ export function subscribeWithResume<Data, Variables extends object>(
     transport === 'sse'
       ? overEventStream(url, headers)
       : overSocket({ url, connectionParams, webSocketImpl: options.webSocketImpl });
+  const keep = keeperOf(store);
   const leaving = new AbortController();
   const signal = AbortSignal.any([leaving.signal, ...(options.signal ? [options.signal] : [])]);
   const open = (from: string | null, until: AbortSignal) => resumed(subscription, connect, from, until);
@@ -63,7 +67,7 @@ export function subscribeWithResume<Data, Variables extends object>(
     for await (const { cursor, result } of changes) {
       if (signal.aborted) return;
       yield answerOf<Data>(result);
-      await unlessAborted(store?.set(cursor), signal);
+      await unlessAborted(keep(cursor), signal);
     }
   }
 
@@ -78,6 +82,19 @@ export function subscribeWithResume<Data, Variables extends object>(
     [Symbol.asyncIterator]() {
       return this;
     },
+  };
+}
+
+/** A place that cannot be stored, as where the storage of a browser is full or forbidden, ends no feed: it is said once. */
+function keeperOf(store: CursorStore | undefined): (cursor: string) => Promise<void> {
+  let hasFailed = false;
+  return async (cursor) => {
+    try {
+      await store?.set(cursor);
+    } catch (error) {
+      if (!hasFailed) console.warn(`The place in a feed is not stored: ${error}`);
+      hasFailed = true;
+    }
   };
 }
 

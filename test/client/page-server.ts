@@ -26,6 +26,8 @@ export async function startPageServer(): Promise<PageServer> {
     cwd: root,
   });
   const server = createServer(({ url = '/' }, response) => {
+    // A sandboxed frame is of another origin, and asks for modules as such.
+    response.setHeader('access-control-allow-origin', '*');
     const path = normalize(new URL(url, 'http://page').pathname);
     if (path === '/') return response.setHeader('content-type', 'text/html').end(html);
     try {

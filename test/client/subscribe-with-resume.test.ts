@@ -7,7 +7,9 @@ import {
   type ResumeOptions,
   subscribeWithResume,
 } from '../../src/client/index.js';
+import { ManualClock } from '../../src/clock.js';
 import { startSandbox } from '../../src/sandbox/server.js';
+import { emptyWorld } from '../../src/sandbox/world.js';
 import { addTrigger, polling, quick } from '../live/live-gateway.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 
@@ -164,6 +166,30 @@ describe.each(transports)('a subscription over %s', (transport) => {
     const error = await wrong.next().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GraphError);
     expect(error).toMatchObject({ code: 'BAD_USER_INPUT', isPassing: false });
+  });
+
+  it('throws CURSOR_EXPIRED, and goes on from the list that is read then', async () => {
+    await using sandbox = await startSandbox({ live: false, rateLimits: false, world: emptyWorld() });
+    const clock = new ManualClock(Date.now() - 8 * 86_400_000);
+    addTrigger(sandbox, { id: 1, start_time: new Date(clock.now()).toISOString() });
+    const before = await startGateway({ behind: sandbox, clock });
+    const list = '{ triggers { changesCursor } }';
+    const { changesCursor } = (await before.query(list)).triggers;
+    await before.close();
+    addTrigger(sandbox, { id: 2 });
+    await using gw = await startGateway({ behind: sandbox, env: quick });
+    const store = memoryStore(changesCursor);
+    const expired = follow({ url: graphOf(gw), transport, store });
+    expect(await expired.done.catch((error: GraphError) => error)).toMatchObject({
+      code: 'CURSOR_EXPIRED',
+      isPassing: false,
+    });
+    const { triggers } = await gw.query(list);
+    const again = follow({ url: graphOf(gw), transport, store, cursor: triggers.changesCursor });
+    addTrigger(sandbox, { id: 3, station: 'T3' });
+    await showing(again.shown, ['T3']);
+    again.leave();
+    await again.done;
   });
 
   it('waits as long as a passing refusal says, and goes on', async () => {

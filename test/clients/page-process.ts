@@ -13,7 +13,11 @@ export interface PageProcess extends AsyncDisposable {
   shown(part: 'triggers' | 'batteries'): readonly (readonly string[])[];
   /** The headers and the body of each request that it sent over HTTP. */
   readonly requests: readonly { readonly headers: Record<string, string>; readonly body: string }[];
+  /** The triggers that it was sent over its socket, each with every change. */
+  readonly changes: readonly { readonly triggerId: string; readonly status: string }[];
   readonly stderr: string;
+  /** Its exit code, once it has ended. */
+  readonly ended: Promise<number | null>;
 }
 
 export function startPage(script: string, args: readonly string[]): PageProcess {
@@ -31,10 +35,10 @@ export function startPage(script: string, args: readonly string[]): PageProcess 
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  const exit = new Promise((resolve) => child.on('close', resolve));
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   const stop = async () => {
     child.kill('SIGKILL');
-    await exit;
+    await ended;
   };
   cleanUpAfterTests(stop);
   const lines = () =>
@@ -49,6 +53,10 @@ export function startPage(script: string, args: readonly string[]): PageProcess 
     get requests() {
       return lines().flatMap(({ request }) => (request ? [request] : []));
     },
+    get changes() {
+      return lines().flatMap(({ change }) => (change ? [change.trigger] : []));
+    },
+    ended,
     get stderr() {
       return stderr;
     },

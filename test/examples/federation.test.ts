@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createClient } from 'graphql-sse';
 import { describe, expect, it } from 'vitest';
 import { aTrigger } from '../../src/sandbox/builders.js';
@@ -22,6 +23,8 @@ describe.skipIf(leftOut)(`a router over two subgraphs${leftOut ? ` (${leftOut})`
     });
     return {
       gw,
+      router,
+      visits,
       url: router.url,
       async [Symbol.asyncDispose]() {
         for (const server of [router, visits, gw]) await server[Symbol.asyncDispose]();
@@ -80,6 +83,34 @@ describe.skipIf(leftOut)(`a router over two subgraphs${leftOut ? ` (${leftOut})`
         trigger: { sensor: { stationCode: stationCode(2), visits: [{ keeper: 'Ada' }] } },
       },
     });
+    client.dispose();
+  });
+
+  it('answers the query of docs/operations.md', async () => {
+    await using servers = await open();
+    const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const [, body = ''] = /:4002\/graphql[^`]*?-d '([^']+)'/.exec(page) ?? [];
+    const response = await fetch(servers.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(await response.json()).toMatchObject({
+      data: { visits: [{ keeper: 'Ada' }, { keeper: 'Inge' }], sensors: { nodes: [{ visits: [{}] }, {}] } },
+    });
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends at %s, with a feed open', async (signal) => {
+    await using servers = await open();
+    const { url, router, visits } = servers;
+    const client = createClient({ url, retryAttempts: 0 });
+    const changes = client.iterate({ query: 'subscription { triggerChanges { kind } }' }).next();
+    changes.catch(() => {});
+    const subscribers = async () => (await servers.gw.fetch('/metrics')).text();
+    await expect
+      .poll(subscribers, { timeout: 30_000 })
+      .toMatch(/feed_subscribers\{feed="triggerChanges"\} 1/);
+    expect([await router.end(signal), await visits.end(signal)]).toEqual([0, 0]);
     client.dispose();
   });
 });

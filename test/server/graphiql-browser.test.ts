@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
 import { aTrigger } from '../../src/sandbox/builders.js';
 import { readOperationFiles } from '../../src/server/execution/operation-files.js';
 import { noBrowser, openBrowser } from '../support/browser.js';
@@ -24,7 +25,7 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
     readonly complaints: string[];
   }
 
-  async function visit({ url: origin }: Pick<TestGateway, 'url'>): Promise<Visit> {
+  async function visit({ url: origin }: Pick<TestGateway, 'url'>, query = ''): Promise<Visit> {
     const page = await browser.newPage();
     const hosts = new Set<string>();
     const complaints: string[] = [];
@@ -36,7 +37,7 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
       if (message.type() === 'error') complaints.push(message.text());
     });
     page.on('pageerror', (error) => complaints.push(String(error)));
-    await page.goto(`${origin}/graphql`);
+    await page.goto(`${origin}/graphql${query && `?${new URLSearchParams({ query })}`}`);
     await page.getByRole('tab').first().waitFor({ timeout: 120_000 });
     return { page, hosts, complaints };
   }
@@ -230,6 +231,37 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
     );
     const kept = await page.evaluate(() => JSON.stringify([Object.entries(localStorage), location.href]));
     expect(kept).not.toContain('token-of-the-browser');
+    await page.close();
+  });
+
+  it('shows a deferred answer that arrives in three parts, as each comes', async () => {
+    const clock = new ManualClock();
+    // One request every ten seconds.
+    const env = { PROJECT_RATE_PER_MINUTE: '6', PROJECT_RATE_BURST: '1' };
+    await using gw = await startGateway({ clock, catalogue: false, isAlone: true, env });
+    await gw.query('{ sensors(first: 1) { nodes { stationCode } } }');
+    const { page, complaints } = await visit(
+      gw,
+      `{ sensors(first: 1) { nodes { stationCode ...@defer { latestHealthReport { batteryVolts } } } }
+      ...@defer { triggers(first: 1) { nodes { triggerId } } } }`,
+    );
+    const waiting = async () => {
+      const metrics = await (await gw.fetch('/metrics')).text();
+      return Number(/queued_requests\{[^}]*priority="query"\} (\d+)/.exec(metrics)?.[1]);
+    };
+    const shown = async () => (await answer(page).textContent())?.replace(/\s/g, '') ?? '';
+    await page.locator('.graphiql-execute-button').click();
+    await expect.poll(shown, { timeout: 60_000 }).toMatch(/stationCode/);
+    expect(await shown()).not.toMatch(/latestHealthReport|triggerId/);
+    await vi.waitFor(async () => expect(await waiting()).toBe(2));
+    await clock.advance(11_000);
+    await expect.poll(shown, { timeout: 60_000 }).toMatch(/latestHealthReport|triggerId/);
+    expect(await shown()).not.toMatch(/latestHealthReport.*triggerId|triggerId.*latestHealthReport/);
+    await clock.advance(11_000);
+    await expect
+      .poll(shown, { timeout: 60_000 })
+      .toMatch(/"stationCode":"\w+","latestHealthReport":\{"batteryVolts":[\d.]+\}.*"triggerId"/);
+    expect(complaints).toEqual([]);
     await page.close();
   });
 });

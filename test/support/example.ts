@@ -20,16 +20,22 @@ export async function startExample(
   name: string,
   file: string,
   env: Readonly<Record<string, string>>,
-): Promise<AsyncDisposable & { readonly url: string }> {
+): Promise<AsyncDisposable & { readonly url: string; end(signal: NodeJS.Signals): Promise<number | null> }> {
   const child = spawn(process.execPath, [file], {
     cwd: folderOf(name),
     env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const ended = once(child, 'exit');
+  const ended = once(child, 'exit') as Promise<[number | null]>;
   for await (const url of createInterface({ input: child.stdout })) {
     return {
       url,
+      /** Its exit code. */
+      async end(signal) {
+        child.kill(signal);
+        const [code] = await ended;
+        return code;
+      },
       async [Symbol.asyncDispose]() {
         child.kill('SIGKILL');
         await ended;

@@ -2,27 +2,34 @@ import { type ApolloClient, CombinedGraphQLErrors, gql, type TypedDocumentNode }
 import { problemAt, textOf } from '../problems.js';
 import type { BatteriesQuery, BatteriesQueryVariables } from './generated/operations.js';
 
+// Each health report is a request to the service: the gateway answers at once, and each battery follows when it is there.
 const BATTERIES: TypedDocumentNode<BatteriesQuery, BatteriesQueryVariables> = gql`
   query Batteries($first: Int) {
     sensors(first: $first) {
-      edges { node { id stationCode latestHealthReport { batteryVolts } } }
+      edges { node { id stationCode ... @defer(label: "battery") { latestHealthReport { batteryVolts } } } }
     }
   }
 `;
 
-/** What could be read is shown, and a reason where a value could not. */
-export async function batteriesOf(client: ApolloClient): Promise<readonly string[]> {
+/** What could be read is shown, a reason where a value could not, and … for what is not there yet. */
+export function watchBatteries(client: ApolloClient, show: (rows: readonly string[]) => void): void {
   // The default throws away the data where there is an error.
-  const { data, error } = await client.query({
+  const batteries = client.watchQuery({
     query: BATTERIES,
     variables: { first: 2 },
     errorPolicy: 'all',
     fetchPolicy: 'network-only',
   });
-  const problems = CombinedGraphQLErrors.is(error) ? error.errors : [];
-  return (data?.sensors?.edges ?? []).map(({ node }, index) => {
-    const problem = problemAt(['sensors', 'edges', index, 'node', 'latestHealthReport'], problems);
-    const volts = node.latestHealthReport?.batteryVolts ?? 'unknown';
-    return `${node.stationCode}: ${problem ? textOf(problem) : `${volts} V`}`;
+  batteries.subscribe(({ data, error }) => {
+    const problems = CombinedGraphQLErrors.is(error) ? error.errors : [];
+    if (!data?.sensors?.edges) return;
+    show(
+      data.sensors.edges.map((edge, index) => {
+        const { stationCode, latestHealthReport: report } = edge?.node ?? {};
+        const problem = problemAt(['sensors', 'edges', index, 'node', 'latestHealthReport'], problems);
+        if (problem) return `${stationCode}: ${textOf(problem)}`;
+        return `${stationCode}: ${report === undefined ? '…' : `${report?.batteryVolts ?? 'unknown'} V`}`;
+      }),
+    );
   });
 }

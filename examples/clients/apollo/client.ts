@@ -1,4 +1,5 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { Defer20220824Handler } from '@apollo/client/incremental';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { relayStylePagination } from '@apollo/client/utilities';
@@ -22,13 +23,15 @@ export function createClient(gateway: string, hash: PersistedQueryLink.Options):
         Query: {
           fields: {
             triggers: relayStylePagination(['filter', 'orderBy']),
-            sensors: relayStylePagination(['filter']),
+            sensors: relayStylePagination(['filter', 'orderBy']),
             events: relayStylePagination(['filter', 'orderBy']),
           },
         },
         Sensor: { fields: { triggers: relayStylePagination(['filter', 'orderBy']) } },
       },
     }),
+    // For `@defer`: the kind of parts that the gateway sends.
+    incrementalHandler: new Defer20220824Handler(),
     clientAwareness: { name: 'triggers-page', version: '1.0.0' },
   });
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { generatePersistedQueryIdsFromManifest } from '@apollo/persisted-query-lists';
 import { gateway, runPage, show } from '../page.js';
-import { batteriesOf } from './batteries.js';
+import { watchBatteries } from './batteries.js';
 import { createClient } from './client.js';
 import manifest from './generated/manifest.json' with { type: 'json' };
 import { watchTriggers } from './triggers.js';
@@ -22,5 +22,5 @@ runPage({
   },
   more: () => triggers.more(),
   refetch: () => triggers.refetch(),
-  batteries: async () => show('batteries', await batteriesOf(client)),
+  batteries: () => watchBatteries(client, (rows) => show('batteries', rows)),
 });

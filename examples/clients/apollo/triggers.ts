@@ -1,4 +1,6 @@
 import { type ApolloClient, CombinedGraphQLErrors, gql, type TypedDocumentNode } from '@apollo/client';
+import { fail } from '../page.js';
+import { placeOf } from '../place.js';
 import { isCursorLost, type Problem } from '../problems.js';
 import type {
   TriggerChangesSubscription,
@@ -11,7 +13,7 @@ import type {
 const TRIGGERS: TypedDocumentNode<TriggersQuery, TriggersQueryVariables> = gql`
   query Triggers($first: Int, $after: String) {
     triggers(first: $first, after: $after) {
-      edges { node { id triggerId status } }
+      edges { node { id triggerId status startTime } }
       pageInfo { hasNextPage endCursor }
       changesCursor
     }
@@ -21,7 +23,7 @@ const TRIGGERS: TypedDocumentNode<TriggersQuery, TriggersQueryVariables> = gql`
 const TRIGGER_CHANGES: TypedDocumentNode<TriggerChangesSubscription, TriggerChangesSubscriptionVariables> =
   gql`
   subscription TriggerChanges($after: String) {
-    triggerChanges(after: $after) { cursor trigger { id triggerId status } }
+    triggerChanges(after: $after) { cursor trigger { id triggerId status startTime } }
   }
 `;
 
@@ -29,7 +31,8 @@ const TRIGGER_CHANGES: TypedDocumentNode<TriggerChangesSubscription, TriggerChan
 export function watchTriggers(client: ApolloClient, show: (rows: readonly string[]) => void) {
   const firstPage = { first: 2 };
   const list = client.watchQuery({ query: TRIGGERS, variables: firstPage });
-  list.subscribe(({ data, dataState }) => {
+  list.subscribe(({ data, dataState, error }) => {
+    if (error) fail(error);
     const edges = dataState === 'complete' ? (data.triggers?.edges ?? []) : [];
     if (edges.length > 0) show(edges.map(({ node }) => `${node.triggerId} ${node.status}`));
   });
@@ -42,11 +45,14 @@ export function watchTriggers(client: ApolloClient, show: (rows: readonly string
       updateQuery(_, { subscriptionData, previousData, complete }) {
         if (!complete || !previousData.triggers) return;
         const { trigger } = subscriptionData.data.triggerChanges;
-        const { edges } = previousData.triggers;
+        const { edges, pageInfo } = previousData.triggers;
         // The cache has changed the triggers of the list already, by their id.
         if (edges.some(({ node }) => node.id === trigger.id)) return;
+        const startTimes = edges.map(({ node }) => node.startTime);
+        const place = placeOf(trigger.startTime, startTimes, pageInfo.hasNextPage);
+        if (place === null) return;
         const edge = { __typename: 'TriggerEdge' as const, node: trigger };
-        return { triggers: { ...previousData.triggers, edges: [edge, ...edges] } };
+        return { triggers: { ...previousData.triggers, edges: edges.toSpliced(place, 0, edge) } };
       },
       onError(error) {
         const problems: readonly Problem[] = CombinedGraphQLErrors.is(error) ? error.errors : [];

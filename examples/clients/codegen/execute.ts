@@ -31,7 +31,8 @@ export function subscribe<Result, Variables extends Record<string, unknown>>(
   // The protocol wants a text; the gateway takes an empty one with an id.
   const payload = { query: '', documentId: document.__meta__?.hash, variables };
   return socket.subscribe(payload, {
-    next: (answer) => next(answer as Answer<Result>),
+    // A subscription that ends with an error, such as an expired cursor, has it in a last result without data.
+    next: (answer) => (answer.data ? next(answer as Answer<Result>) : error(answer.errors)),
     error,
     complete() {},
   });

@@ -1,3 +1,4 @@
+import { placeOf } from '../place.js';
 import { isCursorLost, type Problem } from '../problems.js';
 import { createSocket } from '../socket.js';
 import { execute, subscribe } from './execute.js';
@@ -8,9 +9,14 @@ const ROW = graphql(`
 `);
 
 /** Sees what its fragment selects and nothing else, whoever reads it. */
-function rowOf(masked: FragmentType<typeof ROW>): string {
-  const { triggerId, status } = readFragment(ROW, masked);
-  return `${triggerId} ${status}`;
+function rowOf(masked: FragmentType<typeof ROW>): Row {
+  const { triggerId, status, startTime } = readFragment(ROW, masked);
+  return { text: `${triggerId} ${status}`, startTime };
+}
+
+interface Row {
+  readonly text: string;
+  readonly startTime: string;
 }
 
 const TRIGGERS = graphql(`
@@ -32,8 +38,10 @@ const TRIGGER_CHANGES = graphql(`
 /** The list of triggers with its pages, which follows what happens. Without a cache, the page holds the rows itself. */
 export function watchTriggers(gateway: string, show: (rows: readonly string[]) => void) {
   const socket = createSocket(gateway);
-  let rows = new Map<string, string>();
-  let endCursor: string | null = null;
+  let rows = new Map<string, Row>();
+  let page: { readonly hasNextPage: boolean; readonly endCursor: string | null } | null = null;
+  const startTimes = () => [...rows.values()].map(({ startTime }) => startTime);
+  const showAll = () => show([...rows.values()].map(({ text }) => text));
 
   async function read(after: string | null) {
     const { data, errors } = await execute(gateway, TRIGGERS, { first: 2, after });
@@ -41,8 +49,8 @@ export function watchTriggers(gateway: string, show: (rows: readonly string[]) =
     if (!data?.triggers) throw new Error(errors?.[0]?.message);
     const { nodes, pageInfo, changesCursor } = data.triggers;
     rows = new Map([...(after ? rows : []), ...nodes.map((node) => [node.id, rowOf(node)] as const)]);
-    endCursor = pageInfo.endCursor;
-    show([...rows.values()]);
+    page = pageInfo;
+    showAll();
     return changesCursor;
   }
 
@@ -55,10 +63,14 @@ export function watchTriggers(gateway: string, show: (rows: readonly string[]) =
         next({ data }) {
           if (!data) return;
           const { trigger } = data.triggerChanges;
-          // A row that is known keeps its place, a new one is the first.
-          const row = [trigger.id, rowOf(trigger)] as const;
-          rows = rows.has(trigger.id) ? rows.set(...row) : new Map([row, ...rows]);
-          show([...rows.values()]);
+          const row = rowOf(trigger);
+          // A row that is known keeps its place.
+          const place = rows.has(trigger.id)
+            ? null
+            : placeOf(row.startTime, startTimes(), page?.hasNextPage ?? false);
+          if (rows.has(trigger.id)) rows.set(trigger.id, row);
+          else if (place !== null) rows = new Map([...rows].toSpliced(place, 0, [trigger.id, row]));
+          showAll();
         },
         error(problem) {
           const problems = Array.isArray(problem) ? (problem as Problem[]) : [];
@@ -71,5 +83,5 @@ export function watchTriggers(gateway: string, show: (rows: readonly string[]) =
   // From where the list ends, so that nothing is lost between the two.
   void read(null).then(follow);
 
-  return { more: () => read(endCursor), refetch: () => read(null) };
+  return { more: () => read(page?.endCursor ?? null), refetch: () => read(null) };
 }

@@ -1,5 +1,7 @@
 import { startTransition, useMemo } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment, useSubscription } from 'react-relay';
+import { ConnectionHandler, type RecordProxy, type RecordSourceSelectorProxy } from 'relay-runtime';
+import { placeOf } from '../place.js';
 import { isCursorLost, type Problem } from '../problems.js';
 import { LiveError } from './environment.js';
 import type { Triggers_list$key } from './generated/Triggers_list.graphql.js';
@@ -18,7 +20,8 @@ export function Triggers() {
       @argumentDefinitions(first: { type: "Int", defaultValue: 2 }, after: { type: "String" }) {
         triggers(first: $first, after: $after) @connection(key: "Triggers_triggers") {
           __id
-          edges { node { id triggerId status } }
+          edges { node { id triggerId status startTime } }
+          pageInfo { hasNextPage }
           changesCursor
         }
       }
@@ -30,28 +33,29 @@ export function Triggers() {
   const edges = data.triggers?.edges ?? [];
   return (
     <>
-      <Rows part="triggers" rows={edges.map(({ node }) => `${node.triggerId} ${node.status}`)} />
+      <Rows rows={edges.map(({ node }) => `${node.triggerId} ${node.status}`)} />
       <button type="button" name="more" onClick={() => loadNext(2)} />
       <button type="button" name="refetch" onClick={reload} />
     </>
   );
 }
 
-/** A trigger of the list changes by its id; one that is not in it becomes the first. */
+/** A trigger of the list changes by its id; one that is not in it goes to its place. */
 function useChanges(connection: string | undefined, after: string | null | undefined, reload: () => void) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `reload` is another function each time, and would subscribe anew
   const config = useMemo(
     () => ({
       subscription: graphql`
-        subscription TriggersChangesSubscription($after: String, $connections: [ID!]!) {
+        subscription TriggersChangesSubscription($after: String) {
           triggerChanges(after: $after) {
             cursor
-            trigger @prependNode(connections: $connections, edgeTypeName: "TriggerEdge") { id triggerId status }
+            trigger { id triggerId status startTime }
           }
         }
       `,
       // From where the list ends, so that nothing is lost between the two.
-      variables: { after: after ?? null, connections: connection ? [connection] : [] },
+      variables: { after: after ?? null },
+      updater: (store: RecordSourceSelectorProxy) => insert(store, connection),
       onError(error: Error) {
         const problems = error instanceof LiveError ? (error.problems as readonly Problem[]) : [];
         if (problems.some(isCursorLost)) reload();
@@ -61,4 +65,19 @@ function useChanges(connection: string | undefined, after: string | null | undef
     [connection, after],
   );
   useSubscription<TriggersChangesSubscription>(config);
+}
+
+function insert(store: RecordSourceSelectorProxy, connection: string | undefined): void {
+  const list = connection === undefined ? null : store.get(connection);
+  const trigger = store.getRootField('triggerChanges')?.getLinkedRecord('trigger');
+  if (!list || !trigger) return;
+  const edges = (list.getLinkedRecords('edges') ?? []) as RecordProxy[];
+  const nodes = edges.map((edge) => edge.getLinkedRecord('node'));
+  if (nodes.some((node) => node?.getDataID() === trigger.getDataID())) return;
+  const startTimes = nodes.map((node) => node?.getValue('startTime') as string);
+  const hasNextPage = list.getLinkedRecord('pageInfo')?.getValue('hasNextPage') === true;
+  const place = placeOf(trigger.getValue('startTime') as string, startTimes, hasNextPage);
+  if (place === null) return;
+  const edge = ConnectionHandler.createEdge(store, list, trigger, 'TriggerEdge');
+  list.setLinkedRecords(edges.toSpliced(place, 0, edge), 'edges');
 }

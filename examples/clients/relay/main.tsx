@@ -1,7 +1,7 @@
 import { type ReactNode, Suspense } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
-import { create, type ReactTestRenderer } from 'react-test-renderer';
-import { gateway, runPage } from '../page.js';
+import { create, type ReactTestInstance, type ReactTestRenderer } from 'react-test-renderer';
+import { gateway, runPage, show } from '../page.js';
 import { Batteries } from './Batteries.js';
 import { createEnvironment } from './environment.js';
 import { Triggers } from './Triggers.js';
@@ -16,6 +16,10 @@ const render = (content: ReactNode) =>
     </RelayEnvironmentProvider>,
   );
 
+/** Text of an element with all that is in it. */
+const textIn = (node: ReactTestInstance | string): string =>
+  typeof node === 'string' ? node : node.children.map(textIn).join('');
+
 let triggers: ReactTestRenderer;
 const press = (name: string) => triggers.root.findByProps({ name }).props.onClick();
 
@@ -25,5 +29,8 @@ runPage({
   },
   more: () => press('more'),
   refetch: () => press('refetch'),
-  batteries: () => void render(<Batteries />),
+  batteries() {
+    const items = () => batteries.root.findAllByType('li').map(textIn);
+    const batteries = render(<Batteries onShow={() => show('batteries', items())} />);
+  },
 });

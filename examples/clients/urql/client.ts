@@ -2,6 +2,7 @@ import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import type { ExecutionResult } from 'graphql-ws';
+import { placeOf } from '../place.js';
 import { createSocket } from '../socket.js';
 import graphcache from './generated/graphcache.json' with { type: 'json' };
 import type { TriggerChangesSubscription } from './generated/operations.js';
@@ -27,17 +28,25 @@ export function createClient(gateway: string): Client {
         },
       },
       Subscription: {
-        // The triggers of the list have changed already, by their id; a new one goes before the first page.
+        // The triggers of the list have changed already, by their id; a new one goes to its place.
         triggerChanges({ triggerChanges: { trigger } }: TriggerChangesSubscription, _args, store) {
-          const pages = store.inspectFields('Query').filter(({ fieldName }) => fieldName === 'triggers');
-          const links = pages.map(({ arguments: args }) => {
-            const page = store.resolve('Query', 'triggers', args) as string;
-            return { page, isFirst: !args?.after, nodes: store.resolve(page, 'nodes') as string[] };
-          });
           const key = store.keyOfEntity({ __typename: 'Trigger', id: trigger.id }) as string;
-          if (links.some(({ nodes }) => nodes.includes(key))) return;
-          for (const { page, nodes } of links.filter(({ isFirst }) => isFirst))
-            store.link(page, 'nodes', [key, ...nodes]);
+          const pages = store
+            .inspectFields('Query')
+            .filter(({ fieldName }) => fieldName === 'triggers')
+            .map(({ arguments: args }) => store.resolve('Query', 'triggers', args) as string)
+            .map((page) => ({ page, nodes: store.resolve(page, 'nodes') as string[] }));
+          if (pages.some(({ nodes }) => nodes.includes(key))) return;
+          for (const { page, nodes } of pages) {
+            const startTimes = nodes.map((node) => store.resolve(node, 'startTime') as string);
+            // Only the last page can have room at its end.
+            const hasNextPage = store.resolve(
+              store.resolve(page, 'pageInfo') as string,
+              'hasNextPage',
+            ) as boolean;
+            const place = placeOf(trigger.startTime, startTimes, hasNextPage);
+            if (place !== null) return store.link(page, 'nodes', nodes.toSpliced(place, 0, key));
+          }
         },
       },
     },

@@ -1,4 +1,5 @@
 import { type Client, gql, type TypedDocumentNode } from '@urql/core';
+import { fail } from '../page.js';
 import { isCursorLost } from '../problems.js';
 import type {
   TriggerChangesSubscription,
@@ -10,7 +11,7 @@ import type {
 const TRIGGERS: TypedDocumentNode<TriggersQuery, TriggersQueryVariables> = gql`
   query Triggers($first: Int, $after: String) {
     triggers(first: $first, after: $after) {
-      nodes { id triggerId status }
+      nodes { id triggerId status startTime }
       pageInfo { hasNextPage endCursor }
       changesCursor
     }
@@ -20,7 +21,7 @@ const TRIGGERS: TypedDocumentNode<TriggersQuery, TriggersQueryVariables> = gql`
 const TRIGGER_CHANGES: TypedDocumentNode<TriggerChangesSubscription, TriggerChangesSubscriptionVariables> =
   gql`
   subscription TriggerChanges($after: String) {
-    triggerChanges(after: $after) { cursor trigger { id triggerId status } }
+    triggerChanges(after: $after) { cursor trigger { id triggerId status startTime } }
   }
 `;
 
@@ -29,8 +30,8 @@ export function watchTriggers(client: Client, show: (rows: readonly string[]) =>
   const firstPage = { first: 2 };
   let endCursor: string | null = null;
   // Every page that is read later is part of this answer: `relayPagination` joins them.
-  client.query(TRIGGERS, firstPage).subscribe(({ data }) => {
-    if (!data?.triggers) return;
+  client.query(TRIGGERS, firstPage).subscribe(({ data, error }) => {
+    if (!data?.triggers) return fail(error ?? new Error('There is no list'));
     endCursor = data.triggers.pageInfo.endCursor;
     show(data.triggers.nodes.map(({ triggerId, status }) => `${triggerId} ${status}`));
   });

@@ -87,12 +87,14 @@ const SensorOrderEnum = builder.enumType('SensorOrder', {
     LAST_SEEN_AT_ASC: {
       description:
         'The sensor that has been silent for longest comes first. A sensor that reports while the pages ' +
-        'are read moves to the end and may come again; none is skipped.',
+        'are read moves to the end: with `first` and `after` it may come again and none is skipped, with `last` ' +
+        'and `before` it may be skipped and none comes twice.',
     },
     LAST_SEEN_AT_DESC: {
       description:
         'The sensor that was in contact last comes first. A sensor that reports while the pages are read ' +
-        'moves to the beginning, which has been read already; none comes twice.',
+        'moves to the beginning: with `first` and `after` it may be skipped and none comes twice, with `last` ' +
+        'and `before` it may come again and none is skipped.',
     },
   } as const satisfies Record<SensorOrder, object>,
 });

@@ -1,7 +1,7 @@
 /**
- * Script of the GraphiQL page that sends its operations: queries by POST, subscriptions over WebSocket, both with the
- * headers of the headers editor. GraphiQL's own fetcher does not put them into `connection_init`, so that subscriptions
- * would fail under every AUTH_MODE but `none` (docs/behaviour.md 7).
+ * Script of the GraphiQL page that sends its operations: queries by POST, which takes answers in parts, subscriptions over
+ * WebSocket, both with the headers of the headers editor. GraphiQL's own fetcher does not put them into `connection_init`,
+ * so that subscriptions would fail under every AUTH_MODE but `none` (docs/behaviour.md 7).
  */
 export const graphiqlFetcher = String.raw`
 function gatewayFetcher({ query, variables, operationName }, { headers = {} } = {}) {
@@ -24,12 +24,39 @@ function operationsIn(query) {
 }
 
 async function post(payload, headers) {
+  const leaving = new AbortController();
   const response = await fetch(location.pathname, {
     method: 'POST',
-    headers: { accept: 'application/graphql-response+json, application/json', ...headers, 'content-type': 'application/json' },
+    headers: {
+      accept: 'multipart/mixed;deferSpec=20220824, application/graphql-response+json, application/json',
+      ...headers,
+      'content-type': 'application/json',
+    },
     body: JSON.stringify(payload),
+    signal: leaving.signal,
   });
-  return response.json();
+  if (!(response.headers.get('content-type') ?? '').startsWith('multipart/')) return response.json();
+  return {
+    subscribe(observer) {
+      readParts(response, (part) => observer.next(part)).then(
+        () => observer.complete(),
+        (error) => leaving.signal.aborted || observer.error(error),
+      );
+      return { unsubscribe: () => leaving.abort() };
+    },
+  };
+}
+
+// The parts of an answer with @defer or @stream, which GraphiQL puts together. JSON has no line breaks within its texts.
+async function readParts(response, tell) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (let step; !(step = await reader.read()).done; ) {
+    const parts = (text + step.value).split('\r\n---');
+    text = parts.pop();
+    for (const part of parts.filter(Boolean)) tell(JSON.parse(part.slice(part.indexOf('{'))));
+  }
+  if (text !== '--\r\n') throw new Error('The answer broke off before its last part');
 }
 
 function subscribe(payload, headers) {
