@@ -15,10 +15,10 @@ import { operationNames, readOperationFiles } from './server/execution/operation
 import { readManifests } from './server/execution/operation-manifest.js';
 import { persistedOperations } from './server/execution/persisted-operations.js';
 import { browserPolicy } from './server/http/browser-safety.js';
-import { dashboardPages } from './server/http/dashboard.js';
-import { graphiqlPage } from './server/http/graphiql.js';
 import { createHttpServer } from './server/http/http.js';
 import { type Listener, listen } from './server/http/listen.js';
+import { dashboardPages } from './server/http/pages/dashboard.js';
+import { graphiqlPage } from './server/http/pages/graphiql.js';
 import { sendWaveform } from './server/http/waveforms.js';
 import { sendHealth, sendReadiness } from './server/ops/health.js';
 import { createMetrics, type MetricSources, sendMetrics } from './server/ops/metrics.js';

@@ -3,5 +3,5 @@ export type { Answer } from './answer.js';
 export { GraphError } from './errors.js';
 export * from './operations.js';
 export { type RequestOptions, request } from './request.js';
+export { type CursorStore, type ResumeOptions, subscribeWithResume } from './resume/subscribe-with-resume.js';
 export type { DateTime, Json, Samples } from './scalars.js';
-export { type CursorStore, type ResumeOptions, subscribeWithResume } from './subscribe-with-resume.js';

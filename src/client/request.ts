@@ -1,7 +1,7 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { type Answer, answerOf } from './answer.js';
-import { type Headers, post, resultIn } from './post.js';
+import { type Headers, post, resultIn } from './connection/post.js';
 
 export interface RequestOptions {
   /** Address of the graph, with its path `/graphql`; it may be relative to the page in a browser. */

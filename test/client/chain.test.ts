@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Chain } from '../../src/client/chain.js';
-import type { Change } from '../../src/client/resumed.js';
+import { Chain } from '../../src/client/resume/chain.js';
+import type { Change } from '../../src/client/resume/resumed.js';
 
 const change = (place: number): Change => ({ after: String(place - 1), cursor: String(place), result: {} });
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayMs, longAgo, plus } from '../../src/clock.js';
 import { CursorExpired, CursorInvalid } from '../../src/errors.js';
-import { Cursors, type FullPosition, idNumber } from '../../src/live/tracking/cursor.js';
-import { positionOf } from '../../src/live/tracking/known-set.js';
+import { Cursors, type FullPosition, idNumber } from '../../src/live/tracking/cursor/cursor.js';
+import { positionOf } from '../../src/live/tracking/cursor/known-set.js';
 import { date } from '../support/moments.js';
 
 const cursorsOf = (name: string, allEnd = true) => new Cursors({ name, allEnd });

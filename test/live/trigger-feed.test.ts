@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Forbidden } from '../../src/errors.js';
 import type { FeedSettings } from '../../src/live/feeds/sources.js';
-import type { TriggerChangeFilter } from '../../src/live/feeds/trigger-filter.js';
+import type { TriggerChangeFilter } from '../../src/live/feeds/trigger/filter.js';
 import { Follower, feedsOver, UpstreamModel } from './upstream-model.js';
 
 const second = 1_000;

@@ -2,7 +2,7 @@ import { type Clock, ManualClock } from '../../src/clock.js';
 import { UpstreamUnavailable } from '../../src/errors.js';
 import { createFeeds, type Feeds } from '../../src/live/feeds/feeds.js';
 import type { FeedSettings } from '../../src/live/feeds/sources.js';
-import type { TriggerChange } from '../../src/live/feeds/trigger-subject.js';
+import type { TriggerChange } from '../../src/live/feeds/trigger/subject.js';
 import type { Delivery } from '../../src/live/tracking/change.js';
 import { createLog } from '../../src/log.js';
 import type { SharedChanges } from '../../src/store/store.js';
@@ -226,7 +226,7 @@ export class Follower {
     change,
     isReplayed,
   }: import('../../src/live/tracking/change.js').Delivery<
-    import('../../src/live/feeds/trigger-subject.js').TriggerChange
+    import('../../src/live/feeds/trigger/subject.js').TriggerChange
   >) {
     const { kind, record } = change;
     const pga = record.pgaHorizontalMg;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
-import { maxAgeInHeaders } from '../../src/server/http/demanded-age.js';
+import { maxAgeInHeaders } from '../../src/server/http/request/demanded-age.js';
 import { addSensor, worldOf } from '../graph/sensors-world.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';

@@ -4,9 +4,9 @@ import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { type Json, jsonPieces } from '../../src/server/execution/json-pieces.js';
-import { eventParts, multipartChanges } from '../../src/server/http/framing.js';
-import { sendParts } from '../../src/server/http/send-parts.js';
-import { sendPieces } from '../../src/server/http/send-pieces.js';
+import { eventParts, multipartChanges } from '../../src/server/http/response/framing.js';
+import { sendParts } from '../../src/server/http/response/send-parts.js';
+import { sendPieces } from '../../src/server/http/response/send-pieces.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
 
 /** A response that nobody has answered yet, and parts for it: by default none ever comes. */

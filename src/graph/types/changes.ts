@@ -1,8 +1,8 @@
 import { builder } from '../builder.js';
-import './event-changes.js';
-import './sensor-health-changes.js';
-import './sensor-status-changes.js';
-import './trigger-changes.js';
+import './event/changes.js';
+import './sensor/health-changes.js';
+import './sensor/status-changes.js';
+import './trigger/changes.js';
 
 builder.subscriptionType({
   description:

@@ -9,7 +9,7 @@ import { cost } from '../limits/cost.js';
 import { loadEach } from '../load-nodes.js';
 import { nodeKey } from '../node-id.js';
 import { NetworkRef } from '../refs.js';
-import { SensorConnection, sensorListArgs, sensorListCost } from './sensor-list.js';
+import { SensorConnection, sensorListArgs, sensorListCost } from './sensor/list.js';
 
 const NetworkStatisticsRef = builder.objectRef<WireNetworkStatistics>('NetworkStatistics').implement({
   description:

@@ -3,7 +3,7 @@ import type { Attached, LogOffset, SharedChanges } from '../../store/store.js';
 import type { Subject } from '../tracking/change.js';
 import type { ChangeAppender } from '../tracking/change-appender.js';
 import type { ChangeDetector } from '../tracking/change-detector.js';
-import { newEpoch } from '../tracking/offsets.js';
+import { newEpoch } from '../tracking/cursor/offsets.js';
 import type { LogEntries } from './log-entries.js';
 
 export interface ReplicatedLogOptions<Rec, Kind extends string> {

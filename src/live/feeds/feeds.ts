@@ -13,15 +13,15 @@ import {
   type EventRecord,
   eventFilter,
   recordOf,
-} from './event-subject.js';
+} from './event/subject.js';
 import type { Feed, FeedStatus } from './feed.js';
-import { SelectedSensors } from './selected-sensors.js';
-import type { SensorHealthChange } from './sensor-health.js';
-import { type SensorSelection, sensorFilter } from './sensor-selection.js';
-import type { SensorStatusChange } from './sensor-status.js';
+import type { SensorHealthChange } from './sensor/health.js';
+import { SelectedSensors } from './sensor/selected-sensors.js';
+import { type SensorSelection, sensorFilter } from './sensor/selection.js';
+import type { SensorStatusChange } from './sensor/status.js';
 import { eventFeed, type FeedsOptions, healthFeed, sensorFeed, triggerFeed } from './sources.js';
-import { type TriggerChangeFilter, triggerFilter } from './trigger-filter.js';
-import type { TriggerChange } from './trigger-subject.js';
+import { type TriggerChangeFilter, triggerFilter } from './trigger/filter.js';
+import type { TriggerChange } from './trigger/subject.js';
 
 /** The feeds of one tenant (docs/behaviour.md 9). */
 export interface Feeds {

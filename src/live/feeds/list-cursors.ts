@@ -6,7 +6,7 @@ import { positionBeside, type RecordList } from '../tracking/beside-list.js';
 import type { Subject } from '../tracking/change.js';
 import type { ChangeAppender } from '../tracking/change-appender.js';
 import type { ChangeDetector } from '../tracking/change-detector.js';
-import type { Cursors } from '../tracking/cursor.js';
+import type { Cursors } from '../tracking/cursor/cursor.js';
 import { type Known, Snapshot } from '../tracking/snapshot.js';
 
 export interface ListCursorsOptions<Rec, Kind extends string> {

@@ -13,14 +13,14 @@ import {
   listedOfProject,
   projectSensors,
 } from '../polling/sensor-readers.js';
-import { catalogueEventReader, projectEventReader, withCatalogue } from './event-feed.js';
-import { type EventChangeKind, type EventRecord, eventSubject } from './event-subject.js';
-import { catalogueIntervalMs, MergedEventReader } from './merged-event-reader.js';
+import { catalogueEventReader, projectEventReader, withCatalogue } from './event/feed.js';
+import { catalogueIntervalMs, MergedEventReader } from './event/merged-reader.js';
+import { type EventChangeKind, type EventRecord, eventSubject } from './event/subject.js';
 import { RecordFeed } from './record-feed.js';
-import { SensorHealthFeed } from './sensor-health-feed.js';
-import { SensorStatusFeed } from './sensor-status-feed.js';
-import { triggerIntervalMs, triggerReader } from './trigger-feed.js';
-import { type TriggerChangeKind, triggerSubject } from './trigger-subject.js';
+import { SensorHealthFeed } from './sensor/health-feed.js';
+import { SensorStatusFeed } from './sensor/status-feed.js';
+import { triggerIntervalMs, triggerReader } from './trigger/feed.js';
+import { type TriggerChangeKind, triggerSubject } from './trigger/subject.js';
 
 export interface FeedsOptions {
   readonly tenant: Tenant;

@@ -11,7 +11,7 @@ import {
 import type { ReadScope } from '../../upstream/read/read.js';
 import type { Subject } from '../tracking/change.js';
 import { type ChangeDetector, isAwaited } from '../tracking/change-detector.js';
-import type { PendingResumes } from '../tracking/pending-resumes.js';
+import type { PendingResumes } from '../tracking/replay/pending-resumes.js';
 import { instantAt, type ListReader } from './list-reader.js';
 
 export interface SweepAndBackfillOptions<Rec, Kind extends string> {

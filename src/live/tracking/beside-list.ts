@@ -1,7 +1,7 @@
 import type { UnixMs } from '../../clock.js';
 import type { ListReach } from '../../unify/paging.js';
-import type { FullPosition } from './cursor.js';
-import { positionOf } from './known-set.js';
+import type { FullPosition } from './cursor/cursor.js';
+import { positionOf } from './cursor/known-set.js';
 import type { Known, Snapshot, State } from './snapshot.js';
 
 /** A list that a client has received, or is about to receive. */

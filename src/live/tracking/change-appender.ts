@@ -3,9 +3,9 @@ import type { LogOffset } from '../../store/store.js';
 import type { Change, Subject } from './change.js';
 import type { ChangeDetector } from './change-detector.js';
 import { ChangeLog } from './change-log.js';
-import type { Cursors } from './cursor.js';
-import { newEpoch, Offsets } from './offsets.js';
-import { Replay } from './replay.js';
+import type { Cursors } from './cursor/cursor.js';
+import { newEpoch, Offsets } from './cursor/offsets.js';
+import { Replay } from './replay/replay.js';
 import type { State } from './snapshot.js';
 
 export interface ChangeAppenderOptions<Rec, Kind extends string> {

@@ -1,7 +1,7 @@
 import type { ForwardMs, UnixMs } from '../../clock.js';
 import type { Change, Subject } from './change.js';
 import type { LogEntry } from './change-log.js';
-import { idNumber, stateNumber } from './cursor.js';
+import { idNumber, stateNumber } from './cursor/cursor.js';
 
 /** One state of a record, replaced when the record changes. */
 export interface State<Rec> {

@@ -21,7 +21,7 @@ import { sharedSubscriptions } from '../../graph/subscriptions/shared-subscripti
 import type { Log } from '../../log.js';
 import type { Maybe } from '../../maybe.js';
 import { UnifyContext } from '../../unify/context.js';
-import { idNames } from '../http/parameters.js';
+import { idNames } from '../http/request/parameters.js';
 import type { Tracing } from '../ops/tracing.js';
 import { finishResult } from './finished-result.js';
 import { withoutIntrospection } from './introspection.js';

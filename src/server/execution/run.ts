@@ -6,7 +6,7 @@ import type { ExecutionPart } from '../../graph/incremental/results.js';
 import { isShort } from '../../graph/limits/cost.js';
 import type { Maybe } from '../../maybe.js';
 import { unchanged } from '../../upstream/cache/dependencies.js';
-import type { Parameters } from '../http/parameters.js';
+import type { Parameters } from '../http/request/parameters.js';
 import type { Answer } from './answer.js';
 import { type AnswerInParts, answerInParts } from './answer-in-parts.js';
 import { type GraphQLEngine, noteOperation, type OperationArgs } from './engine.js';

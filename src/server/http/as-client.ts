@@ -8,9 +8,9 @@ import type { Maybe } from '../../maybe.js';
 import type { Access, Client, Credentials } from '../auth/auth.js';
 import type { ClientRate } from '../auth/client-rate.js';
 import { type OnFinished, Operation } from '../execution/operation.js';
-import { demandOf, maxAgeInHeaders } from './demanded-age.js';
-import { type Head, setHead, textOf } from './head.js';
-import { sendError } from './reply.js';
+import { demandOf, maxAgeInHeaders } from './request/demanded-age.js';
+import { type Head, setHead, textOf } from './response/head.js';
+import { sendError } from './response/reply.js';
 
 const gone = new ClientGone('The client has gone');
 

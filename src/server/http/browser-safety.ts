@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import { parseUrl } from './parse-url.js';
+import { parseUrl } from './request/parse-url.js';
 
 /** Rules for browsers (docs/behaviour.md 7): other origins are refused unless CORS_ORIGINS names them. */
 export interface BrowserPolicy {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../execution/operation.js';
-import type { Head } from './head.js';
+import type { Head } from './response/head.js';
 
 /** One authenticated request and its response. */
 export interface Exchange {

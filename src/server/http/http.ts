@@ -4,13 +4,13 @@ import { limits } from '../../limits.js';
 import type { Operation } from '../execution/operation.js';
 import { asClient, type ClientRouteOptions } from './as-client.js';
 import { type BrowserPolicy, securityHeaders } from './browser-safety.js';
-import type { Dashboard } from './dashboard.js';
 import { type GraphQLRouteOptions, graphqlRoute } from './graphql-route.js';
-import { type Head, setHead } from './head.js';
-import { parseUrl } from './parse-url.js';
-import { refuseMalformed } from './refuse-connection.js';
-import { isMethod, refuse, sendError } from './reply.js';
-import { refusalOfRepeated, toOriginForm } from './request-head.js';
+import type { Dashboard } from './pages/dashboard.js';
+import { parseUrl } from './request/parse-url.js';
+import { refusalOfRepeated, toOriginForm } from './request/request-head.js';
+import { type Head, setHead } from './response/head.js';
+import { refuseMalformed } from './response/refuse-connection.js';
+import { isMethod, refuse, sendError } from './response/reply.js';
 
 /** A route without authentication: health and metrics. */
 export type OpenRoute = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;

@@ -9,7 +9,7 @@ import type { WaveformQuery } from '../../upstream/catalogue/client.js';
 import { asId, type CatalogueSensorId } from '../../upstream/decode/fields.js';
 import { hasBytes } from '../../upstream/http/first-bytes.js';
 import type { Operation } from '../execution/operation.js';
-import { refuse, sendError } from './reply.js';
+import { refuse, sendError } from './response/reply.js';
 
 // A client that reads nothing for this long is disconnected, to free its upstream connection.
 const stalledAfterMs = minuteMs;

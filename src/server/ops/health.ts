@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { mergeFeeds } from '../../live/feeds/merged-feeds.js';
 import type { Connection } from '../../store/store.js';
-import { sendJson } from '../http/reply.js';
+import { sendJson } from '../http/response/reply.js';
 import type { HealthReport } from './peers.js';
 import type { InterfaceState, InterfaceWatch } from './readiness.js';
 

@@ -19,8 +19,8 @@ import type { Json } from '../execution/json-pieces.js';
 import { listen } from '../execution/listen.js';
 import { type OnFinished, Operation } from '../execution/operation.js';
 import { prepare, run } from '../execution/run.js';
-import { demandOf, maxAgeInExtensions } from '../http/demanded-age.js';
-import { type Parameters, withoutEmpty } from '../http/parameters.js';
+import { demandOf, maxAgeInExtensions } from '../http/request/demanded-age.js';
+import { type Parameters, withoutEmpty } from '../http/request/parameters.js';
 import type { ClientConnections } from './connection-limit.js';
 import type { SessionParts, SocketSession } from './session.js';
 

@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { codingsFor } from '../request/content-coding.js';
+import { heldOf } from './caching.js';
+
+/** A page, or a file of one, that is the same for everyone. */
+export interface StaticContent {
+  readonly type: string;
+  readonly gzipped: Buffer;
+  /** Of the content as it is before gzip. */
+  readonly digest: string;
+  /** Without it the content is decompressed for the few clients that do not take gzip. */
+  readonly body?: Buffer;
+  /** Content-Security-Policy: see `pagePolicy`. */
+  readonly policy: string;
+  /** By default the client asks each time whether it has changed. */
+  readonly cacheControl?: string;
+}
+
+/** Sends the content, or 304 to a client that has it. */
+export function sendStatic(
+  { type, gzipped, digest, body, policy, cacheControl = 'private, no-cache' }: StaticContent,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const takesGzip = codingsFor(request.headers['accept-encoding']).includes('gzip');
+  // A strong validator differs for each encoding (RFC 9110 8.8.3).
+  const etag = `"${digest}${takesGzip ? '-gzip' : ''}"`;
+  response.setHeader('content-security-policy', policy);
+  response.setHeader('cache-control', cacheControl);
+  response.setHeader('etag', etag);
+  if (heldOf(request.headers['if-none-match'], [etag]) !== null) {
+    response.writeHead(304).end();
+    return;
+  }
+  const sent = takesGzip ? gzipped : (body ?? gunzipSync(gzipped));
+  if (takesGzip) response.setHeader('content-encoding', 'gzip');
+  response.writeHead(200, { 'content-type': type, 'content-length': sent.length });
+  response.end(sent);
+}
+
+/** The policy of a page that asks its own origin alone; `own` are its scripts, styles and the like. */
+export function pagePolicy(...own: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    ...own,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** Makes a value on its first use; after a failure the next use makes it again. */
+export function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
+}
