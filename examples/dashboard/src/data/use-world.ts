@@ -12,7 +12,7 @@ interface Context {
 
 export const WorldContext = createContext<Context | null>(null);
 
-function useContextOfWorld(): Context {
+export function useContextOfWorld(): Context {
   const context = useContext(WorldContext);
   if (!context) throw new Error('There is no world around this component');
   return context;

@@ -3,6 +3,7 @@ import { useWorld } from '../data/use-world.js';
 import { WorldMap } from '../map/map.js';
 import { Boundary } from '../shell/boundary.js';
 import { Problem } from '../shell/problem.js';
+import { useTitle } from '../shell/title.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import { EarthquakeList } from './earthquake-list.js';
@@ -12,6 +13,7 @@ import { TriggerList } from './trigger-list.js';
 export function Live() {
   const texts = useTexts();
   const { project, sensors, problems } = useWorld();
+  useTitle(texts.live);
   const [online, isMasked] = useMemo(() => {
     const all = [...sensors.values()];
     return [

@@ -1,10 +1,20 @@
-import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { addressWith, routeOf } from '../shell/route.js';
 import { moved, type Place, type Size, type View, viewOf, zoomed } from './view.js';
 
 export interface MapView {
   readonly size: Size;
   readonly view: View;
-  zoom(factor: number): void;
+  /** About the point, or the middle. */
+  zoom(factor: number, x?: number, y?: number): void;
   showAll(): void;
   readonly handlers: {
     onPointerDown(event: PointerEvent<HTMLElement>): void;
@@ -20,9 +30,10 @@ const stepPixels = 80;
 /** The view and what moves it: pointer, wheel, pinch, keys. It fits the places until somebody has moved it. */
 export function useMapView(frame: RefObject<HTMLElement | null>, places: readonly Place[]): MapView {
   const [size, setSize] = useState<Size>({ width: 800, height: 500 });
-  const [chosen, setChosen] = useState<View | null>(null);
+  const [chosen, setChosen] = useState<View | null>(viewOfAddress);
   const pointers = useRef(new Map<number, { readonly x: number; readonly y: number }>());
-  const view = chosen ?? viewOf(places, size);
+  const fitting = useMemo(() => viewOf(places, size), [places, size]);
+  const view = chosen ?? fitting;
   const latest = useRef({ view, size });
   latest.current = { view, size };
 
@@ -48,7 +59,18 @@ export function useMapView(frame: RefObject<HTMLElement | null>, places: readonl
     };
   }, [frame]);
 
-  const zoom = (factor: number) => setChosen(zoomed(view, factor, size));
+  useEffect(() => {
+    const follow = () => setChosen(viewOfAddress());
+    globalThis.addEventListener('hashchange', follow);
+    return () => globalThis.removeEventListener('hashchange', follow);
+  }, []);
+
+  useEffect(() => {
+    const timer = setTimeout(() => showInAddress(chosen), 300);
+    return () => clearTimeout(timer);
+  }, [chosen]);
+
+  const zoom = (factor: number, x?: number, y?: number) => setChosen(zoomed(view, factor, size, x, y));
   const showAll = () => setChosen(null);
 
   function onPointerMove(event: PointerEvent<HTMLElement>): void {
@@ -102,4 +124,21 @@ export function useMapView(frame: RefObject<HTMLElement | null>, places: readonl
       },
     },
   };
+}
+
+/** The address names the view, so that a link shows what the sender sees. */
+function viewOfAddress(): View | null {
+  const [latitude, longitude, scale] = (routeOf(globalThis.location.hash).parameters.get('map') ?? '')
+    .split(',')
+    .map(Number);
+  if (latitude === undefined || longitude === undefined || scale === undefined) return null;
+  return moved({ latitude, longitude, scale }, 0, 0);
+}
+
+function showInAddress(view: View | null): void {
+  const { page } = routeOf(globalThis.location.hash);
+  if (page !== 'live') return;
+  const map = view && `${view.latitude.toFixed(4)},${view.longitude.toFixed(4)},${Math.round(view.scale)}`;
+  // Not a step of the history: the way back leads to the view before, not to where the map was.
+  globalThis.history.replaceState(null, '', addressWith({ map }));
 }

@@ -9,6 +9,7 @@ import { Sensor } from '../sensor/sensor.js';
 import { LanguageContext, languageOfBrowser, useTexts } from '../texts/texts.js';
 import { Boundary } from './boundary.js';
 import { CredentialForm } from './credential-form.js';
+import { NotFound } from './not-found.js';
 import { hrefOf, type Route, useRoute } from './route.js';
 import { StatusBar } from './status-bar.js';
 
@@ -32,7 +33,12 @@ export function App() {
   return (
     <LanguageContext value={language}>
       <WorldContext value={context}>
-        <Shell world={context.world} onLanguage={setLanguage} onCredentials={setCredentials} />
+        <Shell
+          world={context.world}
+          hasCredentials={credentials !== noCredentials}
+          onLanguage={setLanguage}
+          onCredentials={setCredentials}
+        />
       </WorldContext>
     </LanguageContext>
   );
@@ -40,11 +46,12 @@ export function App() {
 
 interface ShellProps {
   readonly world: World;
+  readonly hasCredentials: boolean;
   readonly onLanguage: (language: string) => void;
   readonly onCredentials: (credentials: Credentials) => void;
 }
 
-function Shell({ world, onLanguage, onCredentials }: ShellProps) {
+function Shell({ world, hasCredentials, onLanguage, onCredentials }: ShellProps) {
   const texts = useTexts();
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
@@ -89,7 +96,7 @@ function Shell({ world, onLanguage, onCredentials }: ShellProps) {
       </header>
       <main id="content" ref={main} tabIndex={-1} className={`view-${route.page}`}>
         {isRefused ? (
-          <CredentialForm onSend={onCredentials} />
+          <CredentialForm isRefused={hasCredentials} onSend={onCredentials} />
         ) : (
           <Boundary key={shown}>
             <View route={route} />
@@ -104,5 +111,5 @@ function View({ route: { page, id, parameters } }: { readonly route: Route }) {
   if (page === 'stations') return <Fleet parameters={parameters} />;
   if (page === 'sensors') return <Sensor key={id} id={id} parameters={parameters} />;
   if (page === 'earthquakes') return <Earthquake key={id} id={id} />;
-  return <Live />;
+  return page === 'live' ? <Live /> : <NotFound />;
 }
