@@ -102,8 +102,14 @@ function polarViewOf(places: readonly Place[], { width, height }: Size): View | 
 /** @param pixels of the drag, to the right and down */
 export function moved(view: View, right: number, down: number): View {
   if (isPolar(view)) {
-    const at = projectionOf(view, { width: 0, height: 0 }).invert?.([-right, -down]);
-    return at?.every(Number.isFinite) ? bounded({ ...view, longitude: at[0], latitude: at[1] }) : view;
+    // As a globe is turned: up to the pole, and there about it. Beyond it south would be up at once.
+    const scale = groundScale(view, view.latitude) / degrees;
+    const about = Math.max(0.3, Math.cos(view.latitude / degrees));
+    return bounded({
+      ...view,
+      longitude: wrapped(view.longitude - right / scale / about),
+      latitude: view.latitude + down / scale,
+    });
   }
   return bounded({
     ...view,
