@@ -46,7 +46,7 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
     return `#/${kind === 'events' ? 'earthquakes' : kind}/${answer[kind].nodes[0].id}`;
   }
 
-  const waveforms = (gw: TestGateway) => gw.sandbox.seen('catalogue', /waveform/).length;
+  const waveforms = (gw: TestGateway) => gw.sandbox.seen('catalogue', waveformPath).length;
 
   it('has an earthquake with the values of both interfaces, its recordings, and a record section', async () => {
     await using gw = await start(shakenWorld());
@@ -82,7 +82,7 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
 
   it('says which waveforms wait, and shows those that have come', async () => {
     await using gw = await start(shakenWorld());
-    const held = gw.sandbox.faults.add({ source: 'catalogue', path: /waveform/, after: 1, hang: true });
+    const held = gw.sandbox.faults.add({ source: 'catalogue', path: waveformPath, after: 1, hang: true });
     const { page } = await visitDashboard(browser, gw.url, { hash: await pathOf(gw, 'events') });
     const status = page.getByRole('status').filter({ hasText: 'waveforms read' });
     await status.filter({ hasText: /1 of 3.*wait until the catalogue’s budget/ }).waitFor(patience);
@@ -98,7 +98,7 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
     const { page, complaints } = await visitDashboard(browser, gw.url, { hash: await pathOf(gw, 'sensors') });
     const plot = page.getByRole('application', { name: /^Waveform HNZ/ });
     await plot.waitFor(patience);
-    expect(await page.locator('circle.trace').count()).toBe(0);
+    expect(await page.locator('.zoomable circle.trace').count()).toBe(0);
     await plot.focus();
     for (let press = 0; press < 6; press++) await page.keyboard.press('+');
     await page.locator('.zoomable circle.trace').first().waitFor(patience);
@@ -258,6 +258,8 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
   }
 });
 
+const waveformPath = /^\/v1\/sensors\/[^/]+\/data$/;
+
 const originMs = Math.floor(Date.now() / 1_000) * 1_000 - 300_000;
 
 /** Minutes after the earthquake of the world. */
@@ -275,7 +277,7 @@ function shakenWorld(): World {
     { name: 'NEAR', pS: 2.5, sS: 4.125, degreesAway: 0.1234 },
   ].map((one, i) => ({ ...one, id: `sen_${i}`, deviceId: `001A2B3C4D5${i}` }));
   for (const { name, id, deviceId, pS, degreesAway } of stations) {
-    const place = { latitude: 34.1 + degreesAway, longitude: -118.3 - i(deviceId) * 0.01237 };
+    const place = { latitude: 34.1 + degreesAway, longitude: -118.3 - (i(deviceId) + 1) * 0.01237 };
     const location = { ...place, elevation_m: 93, name: `Secret vault ${name}` };
     const last_seen = new Date(Date.now() + 600_000).toISOString();
     project.sensors.push(aSensor({ device_id: deviceId, station: name, last_seen, location }));
