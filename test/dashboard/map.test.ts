@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { SensorItem } from '../../examples/dashboard/src/data/world.js';
 import { clustered, type StationMark } from '../../examples/dashboard/src/map/clusters.js';
 import { placedNames } from '../../examples/dashboard/src/map/names.js';
+import { unwound } from '../../examples/dashboard/src/map/unwound.js';
 import {
   isPolar,
   moved,
@@ -166,5 +167,30 @@ describe('the view of the map', () => {
     const after = zoomed(before, 2, size, 800, 100);
     const [x, y] = pointIn(after, size)({ longitude: at[0], latitude: at[1] });
     expect([x, y].map(Math.round)).toEqual([800, 100]);
+  });
+});
+
+describe('a coast', () => {
+  it('goes on over the antimeridian, in either direction', () => {
+    const line = [
+      [178, 66],
+      [179.9, 67],
+      [-179.5, 67],
+      [-178, 66],
+      [179, 65],
+    ];
+    expect(unwound(line).map(([longitude]) => longitude)).toEqual([178, 179.9, 180.5, 182, 179]);
+  });
+
+  it('runs along the pole where the file closes Antarctica', () => {
+    const ring = [
+      [-180, -84],
+      [0, -70],
+      [180, -84],
+      [180, -90],
+      [-180, -90],
+      [-180, -84],
+    ];
+    expect(unwound(ring)).toEqual(ring);
   });
 });

@@ -67,7 +67,7 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
     expect(await section.locator('path.trace-line').count()).toBe(3);
     expect(await section.locator('.wave-p path').count()).toBe(3);
     expect(await section.locator('.wave-s path').count()).toBe(3);
-    const rows = page.getByLabel('Record section', { exact: true }).getByRole('row');
+    const rows = page.getByLabel('Record section, table').getByRole('row');
     expect(await rows.allTextContents()).toEqual([
       expect.stringContaining('Greatest sample (counts)'),
       expect.stringMatching(/^NEAR.*km2\.50.*\d/),
@@ -104,7 +104,7 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
     await page.locator('.zoomable circle.trace').first().waitFor(patience);
     const table = page.getByText('Samples as a table');
     await table.click();
-    const times = await page.getByLabel('Samples as a table').getByRole('rowheader').allTextContents();
+    const times = await page.getByLabel('Waveform, table').getByRole('rowheader').allTextContents();
     expect(times.length).toBeLessThan(200);
     // 100 samples a second.
     const [first = '', second = ''] = times.map((time) => `${time.replace(' ', 'T')}Z`);

@@ -1,7 +1,8 @@
-import { type KeyboardEvent, type PointerEvent, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import { closer, type Span, shifted, whole } from '../sensor/span.js';
 import { useFormat } from '../texts/format.js';
 import { linear, steps } from './scale.js';
+import { useWidth } from './use-width.js';
 
 interface EnvelopePlotProps {
   readonly label: string;
@@ -15,12 +16,14 @@ interface EnvelopePlotProps {
   readonly onMove: (change: (span: Span) => Span) => void;
 }
 
-const [width, height, left] = [1_000, 220, 62];
+const [height, left] = [220, 62];
 const leastDrag = 0.005;
 
 /** A waveform by the smallest and greatest sample of each span, or by its samples. A gap stays empty. */
 export function EnvelopePlot({ label, describe, min, max, points, onSpan, onMove }: EnvelopePlotProps) {
   const format = useFormat();
+  const frame = useRef<HTMLDivElement>(null);
+  const width = useWidth(frame);
   const [drag, setDrag] = useState<readonly [number, number] | null>(null);
   const values = [...min, ...max].filter((value) => value !== null);
   const least = values.reduce((one, other) => Math.min(one, other), Infinity);
@@ -48,6 +51,7 @@ export function EnvelopePlot({ label, describe, min, max, points, onSpan, onMove
 
   return (
     <div
+      ref={frame}
       className="zoomable"
       role="application"
       aria-label={`${label}. ${values.length > 0 ? describe(least, most) : ''}`}

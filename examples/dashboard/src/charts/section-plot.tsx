@@ -22,7 +22,7 @@ interface SectionPlotProps {
   readonly traces: readonly SectionTrace[];
 }
 
-const [width, height, left, right, top, bottom] = [900, 460, 54, 52, 22, 36];
+const [width, height, left, right, top, bottom] = [720, 440, 48, 52, 22, 34];
 
 /** Traces at their distance over the time since the origin, with the arrivals of P and S. */
 export function SectionPlot({ label, originMs, fromS, toS, traces }: SectionPlotProps) {

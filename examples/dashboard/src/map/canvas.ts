@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Canvas, Sprite } from './draw.js';
 import { paletteOf } from './palette.js';
+import { unitPixels } from './unit.js';
 
 /** By what they show; those of one theme. */
 export type Sprites = Map<string, Sprite>;
@@ -14,7 +15,7 @@ export function canvasOf(
   const context = element?.getContext('2d');
   if (!element || !context) return null;
   const { size } = where;
-  const ratio = globalThis.devicePixelRatio;
+  const ratio = globalThis.devicePixelRatio * unitPixels();
   const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
   // Setting the size clears the canvas, and costs even where it stays the same.
   if (element.width !== width || element.height !== height) Object.assign(element, { width, height });

@@ -2,6 +2,7 @@ import { useNow } from '../data/use-world.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import type { Found } from './nearest.js';
+import { unitPixels } from './unit.js';
 import type { Size } from './view.js';
 
 interface CardProps {
@@ -14,10 +15,12 @@ export function Card({ found: { x, y, sensor, event, cluster }, size }: CardProp
   const texts = useTexts();
   const format = useFormat();
   const now = useNow(1_000);
+  const isRight = x > size.width - 260;
+  const pixels = (units: number) => units * unitPixels();
   const style = {
-    left: x > size.width - 260 ? undefined : x + 14,
-    right: x > size.width - 260 ? size.width - x + 14 : undefined,
-    top: Math.min(y + 10, size.height - 110),
+    left: isRight ? undefined : pixels(x + 14),
+    right: isRight ? pixels(size.width - x + 14) : undefined,
+    top: pixels(Math.min(y + 10, size.height - 110)),
   };
   return (
     <div className="card map-card" style={style}>

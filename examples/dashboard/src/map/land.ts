@@ -4,6 +4,7 @@ import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 // A file of its own beside the script, which is drawn without it until it is there.
 import address from 'world-atlas/countries-50m.json?url';
+import { unwound } from './unwound.js';
 import { mercatorY } from './view.js';
 
 /** Land, coasts and borders of Natural Earth. */
@@ -79,7 +80,7 @@ function shapeOf(geometry: Shape['geometry'], lines: readonly Position[][]): Sha
   const path = new Path2D();
   let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
   for (const line of lines) {
-    for (const [i, [longitude = 0, latitude = 0]] of line.entries()) {
+    for (const [i, [longitude, latitude]] of unwound(line).entries()) {
       const [x, y] = [(longitude * Math.PI) / 180, mercatorY(latitude)];
       if (i === 0) path.moveTo(x, y);
       else path.lineTo(x, y);

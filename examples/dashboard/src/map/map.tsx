@@ -12,6 +12,7 @@ import { litSensors } from './lit.js';
 import { placedNames } from './names.js';
 import { type Drawn, type Found, nearest } from './nearest.js';
 import { drawStations, radiusOfCluster } from './stations.js';
+import { placeIn } from './unit.js';
 import { useMapView } from './use-map-view.js';
 import { pointIn, projectionOf } from './view.js';
 import { frontsOf } from './waves.js';
@@ -91,9 +92,9 @@ export function WorldMap() {
     return () => cancelAnimationFrame(next);
   }, [events, lit, size, where, sprites]);
 
-  function find({ clientX, clientY, currentTarget }: PointerEvent<HTMLElement>): void {
-    const box = currentTarget.getBoundingClientRect();
-    setFound(nearest(drawn.current, clientX - box.left, clientY - box.top));
+  function find(event: PointerEvent<HTMLElement>): void {
+    const { x, y } = placeIn(event.currentTarget, event);
+    setFound(nearest(drawn.current, x, y));
   }
 
   function open({ sensor, event, cluster, x, y }: Found): void {

@@ -8,6 +8,7 @@ import {
   useState,
 } from 'react';
 import { addressWith, routeOf } from '../shell/route.js';
+import { placeIn, unitPixels } from './unit.js';
 import { moved, type Place, type Size, type View, viewOf, zoomed } from './view.js';
 
 export interface MapView {
@@ -41,16 +42,16 @@ export function useMapView(frame: RefObject<HTMLElement | null>, places: readonl
     const element = frame.current;
     if (!element) return;
     const observer = new ResizeObserver(() =>
-      setSize({ width: element.clientWidth, height: element.clientHeight }),
+      setSize({ width: element.clientWidth / unitPixels(), height: element.clientHeight / unitPixels() }),
     );
     observer.observe(element);
     // React listens to wheels passively, and the page would scroll.
     const onWheel = (event: WheelEvent) => {
       event.preventDefault();
-      const box = element.getBoundingClientRect();
+      const at = placeIn(element, event);
       const factor = 2 ** (-event.deltaY / (event.deltaMode === 0 ? 300 : 10));
       const now = latest.current;
-      setChosen(zoomed(now.view, factor, now.size, event.clientX - box.left, event.clientY - box.top));
+      setChosen(zoomed(now.view, factor, now.size, at.x, at.y));
     };
     element.addEventListener('wheel', onWheel, { passive: false });
     return () => {
@@ -76,16 +77,15 @@ export function useMapView(frame: RefObject<HTMLElement | null>, places: readonl
   function onPointerMove(event: PointerEvent<HTMLElement>): void {
     const before = pointers.current.get(event.pointerId);
     if (!before) return;
-    const now = { x: event.clientX, y: event.clientY };
+    const now = placeIn(event.currentTarget, event);
     pointers.current.set(event.pointerId, now);
     const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
     if (!other) {
       setChosen(moved(latest.current.view, now.x - before.x, now.y - before.y));
       return;
     }
-    const box = event.currentTarget.getBoundingClientRect();
     const between = (one: typeof now) => Math.hypot(one.x - other.x, one.y - other.y);
-    const [x, y] = [(now.x + other.x) / 2 - box.left, (now.y + other.y) / 2 - box.top];
+    const [x, y] = [(now.x + other.x) / 2, (now.y + other.y) / 2];
     const factor = between(now) / Math.max(1, between(before));
     setChosen(zoomed(latest.current.view, factor, latest.current.size, x, y));
   }
@@ -101,7 +101,7 @@ export function useMapView(frame: RefObject<HTMLElement | null>, places: readonl
     showAll,
     handlers: {
       onPointerDown(event) {
-        pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
+        pointers.current.set(event.pointerId, placeIn(event.currentTarget, event));
         event.currentTarget.setPointerCapture(event.pointerId);
       },
       onPointerMove,

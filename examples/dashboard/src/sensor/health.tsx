@@ -94,7 +94,7 @@ function ValuesTable({ charts, buckets }: ValuesTableProps) {
   return (
     <details>
       <summary>{texts.valuesAsTable}</summary>
-      <Scroll label={texts.valuesAsTable} className="tall">
+      <Scroll label={texts.sensorHealth} className="tall">
         <table>
           <thead>
             <tr>

@@ -14,7 +14,7 @@ export function SamplesTable({ samples, timeOf }: SamplesTableProps) {
   return (
     <details>
       <summary>{texts.samplesAsTable}</summary>
-      <Scroll label={texts.samplesAsTable} className="tall">
+      <Scroll label={texts.waveform} className="tall">
         <table>
           <thead>
             <tr>

@@ -114,7 +114,7 @@ export const de: Texts = {
   itsTriggers: 'Ihre Auslösungen',
   waveform: 'Seismogramm',
   channel: 'Kanal',
-  ofTrigger: 'der Auslösung um',
+  ofTrigger: 'Um die Auslösung um',
   noWaveform: 'Der Katalog hat kein Seismogramm dieser Station.',
   miniseed: 'Als miniSEED laden',
   position: 'Position',
@@ -195,4 +195,5 @@ export const de: Texts = {
   stationTitle: (name) => `Station ${name}`,
   earthquakeTitle: (magnitude, place) => `M ${magnitude}, ${place}`,
   noItsTriggers: 'Noch keine Auslösungen',
+  tableOf: (name) => `${name}, Tabelle`,
 };

@@ -115,7 +115,7 @@ export const en = {
   itsTriggers: 'Its triggers',
   waveform: 'Waveform',
   channel: 'Channel',
-  ofTrigger: 'of the trigger at',
+  ofTrigger: 'Around the trigger at',
   noWaveform: 'The catalogue has no waveform of this station.',
   miniseed: 'Download as miniSEED',
   position: 'Position',
@@ -196,6 +196,7 @@ export const en = {
   stationTitle: (name: string) => `Station ${name}`,
   earthquakeTitle: (magnitude: string, place: string) => `M ${magnitude}, ${place}`,
   noItsTriggers: 'No triggers yet',
+  tableOf: (name: string) => `${name}, table`,
 };
 
 export type Texts = typeof en;
