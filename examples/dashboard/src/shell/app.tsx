@@ -1,14 +1,12 @@
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { type Credentials, openSession } from '../data/session.js';
 import { WorldContext } from '../data/use-world.js';
 import { openWorld, type World } from '../data/world.js';
-import { Earthquake } from '../earthquake/earthquake.js';
-import { Fleet } from '../fleet/fleet.js';
 import { Live } from '../live/live.js';
-import { Sensor } from '../sensor/sensor.js';
 import { LanguageContext, languageOfBrowser, useTexts } from '../texts/texts.js';
 import { Boundary } from './boundary.js';
 import { CredentialForm } from './credential-form.js';
+import { Earthquake, Fleet, readAhead, Sensor } from './later.js';
 import { NotFound } from './not-found.js';
 import { hrefOf, type Route, useRoute } from './route.js';
 import { StatusBar } from './status-bar.js';
@@ -28,6 +26,7 @@ export function App() {
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
+  useEffect(readAhead, []);
   const context = useMemo(() => world && { session, world }, [session, world]);
   if (!context) return null;
   return (
@@ -99,7 +98,9 @@ function Shell({ world, hasCredentials, onLanguage, onCredentials }: ShellProps)
           <CredentialForm isRefused={hasCredentials} onSend={onCredentials} />
         ) : (
           <Boundary key={shown}>
-            <View route={route} />
+            <Suspense fallback={<p className="muted">{texts.loading}</p>}>
+              <View route={route} />
+            </Suspense>
           </Boundary>
         )}
       </main>
