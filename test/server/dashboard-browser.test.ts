@@ -151,6 +151,12 @@ describe.skipIf(noBrowser)(`the dashboard in a browser${noBrowser ? ` (${noBrows
     });
     const page = await browser.newPage({ locale: 'en-GB' });
     await page.goto(`${gw.url}/dashboard`);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Fill in one of the two' }).waitFor(patience);
+    await page.getByLabel('Token').fill('not-the-token');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('alert').filter({ hasText: 'did not accept this' }).waitFor(patience);
+    expect(await axeFaults(page)).toEqual([]);
     await page.getByLabel('Token').fill('token-of-the-dashboard');
     await page.getByRole('button', { name: 'Open' }).click();
     await page.locator('.connection.live').waitFor(patience);
