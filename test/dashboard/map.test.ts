@@ -87,9 +87,9 @@ describe('the names of stations', () => {
       { x: 100, y: 100, text: 'AAAA', radius: 6 },
       { x: 130, y: 100, text: 'BBBB', radius: 6 },
     ];
-    expect(placedNames(marks, size).map(({ text, x }) => [text, x > 100])).toEqual([
-      ['AAAA', false],
-      ['BBBB', true],
+    expect(placedNames(marks, size).map(({ text, x, y }) => [text, x > 100, y])).toEqual([
+      ['AAAA', false, 100],
+      ['BBBB', true, 100],
     ]);
   });
 });

@@ -27,6 +27,7 @@ describe('the record section', () => {
 
   it('has a station once, however many triggers it had', () => {
     expect(sectionStations([station('A', 10), station('A', 10), station('B', 90)])).toHaveLength(2);
+    expect(sectionStations([station('A', 0), station('A', 0)])).toHaveLength(1);
   });
 
   it('begins before the origin, ends behind the last S wave, and has five minutes at most', () => {
