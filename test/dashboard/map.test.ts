@@ -138,13 +138,20 @@ describe('the view of the map', () => {
     ['a pole itself', [{ longitude: 0, latitude: 90 }]],
   ])('shows all stations of %s', (_, places) => {
     const fitting = viewOf(places, size);
-    for (const at of places) {
-      const [x, y] = pointIn(fitting, size)(at);
+    const points = places.map(pointIn(fitting, size));
+    for (const [x, y] of points) {
       expect(x).toBeGreaterThan(0);
       expect(x).toBeLessThan(size.width);
       expect(y).toBeGreaterThan(0);
       expect(y).toBeLessThan(size.height);
     }
+    // And not from farther away than it takes.
+    const spread = (values: readonly number[]) => Math.max(...values) - Math.min(...values);
+    const filled = Math.max(
+      spread(points.map(([x]) => x)) / size.width,
+      spread(points.map(([, y]) => y)) / size.height,
+    );
+    if (places.length > 1) expect(filled).toBeGreaterThan(0.6);
   });
 
   it('is dragged to the pole without a jump, and turned about it there', () => {
