@@ -23,8 +23,6 @@ export function useWorld(): WorldState {
   return useSyncExternalStore(world.subscribe, world.state);
 }
 
-export const useSession = (): Session => useContextOfWorld().session;
-
 export interface Asked<Data> {
   readonly data: Data | null;
   readonly error: GraphError | null;

@@ -25,7 +25,7 @@ export interface Shape {
   readonly north: number;
 }
 
-export const noLand: Land = { areas: [], coasts: [], borders: [] };
+const noLand: Land = { areas: [], coasts: [], borders: [] };
 
 let reading: Promise<Land> | null = null;
 
