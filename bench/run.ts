@@ -13,6 +13,7 @@ const benches: Record<string, () => Promise<{ run(options: BenchOptions): Promis
   feed: () => import('./feed.js'),
   memory: () => import('./memory.js'),
   delay: () => import('./delay.js'),
+  dashboard: () => import('./dashboard.js'),
   peers: () => import('./peers.js'),
   profile: () => import('./profile.js'),
 };

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aHealthReport, anEvent, aSensor, aTrigger } from '../../src/sandbox/builders.js';
@@ -7,12 +6,12 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/server.js';
 import { emptyWorld, type World } from '../../src/sandbox/world.js';
 import { noBrowser, openBrowser } from '../support/browser.js';
 import { type BuiltDashboard, buildDashboard } from '../support/dashboard.js';
+import { axeFaults, patience, type Visit, visitDashboard } from '../support/dashboard-page.js';
 import { environment, startGateway, type TestGateway } from '../support/gateway.js';
 import { build, buildFolder, startProcess } from '../support/gateway-process.js';
 import { startPrefixProxy } from '../support/prefix-proxy.js';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-const patience = { timeout: 60_000 };
 
 if (noBrowser) console.warn(`The dashboard in a browser: ${noBrowser}`);
 
@@ -43,32 +42,7 @@ describe.skipIf(noBrowser)(`the dashboard in a browser${noBrowser ? ` (${noBrows
       dashboardFolder: built.folder,
     });
 
-  interface Visit {
-    readonly page: Page;
-    readonly hosts: Set<string>;
-    readonly complaints: string[];
-    /** All that the page was sent: bodies and messages of sockets. */
-    readonly received: string[];
-  }
-
-  async function visit(url: string, hash = ''): Promise<Visit> {
-    const page = await browser.newPage({ locale: 'en-GB' });
-    const hosts = new Set<string>();
-    const complaints: string[] = [];
-    const received: string[] = [];
-    page.on('request', (request) => hosts.add(new URL(request.url()).host));
-    page.on('response', async (response) => received.push(await response.text().catch(() => '')));
-    page.on('websocket', (socket) => {
-      socket.on('framereceived', ({ payload }) => received.push(String(payload)));
-    });
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    await page.goto(`${url}/dashboard/${hash}`);
-    await page.locator('.connection.live').waitFor(patience);
-    return { page, hosts, complaints, received };
-  }
+  const visit = (url: string): Promise<Visit> => visitDashboard(browser, url);
 
   /** The feeds poll, so that what is pushed now is news. */
   async function untilItFollows(sandbox: Sandbox, page: Page): Promise<void> {
@@ -177,6 +151,12 @@ describe.skipIf(noBrowser)(`the dashboard in a browser${noBrowser ? ` (${noBrows
     });
     const page = await browser.newPage({ locale: 'en-GB' });
     await page.goto(`${gw.url}/dashboard`);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Fill in one of the two' }).waitFor(patience);
+    await page.getByLabel('Token').fill('not-the-token');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('alert').filter({ hasText: 'did not accept this' }).waitFor(patience);
+    expect(await axeFaults(page)).toEqual([]);
     await page.getByLabel('Token').fill('token-of-the-dashboard');
     await page.getByRole('button', { name: 'Open' }).click();
     await page.locator('.connection.live').waitFor(patience);
@@ -211,11 +191,7 @@ describe.skipIf(noBrowser)(`the dashboard in a browser${noBrowser ? ` (${noBrows
       await page.emulateMedia({ colorScheme: i % 2 === 0 ? 'dark' : 'light' });
       await page.evaluate(`location.hash = ${JSON.stringify(view)}`);
       await page.locator('main h1').waitFor(patience);
-      await page.evaluate(axe.source);
-      const found = (await page.evaluate(
-        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).join()))',
-      )) as string[];
-      expect(found, view).toEqual([]);
+      expect(await axeFaults(page), view).toEqual([]);
       await page.setViewportSize({ width: 360, height: 740 });
       expect(await page.evaluate('document.scrollingElement.scrollWidth'), view).toBe(360);
       await page.setViewportSize({ width: 1_280, height: 800 });

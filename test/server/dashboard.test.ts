@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type BuiltDashboard, buildDashboard } from '../support/dashboard.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+
+// The build takes seconds, and more beside other tests.
+vi.setConfig({ hookTimeout: 180_000 });
 
 const mostScriptBytes = 350 * 1024;
 

@@ -6,13 +6,21 @@ import { cleanUpAfterTests } from './clean-up.js';
 export interface PrefixProxy extends AsyncDisposable {
   /** With the prefix. */
   readonly url: string;
+  /** Breaks every connection and lets none through, until `mend`. */
+  cut(): void;
+  mend(): void;
 }
 
 /** A reverse proxy that serves `target` under `prefix` and strips it, as ingresses do; WebSockets too. */
 export async function startPrefixProxy(target: string, prefix: string): Promise<PrefixProxy> {
   const forward = ({ url = '', method, headers }: IncomingMessage) =>
     request(target + url.slice(prefix.length), { method, headers });
+  let isCut = false;
   const server = createServer((incoming, outgoing) => {
+    if (isCut) {
+      incoming.socket.destroy();
+      return;
+    }
     if (!incoming.url?.startsWith(`${prefix}/`)) {
       outgoing.writeHead(404).end();
       return;
@@ -27,6 +35,10 @@ export async function startPrefixProxy(target: string, prefix: string): Promise<
   });
   const sockets = new Set<Socket>();
   server.on('upgrade', (incoming: IncomingMessage, socket: Socket) => {
+    if (isCut) {
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
     const forwarded = forward(incoming);
     forwarded.on('upgrade', ({ rawHeaders }, upstream) => {
@@ -40,11 +52,24 @@ export async function startPrefixProxy(target: string, prefix: string): Promise<
     forwarded.end();
   });
   const { url } = await listen(server, 0, '127.0.0.1');
-  const close = async () => {
+  const breakAll = () => {
     for (const socket of sockets) socket.destroy();
     server.closeAllConnections();
+  };
+  const close = async () => {
+    breakAll();
     server.close();
   };
   cleanUpAfterTests(close);
-  return { url: url + prefix, [Symbol.asyncDispose]: close };
+  return {
+    url: url + prefix,
+    cut() {
+      isCut = true;
+      breakAll();
+    },
+    mend() {
+      isCut = false;
+    },
+    [Symbol.asyncDispose]: close,
+  };
 }

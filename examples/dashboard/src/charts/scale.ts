@@ -15,3 +15,13 @@ export function decades(values: readonly number[]): readonly number[] {
   const last = Math.max(first + 1, Math.ceil(Math.max(...logs)));
   return Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
 }
+
+/** Round values within a range, about as many as asked for. */
+export function steps(least: number, most: number, about: number): readonly number[] {
+  const rough = (most - least) / about;
+  if (!(rough > 0)) return [];
+  const decade = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * decade).find((one) => one >= rough) ?? decade;
+  const first = Math.ceil(least / step);
+  return Array.from({ length: Math.floor(most / step) - first + 1 }, (_, i) => (first + i) * step);
+}

@@ -12,7 +12,7 @@ interface Context {
 
 export const WorldContext = createContext<Context | null>(null);
 
-function useContextOfWorld(): Context {
+export function useContextOfWorld(): Context {
   const context = useContext(WorldContext);
   if (!context) throw new Error('There is no world around this component');
   return context;
@@ -22,8 +22,6 @@ export function useWorld(): WorldState {
   const { world } = useContextOfWorld();
   return useSyncExternalStore(world.subscribe, world.state);
 }
-
-export const useSession = (): Session => useContextOfWorld().session;
 
 export interface Asked<Data> {
   readonly data: Data | null;

@@ -3,6 +3,7 @@ import {
   EventChangesDocument,
   type EventOfListFragment,
   EventsDocument,
+  type EventsQuery,
   ProjectNameDocument,
   type ProjectNameQuery,
   PulseDocument,
@@ -15,11 +16,15 @@ import {
   TriggersDocument,
   type UnavailableFragment,
 } from '../operations/operations.js';
-import { pause } from './pause.js';
+import { pause, untilVisible } from './pause.js';
 import type { Session } from './session.js';
 
 export type SensorItem = SensorOfListFragment;
-export type EventItem = EventOfListFragment & { readonly isRevised: boolean };
+export type EventItem = EventOfListFragment & {
+  readonly isRevised: boolean;
+  /** `originTime` in milliseconds since 1970: parsed once, since the map asks for thousands in a frame. */
+  readonly originMs: number;
+};
 export type TriggerItem = TriggerOfListFragment & { readonly isGrowing: boolean };
 
 export type Connection = 'connecting' | 'live' | 'reconnecting' | 'refused';
@@ -48,13 +53,22 @@ export interface World {
   close(): void;
 }
 
+type EventsPage = NonNullable<EventsQuery['events']>;
+
+const dayMs = 86_400_000;
 const mostTriggers = 100;
-const mostEvents = 400;
+const mostEvents = 5_000;
 const daysOfEvents = 7;
 const pulseMs = 5_000;
 const sensorsMs = 60_000;
 // The feed reports what the project issues: what the catalogue alone knows comes with the list.
 const eventsMs = 300_000;
+// A page that has not heard of the gateway for as long was asleep.
+const sleptMs = 30_000;
+const pulsePatienceMs = 10_000;
+// Earlier earthquakes are a matter of seeing more, and come after what everybody waits for.
+const earlierMs = 3_000;
+const leastBudget = 12;
 
 /** Reads the lists, follows the feeds behind them, and reads the lists again when the gateway was away. */
 export function openWorld(session: Session): World {
@@ -91,11 +105,14 @@ export function openWorld(session: Session): World {
     change({ problems: text === undefined ? others : { ...others, [topic]: text } });
   }
 
-  async function readSensors(): Promise<void> {
+  /** @returns the number of pages, each of which costs the service's budget */
+  async function readSensors(): Promise<number> {
     const sensors = new Map<string, SensorItem>();
     let unavailable: readonly UnavailableFragment[] = [];
     let after: string | null = null;
+    let pages = 0;
     do {
+      pages++;
       const answer: Answer<SensorsQuery> = await session.ask(SensorsDocument, { after }, signal);
       const page = answer.data.sensors;
       if (!page) throw answer.errors[0];
@@ -105,14 +122,41 @@ export function openWorld(session: Session): World {
     } while (after !== null);
     change({ sensors });
     report('sensors', unavailable);
+    return pages;
   }
 
-  async function readEvents(): Promise<void> {
-    const from = new Date(Date.now() - daysOfEvents * 86_400_000).toISOString();
-    const { data, errors } = await session.ask(EventsDocument, { from }, signal);
+  async function readEvents(): Promise<EventsPage> {
+    const page = await readEventsBehind(null);
+    report('events', page.unavailableSources);
+    return page;
+  }
+
+  async function readEventsBehind(after: string | null): Promise<EventsPage> {
+    const from = new Date(startOfDayMs(Date.now() - daysOfEvents * dayMs)).toISOString();
+    const variables = { from, after, follows: after === null };
+    const { data, errors } = await session.ask(EventsDocument, variables, signal);
     if (!data.events) throw errors[0];
     takeEvents(data.events.nodes, false);
-    report('events', data.events.unavailableSources);
+    return data.events;
+  }
+
+  /** Reads further back as far as the budget of the service has room for it. */
+  async function readEarlierEvents({ pageInfo }: EventsPage): Promise<void> {
+    let { hasNextPage, endCursor } = pageInfo;
+    while (hasNextPage && state.events.length < mostEvents) {
+      await pause(earlierMs, signal);
+      await untilVisible(signal);
+      if (signal.aborted) return;
+      if (!hasBudget()) continue;
+      const after = endCursor;
+      const page = await readEventsBehind(after).catch(() => null);
+      if (page) ({ hasNextPage, endCursor } = page.pageInfo);
+    }
+  }
+
+  function hasBudget(): boolean {
+    const limits = (state.gateway?.interfaces ?? []).flatMap(({ rateLimit }) => rateLimit ?? []);
+    return limits.length > 0 && limits.every(({ remaining }) => remaining >= leastBudget);
   }
 
   /** @returns the cursor from which the feed continues the list */
@@ -127,9 +171,15 @@ export function openWorld(session: Session): World {
   function takeEvents(events: readonly EventOfListFragment[], isRevised: boolean): void {
     const known = new Map(state.events.map((event) => [event.id, event]));
     for (const event of events) {
-      known.set(event.id, { ...event, isRevised: isRevised || known.get(event.id)?.isRevised === true });
+      known.set(event.id, {
+        ...event,
+        isRevised: isRevised || known.get(event.id)?.isRevised === true,
+        originMs: Date.parse(event.originTime),
+      });
     }
-    const latestFirst = [...known.values()].sort((one, other) => compare(other.originTime, one.originTime));
+    const latestFirst = [...known.values()].sort(
+      (one, other) => other.originMs - one.originMs || compare(other.originTime, one.originTime),
+    );
     change({ events: latestFirst.slice(0, mostEvents) });
   }
 
@@ -160,10 +210,21 @@ export function openWorld(session: Session): World {
     return null;
   }
 
-  async function repeat(topic: Topic, read: () => Promise<unknown>, everyMs: number): Promise<void> {
+  /** A page in the background waits, and reads as soon as it is seen again. */
+  async function repeatSensors(): Promise<void> {
+    let pages = await insist('sensors', readSensors);
     while (!signal.aborted) {
-      await pause(everyMs, signal);
-      if (document.visibilityState === 'visible') await insist(topic, read);
+      await pause(sensorsMs * Math.max(1, pages ?? 1), signal);
+      await untilVisible(signal);
+      pages = await insist('sensors', readSensors);
+    }
+  }
+
+  async function repeatEvents(): Promise<void> {
+    while (!signal.aborted) {
+      await pause(eventsMs, signal);
+      await untilVisible(signal);
+      await insist('events', readEvents);
     }
   }
 
@@ -184,14 +245,18 @@ export function openWorld(session: Session): World {
   }
 
   async function followEvents(): Promise<void> {
+    const first = await insist('events', readEvents);
+    if (first) void readEarlierEvents(first);
+    let cursor = first?.changesCursor ?? null;
     while (!signal.aborted) {
       try {
-        for await (const { data } of session.follow(EventChangesDocument, null, signal)) {
+        for await (const { data } of session.follow(EventChangesDocument, cursor, signal)) {
           takeEvents([data.eventChanges.event], data.eventChanges.kind === 'REISSUED');
         }
       } catch (error) {
         report('events', error);
         await pause(10_000, signal);
+        cursor = (await insist('events', readEvents))?.changesCursor ?? null;
       }
     }
   }
@@ -199,8 +264,11 @@ export function openWorld(session: Session): World {
   async function feelPulse(): Promise<void> {
     while (!signal.aborted) {
       try {
-        const { data } = await session.ask(PulseDocument, {}, signal);
-        const wasAway = state.connection === 'reconnecting';
+        // A connection that the sleep of the machine has cut can stay silent for minutes.
+        const patience = AbortSignal.any([signal, AbortSignal.timeout(pulsePatienceMs)]);
+        const { data } = await session.ask(PulseDocument, {}, patience);
+        const silentMs = Date.now() - (state.answeredAtMs ?? Date.now());
+        const wasAway = state.connection === 'reconnecting' || silentMs > sleptMs;
         change({ connection: 'live', gateway: data.gateway, answeredAtMs: Date.now() });
         if (wasAway) readAll();
       } catch (error) {
@@ -230,8 +298,8 @@ export function openWorld(session: Session): World {
     ({ data }) => change({ project: data.project }),
     () => {},
   );
-  void insist('sensors', readSensors).then(() => repeat('sensors', readSensors, sensorsMs));
-  void insist('events', readEvents).then(() => repeat('events', readEvents, eventsMs));
+  void repeatSensors();
+  void repeatEvents();
   void followTriggers();
   void followEvents();
 
@@ -244,6 +312,9 @@ export function openWorld(session: Session): World {
     close: () => closing.abort(),
   };
 }
+
+/** All who look within the day ask for the same list, and share its answer. */
+const startOfDayMs = (ms: number) => Math.floor(ms / dayMs) * dayMs;
 
 /** Times are RFC 3339 in UTC with any number of digits, so their texts are in their order but for trailing digits. */
 function compare(one: string, other: string): number {

@@ -1,7 +1,9 @@
 import type { SensorItem } from '../data/world.js';
 
-export const orders = ['worst', 'code', 'status', 'seen', 'battery', 'signal'] as const;
+export const orders = ['worst', 'code', 'status', 'seen', 'battery', 'dbm', 'pct'] as const;
 export type Order = (typeof orders)[number];
+
+type SignalUnit = NonNullable<NonNullable<SensorItem['connectivity']>['signalStrength']>['unit'];
 
 /** Stations without the value come last in either direction. */
 export function sorted(
@@ -19,8 +21,14 @@ export function sorted(
   return keyed.map(({ sensor }) => sensor);
 }
 
+/** The signal strength where it is in the unit: decibels and percent are not comparable. */
+export function signalIn({ connectivity }: SensorItem, unit: SignalUnit): number | null {
+  const signal = connectivity?.signalStrength;
+  return signal?.unit === unit ? signal.value : null;
+}
+
 function keyOf(sensor: SensorItem, order: Order): number | string | null {
-  const { status, lastSeenAt, power, connectivity, stationCode } = sensor;
+  const { status, lastSeenAt, power, stationCode } = sensor;
   switch (order) {
     case 'code':
       return stationCode;
@@ -30,25 +38,27 @@ function keyOf(sensor: SensorItem, order: Order): number | string | null {
       return lastSeenAt === null ? null : Date.parse(lastSeenAt);
     case 'battery':
       return power?.batteryVolts ?? null;
-    case 'signal':
-      return fractionOf(connectivity?.signalStrength);
+    case 'dbm':
+      return signalIn(sensor, 'DBM');
+    case 'pct':
+      return signalIn(sensor, 'PERCENT');
     case 'worst':
       return goodnessOf(sensor);
   }
 }
 
-/** Offline stations, the longest first; then those with the emptiest battery or the weakest signal. */
-function goodnessOf({ status, lastSeenAt, power, connectivity }: SensorItem): number {
+/** Offline stations, the longest first; then those that will not last: by a weak signal, then by the emptiest battery. */
+function goodnessOf(sensor: SensorItem): number {
+  const { status, lastSeenAt, power } = sensor;
   if (status === 'OFFLINE') return lastSeenAt === null ? -1e15 : Date.parse(lastSeenAt) - 1e14;
-  const battery = power?.batteryVolts ?? 12.5;
-  const signal = fractionOf(connectivity?.signalStrength) ?? 0.6;
-  return (status === 'UNKNOWN' ? 0 : 100) + Math.min(battery - 11, 1.5) + signal;
+  const battery = power?.batteryVolts ?? 13;
+  return (status === 'UNKNOWN' ? 0 : 1_000) + (hasWeakSignal(sensor) ? 0 : 100) + battery;
 }
 
-/** Decibels and percent on one scale: -110 dBm is no signal, -50 dBm a full one. */
-function fractionOf(
-  signal: NonNullable<SensorItem['connectivity']>['signalStrength'] | undefined,
-): number | null {
-  if (!signal) return null;
-  return signal.unit === 'DBM' ? (signal.value + 110) / 60 : signal.value / 100;
+// Below these a modem loses its connection now and then.
+const weakDbm = -100;
+const weakPct = 20;
+
+function hasWeakSignal(sensor: SensorItem): boolean {
+  return (signalIn(sensor, 'DBM') ?? weakDbm) < weakDbm || (signalIn(sensor, 'PERCENT') ?? weakPct) < weakPct;
 }

@@ -29,7 +29,7 @@ export function EarthquakeList() {
                 {event.place ?? format.place(event.latitude, event.longitude)}
               </a>
               <span className="muted">
-                <Time at={event.originTime} /> · {texts.depth(format.number(event.depthKm, 0))}
+                <Time at={event.originTime} /> · {texts.depth(format.number(event.depthKm, 0, 'km'))}
                 {event.isRevised && <span className="badge">{texts.revised}</span>}
               </span>
             </span>

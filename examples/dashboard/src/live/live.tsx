@@ -1,8 +1,9 @@
-import { useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import { useWorld } from '../data/use-world.js';
-import { WorldMap } from '../map/map.js';
 import { Boundary } from '../shell/boundary.js';
+import { WorldMap } from '../shell/later.js';
 import { Problem } from '../shell/problem.js';
+import { useTitle } from '../shell/title.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import { EarthquakeList } from './earthquake-list.js';
@@ -12,6 +13,7 @@ import { TriggerList } from './trigger-list.js';
 export function Live() {
   const texts = useTexts();
   const { project, sensors, problems } = useWorld();
+  useTitle(texts.live);
   const [online, isMasked] = useMemo(() => {
     const all = [...sensors.values()];
     return [
@@ -29,7 +31,9 @@ export function Live() {
         {problems.sensors && <Problem text={problems.sensors} />}
         {isMasked && <p className="note">{texts.maskedNote}</p>}
         <Boundary>
-          <WorldMap />
+          <Suspense fallback={<div className="map" />}>
+            <WorldMap />
+          </Suspense>
         </Boundary>
       </section>
       <div className="live-lists">

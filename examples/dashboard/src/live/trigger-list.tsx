@@ -1,3 +1,4 @@
+import { useConfigured } from '../data/use-configured.js';
 import { useNow, useWorld } from '../data/use-world.js';
 import type { TriggerItem } from '../data/world.js';
 import { Problem } from '../shell/problem.js';
@@ -12,11 +13,15 @@ export function TriggerList() {
   const texts = useTexts();
   const { triggers, problems, answeredAtMs } = useWorld();
   const now = useNow(1_000);
+  const hasProject = useConfigured('PROJECT');
   return (
     <section className="panel" aria-labelledby="triggers-title">
       <h2 id="triggers-title">{texts.triggers}</h2>
-      {problems.triggers && <Problem text={problems.triggers} />}
-      {triggers.length === 0 && <p className="muted">{answeredAtMs ? texts.noTriggers : texts.loading}</p>}
+      {!hasProject && <p className="muted">{texts.noProject}</p>}
+      {hasProject && problems.triggers && <Problem text={problems.triggers} />}
+      {hasProject && triggers.length === 0 && (
+        <p className="muted">{answeredAtMs ? texts.noTriggers : texts.loading}</p>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus of the keyboard */}
       <ol className="rows triggers" tabIndex={0} aria-labelledby="triggers-title">
         {triggers.map((trigger) => (

@@ -1,21 +1,35 @@
 import { useNow } from '../data/use-world.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
-import type { Mark } from './draw.js';
+import type { Found } from './nearest.js';
+import { unitPixels } from './unit.js';
 import type { Size } from './view.js';
 
+interface CardProps {
+  readonly found: Found;
+  readonly size: Size;
+}
+
 /** What the pointer is at. */
-export function Card({ mark: { x, y, sensor, event }, size }: { readonly mark: Mark; readonly size: Size }) {
+export function Card({ found: { x, y, sensor, event, cluster }, size }: CardProps) {
   const texts = useTexts();
   const format = useFormat();
   const now = useNow(1_000);
+  const isRight = x > size.width - 260;
+  const pixels = (units: number) => units * unitPixels();
   const style = {
-    left: x > size.width - 260 ? undefined : x + 14,
-    right: x > size.width - 260 ? size.width - x + 14 : undefined,
-    top: Math.min(y + 10, size.height - 110),
+    left: isRight ? undefined : pixels(x + 14),
+    right: isRight ? pixels(size.width - x + 14) : undefined,
+    top: pixels(Math.min(y + 10, size.height - 110)),
   };
   return (
     <div className="card map-card" style={style}>
+      {cluster && (
+        <>
+          <strong>{texts.cluster(cluster.count, cluster.offline)}</strong>
+          <span className="muted">{texts.clusterOpens}</span>
+        </>
+      )}
       {sensor && (
         <>
           <strong>{[sensor.networkCode, sensor.stationCode].filter(Boolean).join('.')}</strong>
@@ -34,7 +48,7 @@ export function Card({ mark: { x, y, sensor, event }, size }: { readonly mark: M
           <span>
             {format.utc(event.originTime)} {texts.utc} · {texts.ago(format.ageOf(event.originTime, now))}
           </span>
-          <span className="muted">{texts.depth(format.number(event.depthKm, 1))}</span>
+          <span className="muted">{texts.depth(format.number(event.depthKm, 1, 'km'))}</span>
         </>
       )}
     </div>

@@ -1,170 +1,104 @@
 import type { GeoProjection } from 'd3-geo';
-import { geoCircle, geoDistance, geoGraticule, geoPath } from 'd3-geo';
-import type { EventItem, SensorItem } from '../data/world.js';
-import type { Land } from './land.js';
+import { geoCircle, geoPath } from 'd3-geo';
+import type { EventItem } from '../data/world.js';
+import type { StationMark } from './clusters.js';
+import type { Name } from './names.js';
 import type { Palette } from './palette.js';
-import type { Size } from './view.js';
+import type { Place, Size, View } from './view.js';
 import type { Front } from './waves.js';
 
-const earthRadiusKm = 6_371;
 const kmPerDegree = 111.195;
-/** Location masking displaces a position by 1000 m at most (docs/behaviour.md 6.4). */
-const uncertaintyKm = 1;
 
 export interface Canvas {
   readonly context: CanvasRenderingContext2D;
   readonly size: Size;
+  readonly view: View;
   readonly projection: GeoProjection;
   readonly palette: Palette;
+  /** `pointIn` of the view. */
+  point(place: Place): readonly [number, number];
+  /** A small picture that is drawn thousands of times, made once: paths of their own would take several frames. */
+  sprite(key: string, radius: number, draw: (context: CanvasRenderingContext2D) => void): Sprite;
 }
 
-/** What is drawn at a point, for the pointer to find. */
-export interface Mark {
+export interface Sprite {
+  readonly image: HTMLCanvasElement;
+  /** Of the picture from its middle to its edge. */
+  readonly reach: number;
+}
+
+export interface EventMark {
   readonly x: number;
   readonly y: number;
   readonly radius: number;
-  readonly sensor?: SensorItem;
-  readonly event?: EventItem;
+  readonly event: EventItem;
 }
 
-export function drawEarth(canvas: Canvas, land: readonly Land[]): void {
-  const { context, size, projection, palette } = canvas;
-  context.fillStyle = palette.water;
-  context.fillRect(0, 0, size.width, size.height);
-  const path = geoPath(projection, context);
-  const { centre, reachRad } = reachOf(canvas);
-  context.strokeStyle = palette.graticule;
-  context.lineWidth = 1;
-  context.beginPath();
-  path(graticuleAround(centre, reachRad));
-  context.stroke();
-  const inView = land.filter((one) => geoDistance([...one.centre], centre) < one.radiusRad + reachRad);
-  context.beginPath();
-  for (const { area } of inView) path(area);
-  context.fillStyle = palette.land;
-  context.fill();
-  context.beginPath();
-  for (const { coast } of inView) path(coast);
-  context.strokeStyle = palette.coast;
-  context.stroke();
+export const isInView = (x: number, y: number, { width, height }: Size, margin: number): boolean =>
+  // Not so for what is not a number: a place on the far side of the Earth.
+  x > -margin && y > -margin && x < width + margin && y < height + margin;
+
+export function stamp(
+  context: CanvasRenderingContext2D,
+  { image, reach }: Sprite,
+  x: number,
+  y: number,
+): void {
+  context.drawImage(image, x - reach, y - reach, 2 * reach, 2 * reach);
 }
 
-/** A circle that the view lies in. */
-function reachOf({ projection, size }: Canvas): { centre: [number, number]; reachRad: number } {
-  const at = (x: number, y: number): [number, number] => projection.invert?.([x, y]) ?? [0, 0];
-  const centre = at(size.width / 2, size.height / 2);
-  // Of a wide view a corner can lie on the far side of the Earth, and says nothing.
-  if (size.width / projection.scale() > 1) return { centre, reachRad: Math.PI };
-  const corners = [at(0, 0), at(size.width, 0), at(0, size.height), at(size.width, size.height)];
-  return { centre, reachRad: Math.max(...corners.map((corner) => geoDistance(centre, corner))) };
-}
-
-/** Meridians and parallels at whole steps, in the view alone: those of the whole Earth take several frames. */
-function graticuleAround([longitude, latitude]: readonly [number, number], reachRad: number) {
-  const reach = (reachRad * 180) / Math.PI;
-  const step = [0.1, 0.5, 1, 5, 15].find((degrees) => degrees * 8 > reach) ?? 15;
-  const across = Math.min(180, reach / Math.cos((Math.min(80, Math.abs(latitude)) * Math.PI) / 180));
-  const down = (value: number) => Math.floor(value / step) * step;
-  const up = (value: number) => Math.ceil(value / step) * step;
-  const [south, north] = [Math.max(-80, down(latitude - reach)), Math.min(80, up(latitude + reach))];
-  return geoGraticule()
-    .step([step, step])
-    .stepMajor([360, 360])
-    .extent([
-      [down(longitude - across), south],
-      [up(longitude + across), north + step / 100],
-    ])();
-}
-
-/** @param lit ids of the sensors that are drawn later, by `drawLit` */
-export function drawSensors(
+export function drawEvents(
   canvas: Canvas,
-  sensors: Iterable<SensorItem>,
-  lit: ReadonlySet<string>,
-): readonly Mark[] {
-  const { size, projection } = canvas;
-  const marks: Mark[] = [];
-  for (const sensor of sensors) {
-    const { location } = sensor;
-    const point = location && projection([location.longitude, location.latitude]);
-    if (!point) continue;
-    const [x, y] = point;
-    if (x < -20 || y < -20 || x > size.width + 20 || y > size.height + 20) continue;
-    marks.push({ x, y, radius: 9, sensor });
+  events: readonly EventItem[],
+  nowMs: number,
+): readonly EventMark[] {
+  const { context, size, palette } = canvas;
+  const marks: EventMark[] = [];
+  // The latest lie on top.
+  for (let i = events.length - 1; i >= 0; i--) {
+    const event = events[i];
+    if (!event) continue;
+    const [x, y] = canvas.point(event);
+    const radius = radiusOf(event.magnitude);
+    if (!isInView(x, y, size, radius)) continue;
+    marks.push({ x, y, radius, event });
+    const strength = strengthOf(nowMs - event.originMs);
+    const sprite = canvas.sprite(`event ${radius} ${strength}`, radius + 2, (context) => {
+      context.beginPath();
+      context.arc(0, 0, radius, 0, 2 * Math.PI);
+      context.globalAlpha = 0.65 * strength;
+      context.fillStyle = palette.event;
+      context.fill();
+      context.globalAlpha = Math.max(0.45, strength);
+      context.lineWidth = strength > 0.9 ? 2 : 1;
+      context.strokeStyle = palette.event;
+      context.stroke();
+    });
+    stamp(context, sprite, x, y);
   }
-  drawUncertainty(canvas, marks);
-  for (const status of ['UNKNOWN', 'ONLINE', 'OFFLINE'] as const) {
-    const shown = marks.filter(({ sensor }) => sensor?.status === status && !lit.has(sensor.id));
-    drawStations(canvas, shown, status);
-  }
-  if (marks.length <= 60 && projection.scale() > 2_500) drawNames(canvas, marks);
   return marks;
 }
 
-/** All of one status as one path: 10,000 paths of their own would take several frames. */
-function drawStations(
-  { context, palette }: Canvas,
-  marks: readonly Mark[],
-  status: SensorItem['status'],
-): void {
-  context.beginPath();
-  for (const { x, y } of marks) triangle(context, x, y, 5.5);
-  context.fillStyle = status === 'ONLINE' ? palette.online : palette.land;
-  context.fill();
-  context.lineWidth = status === 'ONLINE' ? 1 : 1.75;
-  context.strokeStyle = { ONLINE: palette.land, OFFLINE: palette.offline, UNKNOWN: palette.coast }[status];
-  context.stroke();
-}
+/** In steps of half a pixel, so that there are not more sprites than sizes that can be told apart. */
+const radiusOf = (magnitude: number | null) =>
+  Math.round(2 * (2.5 + 0.6 * Math.max(0, magnitude ?? 1) ** 1.65)) / 2;
 
-/** Circles in which masked stations lie. From afar they have a least size, so that they are never taken for points. */
-function drawUncertainty({ context, projection, palette }: Canvas, marks: readonly Mark[]): void {
-  const pixelsPerKm = projection.scale() / earthRadiusKm;
-  context.beginPath();
-  for (const { x, y, sensor } of marks) {
-    if (!sensor?.location?.masked) continue;
-    // Mercator stretches by the latitude.
-    const stretch = 1 / Math.cos((sensor.location.latitude * Math.PI) / 180);
-    const radius = Math.max(9, uncertaintyKm * pixelsPerKm * stretch);
-    context.moveTo(x + radius, y);
-    context.arc(x, y, radius, 0, 2 * Math.PI);
-  }
-  context.globalAlpha = 0.12;
-  context.fillStyle = palette.online;
-  context.fill();
-  context.globalAlpha = 0.8;
-  context.setLineDash([3, 3]);
-  context.lineWidth = 1;
-  context.strokeStyle = palette.online;
-  context.stroke();
-  context.setLineDash([]);
-  context.globalAlpha = 1;
-}
-
-function drawNames({ context, palette }: Canvas, marks: readonly Mark[]): void {
-  context.font = '500 11px system-ui, sans-serif';
-  context.textBaseline = 'middle';
-  context.lineWidth = 3;
-  context.strokeStyle = palette.land;
-  context.fillStyle = palette.muted;
-  const taken: { x: number; y: number }[] = [];
-  for (const { x, y, sensor } of marks) {
-    // A name over another is no name.
-    if (!sensor || taken.some((other) => Math.abs(other.x - x) < 44 && Math.abs(other.y - y) < 13)) continue;
-    taken.push({ x, y });
-    context.strokeText(sensor.stationCode, x + 12, y);
-    context.fillText(sensor.stationCode, x + 12, y);
-  }
+function strengthOf(ageMs: number): number {
+  const hours = ageMs / 3_600_000;
+  if (hours < 1 / 6) return 1;
+  if (hours < 1) return 0.7;
+  return hours < 24 ? 0.4 : 0.12;
 }
 
 /** @param pulse from 0 to 1, the state of the halo */
 export function drawLit(
   { context, palette }: Canvas,
-  marks: readonly Mark[],
+  marks: readonly StationMark[],
   colors: ReadonlyMap<string, string>,
   pulse: number,
 ): void {
   for (const { x, y, sensor } of marks) {
-    const color = sensor && colors.get(sensor.id);
+    const color = colors.get(sensor.id);
     if (!color) continue;
     context.beginPath();
     context.arc(x, y, 11 + 7 * pulse, 0, 2 * Math.PI);
@@ -185,41 +119,6 @@ export function drawLit(
     context.fillStyle = '#10151a';
     context.fill();
   }
-}
-
-export function drawEvents(canvas: Canvas, events: readonly EventItem[], nowMs: number): readonly Mark[] {
-  const { context, size, projection, palette } = canvas;
-  const marks: Mark[] = [];
-  // The latest lie on top.
-  for (const event of [...events].reverse()) {
-    const point = projection([event.longitude, event.latitude]);
-    if (!point) continue;
-    const [x, y] = point;
-    const radius = radiusOf(event.magnitude);
-    if (x < -radius || y < -radius || x > size.width + radius || y > size.height + radius) continue;
-    marks.push({ x, y, radius, event });
-    const strength = strengthOf(nowMs - Date.parse(event.originTime));
-    context.beginPath();
-    context.arc(x, y, radius, 0, 2 * Math.PI);
-    context.globalAlpha = 0.65 * strength;
-    context.fillStyle = palette.event;
-    context.fill();
-    context.globalAlpha = Math.max(0.45, strength);
-    context.lineWidth = strength > 0.9 ? 2 : 1;
-    context.strokeStyle = palette.event;
-    context.stroke();
-    context.globalAlpha = 1;
-  }
-  return marks;
-}
-
-const radiusOf = (magnitude: number | null) => 2.5 + 0.6 * Math.max(0, magnitude ?? 1) ** 1.65;
-
-function strengthOf(ageMs: number): number {
-  const hours = ageMs / 3_600_000;
-  if (hours < 1 / 6) return 1;
-  if (hours < 1) return 0.7;
-  return hours < 24 ? 0.4 : 0.12;
 }
 
 export function drawFronts(canvas: Canvas, fronts: readonly Front[]): void {
@@ -251,8 +150,21 @@ export function drawFronts(canvas: Canvas, fronts: readonly Front[]): void {
   }
 }
 
+export function drawNames({ context, palette }: Canvas, names: readonly Name[]): void {
+  context.font = '500 11px system-ui, sans-serif';
+  context.textBaseline = 'middle';
+  context.lineWidth = 3;
+  context.lineJoin = 'round';
+  context.strokeStyle = palette.land;
+  context.fillStyle = palette.muted;
+  for (const { text, x, y } of names) {
+    context.strokeText(text, x, y);
+    context.fillText(text, x, y);
+  }
+}
+
 /** The field's symbol of a station. */
-function triangle(context: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+export function triangle(context: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
   context.moveTo(x, y - radius);
   context.lineTo(x + radius * 0.95, y + radius * 0.75);
   context.lineTo(x - radius * 0.95, y + radius * 0.75);

@@ -1,25 +1,37 @@
-import { geoCentroid, geoDistance } from 'd3-geo';
-import type { MultiLineString, MultiPolygon, Polygon, Position } from 'geojson';
+import type { LineString, MultiLineString, MultiPolygon, Polygon, Position } from 'geojson';
 import { useEffect, useState } from 'react';
-import { feature } from 'topojson-client';
+import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 // A file of its own beside the script, which is drawn without it until it is there.
-import address from 'world-atlas/land-50m.json?url';
+import address from 'world-atlas/countries-50m.json?url';
+import { unwound } from './unwound.js';
+import { mercatorY } from './view.js';
 
-/** One island or continent. */
+/** Land, coasts and borders of Natural Earth. */
 export interface Land {
-  readonly area: Polygon;
-  readonly coast: MultiLineString;
-  /** A circle that it lies in, so that land out of view need not be drawn. */
-  readonly centre: readonly [number, number];
-  readonly radiusRad: number;
+  readonly areas: readonly Shape[];
+  readonly coasts: readonly Shape[];
+  readonly borders: readonly Shape[];
 }
 
-let reading: Promise<readonly Land[]> | null = null;
+/** One island, continent or line. */
+export interface Shape {
+  readonly geometry: Polygon | LineString;
+  /** The same in radians of Mercator, north up, made once: a frame only moves it. */
+  readonly path: Path2D;
+  readonly west: number;
+  readonly east: number;
+  readonly south: number;
+  readonly north: number;
+}
 
-/** The land of Natural Earth; none until it is read. The map is of use without it. */
-export function useLand(): readonly Land[] {
-  const [land, setLand] = useState<readonly Land[]>([]);
+const noLand: Land = { areas: [], coasts: [], borders: [] };
+
+let reading: Promise<Land> | null = null;
+
+/** None until it is read. The map is of use without it. */
+export function useLand(): Land {
+  const [land, setLand] = useState(noLand);
   useEffect(() => {
     reading ??= read();
     reading.then(setLand, () => {
@@ -29,22 +41,19 @@ export function useLand(): readonly Land[] {
   return land;
 }
 
-async function read(): Promise<readonly Land[]> {
+async function read(): Promise<Land> {
   const response = await fetch(new URL(address, globalThis.location.href));
-  const topology: Topology<{ land: GeometryCollection }> = await response.json();
-  const { features } = feature(topology, topology.objects.land);
-  return features
-    .flatMap(({ geometry }) => polygonsOf(geometry as Polygon | MultiPolygon))
-    .map((coordinates) => {
-      const centre = geoCentroid({ type: 'LineString', coordinates: coordinates[0] ?? [] });
-      const distances = (coordinates[0] ?? []).map((point) => geoDistance(centre, point as [number, number]));
-      return {
-        area: { type: 'Polygon', coordinates },
-        coast: { type: 'MultiLineString', coordinates: coastsOf(coordinates) },
-        centre,
-        radiusRad: Math.max(...distances),
-      };
-    });
+  const topology: Topology<{ land: GeometryCollection; countries: GeometryCollection }> =
+    await response.json();
+  const polygons = feature(topology, topology.objects.land).features.flatMap(({ geometry }) =>
+    polygonsOf(geometry as Polygon | MultiPolygon),
+  );
+  const borders: MultiLineString = mesh(topology, topology.objects.countries, (one, other) => one !== other);
+  return {
+    areas: polygons.map((rings) => shapeOf({ type: 'Polygon', coordinates: rings }, rings)),
+    coasts: polygons.flatMap(coastsOf).map(shapeOfLine),
+    borders: borders.coordinates.map(shapeOfLine),
+  };
 }
 
 const polygonsOf = (geometry: Polygon | MultiPolygon) =>
@@ -64,3 +73,20 @@ function coastsOf(rings: readonly Position[][]): Position[][] {
 }
 
 const isCut = ([longitude = 0, latitude = 0]: Position) => Math.abs(longitude) > 179.99 || latitude < -89.9;
+
+const shapeOfLine = (line: Position[]): Shape => shapeOf({ type: 'LineString', coordinates: line }, [line]);
+
+function shapeOf(geometry: Shape['geometry'], lines: readonly Position[][]): Shape {
+  const path = new Path2D();
+  let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const line of lines) {
+    for (const [i, [longitude, latitude]] of unwound(line).entries()) {
+      const [x, y] = [(longitude * Math.PI) / 180, mercatorY(latitude)];
+      if (i === 0) path.moveTo(x, y);
+      else path.lineTo(x, y);
+      [west, east] = [Math.min(west, x), Math.max(east, x)];
+      [south, north] = [Math.min(south, y), Math.max(north, y)];
+    }
+  }
+  return { geometry, path, west, east, south, north };
+}

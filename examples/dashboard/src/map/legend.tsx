@@ -24,6 +24,15 @@ export function Legend({ isMasked, withoutPosition }: LegendProps) {
           </svg>
           {texts.shakingNow}
         </li>
+        <li>
+          <svg viewBox="-10 -10 20 20" aria-hidden="true">
+            <circle r="8" className="cluster" />
+            <text y="3" textAnchor="middle" className="count">
+              9
+            </text>
+          </svg>
+          {texts.clusterLegend}
+        </li>
         {isMasked && (
           <li>
             <svg viewBox="-10 -10 20 20" aria-hidden="true">

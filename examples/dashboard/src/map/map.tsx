@@ -2,59 +2,81 @@ import { type PointerEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useNow, useWorld } from '../data/use-world.js';
 import { hrefOf } from '../shell/route.js';
 import { useTexts } from '../texts/texts.js';
+import { canvasOf, type Sprites, useDarkTheme } from './canvas.js';
 import { Card } from './card.js';
-import { type Canvas, drawEarth, drawEvents, drawFronts, drawLit, drawSensors, type Mark } from './draw.js';
+import { drawEvents, drawFronts, drawLit, drawNames } from './draw.js';
+import { drawEarth } from './earth.js';
 import { useLand } from './land.js';
 import { Legend } from './legend.js';
 import { litSensors } from './lit.js';
-import { paletteOf } from './palette.js';
+import { placedNames } from './names.js';
+import { type Drawn, type Found, nearest } from './nearest.js';
+import { drawStations, radiusOfCluster } from './stations.js';
+import { placeIn } from './unit.js';
 import { useMapView } from './use-map-view.js';
-import { projectionOf } from './view.js';
+import { pointIn, projectionOf } from './view.js';
 import { frontsOf } from './waves.js';
 
-const nearPixels = 8;
+const agesMs = 60_000;
+const layersFromBelow = ['earth', 'events', 'stations', 'waves', 'names'] as const;
 
-/** Stations, earthquakes and waves on their way, in three canvases: each is drawn when what it shows has changed. */
+/** Stations, earthquakes and waves on their way, in a canvas each: one is drawn when what it shows has changed. */
 export function WorldMap() {
   const texts = useTexts();
   const { sensors, events, triggers } = useWorld();
   const now = useNow(1_000);
   const land = useLand();
   const frame = useRef<HTMLDivElement>(null);
-  const layers = useRef<(HTMLCanvasElement | null)[]>([]);
-  const marks = useRef<{ sensors: readonly Mark[]; events: readonly Mark[] }>({ sensors: [], events: [] });
-  const [found, setFound] = useState<Mark | null>(null);
-  const [isDark, setDark] = useState(() => darkTheme().matches);
+  const layers = useRef<Partial<Record<(typeof layersFromBelow)[number], HTMLCanvasElement | null>>>({});
+  const drawn = useRef<Drawn>({ singles: [], clusters: [], events: [] });
+  const [found, setFound] = useState<Found | null>(null);
+  const isDark = useDarkTheme();
   const places = useMemo(() => [...sensors.values()].flatMap(({ location }) => location ?? []), [sensors]);
   const { size, view, zoom, showAll, handlers } = useMapView(frame, places);
-  const projection = useMemo(() => projectionOf(view, size), [view, size]);
+  const where = useMemo(
+    () => ({ size, view, projection: projectionOf(view, size), point: pointIn(view, size) }),
+    [view, size],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the sprites have the colours of the theme
+  const sprites = useMemo((): Sprites => new Map(), [isDark]);
   const lit = useMemo(() => litSensors(triggers, now), [triggers, now]);
   const litIds = [...lit.keys()].sort().join();
+  const ages = Math.floor(now / agesMs);
 
   useEffect(() => {
-    const theme = darkTheme();
-    const change = () => setDark(theme.matches);
-    theme.addEventListener('change', change);
-    return () => theme.removeEventListener('change', change);
-  }, []);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme decides on the palette
-  useEffect(() => {
-    const canvas = canvasOf(layers.current[0], size, projection);
+    const canvas = canvasOf(layers.current.earth, where, sprites);
     if (canvas) drawEarth(canvas, land);
-  }, [land, size, projection, isDark]);
+  }, [land, where, sprites]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: earthquakes fade with their age
+  useEffect(() => {
+    const canvas = canvasOf(layers.current.events, where, sprites);
+    if (!canvas) return;
+    canvas.context.clearRect(0, 0, size.width, size.height);
+    drawn.current.events = drawEvents(canvas, events, Date.now());
+  }, [events, where, sprites, ages]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: which sensors are lit, not when that was computed
   useEffect(() => {
-    const canvas = canvasOf(layers.current[1], size, projection);
-    if (!canvas) return;
+    const canvas = canvasOf(layers.current.stations, where, sprites);
+    const above = canvasOf(layers.current.names, where, sprites);
+    if (!canvas || !above) return;
     canvas.context.clearRect(0, 0, size.width, size.height);
-    marks.current.sensors = drawSensors(canvas, sensors.values(), new Set(lit.keys()));
-  }, [sensors, litIds, size, projection, isDark]);
+    above.context.clearRect(0, 0, size.width, size.height);
+    const { singles, clusters } = drawStations(canvas, sensors.values(), new Set(lit.keys()));
+    Object.assign(drawn.current, { singles, clusters });
+    const named = [
+      ...clusters.map(({ x, y, count }) => ({ x, y, text: '', radius: radiusOfCluster(count) })),
+      // What shakes is named before the others where there is not room for all.
+      ...[...singles]
+        .sort((one, other) => Number(lit.has(other.sensor.id)) - Number(lit.has(one.sensor.id)))
+        .map(({ x, y, sensor }) => ({ x, y, text: sensor.stationCode, radius: lit.has(sensor.id) ? 11 : 6 })),
+    ];
+    drawNames(above, placedNames(named, size));
+  }, [sensors, litIds, where, sprites]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme decides on the palette
   useEffect(() => {
-    const canvas = canvasOf(layers.current[2], size, projection);
+    const canvas = canvasOf(layers.current.waves, where, sprites);
     if (!canvas) return;
     let next = 0;
     const isStill = globalThis.matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -62,18 +84,24 @@ export function WorldMap() {
       const nowMs = Date.now();
       const fronts = frontsOf(events, nowMs);
       canvas.context.clearRect(0, 0, size.width, size.height);
-      marks.current.events = drawEvents(canvas, events, nowMs);
       drawFronts(canvas, fronts);
-      drawLit(canvas, marks.current.sensors, lit, isStill ? 0.5 : (nowMs % 1_600) / 1_600);
+      drawLit(canvas, drawn.current.singles, lit, isStill ? 0.5 : (nowMs % 1_600) / 1_600);
       if (!isStill && (fronts.length > 0 || lit.size > 0)) next = requestAnimationFrame(draw);
     };
     draw();
     return () => cancelAnimationFrame(next);
-  }, [events, lit, size, projection, isDark]);
+  }, [events, lit, size, where, sprites]);
 
-  function find({ clientX, clientY, currentTarget }: PointerEvent<HTMLElement>): void {
-    const box = currentTarget.getBoundingClientRect();
-    setFound(nearest(marks.current, clientX - box.left, clientY - box.top));
+  function find(event: PointerEvent<HTMLElement>): void {
+    const { x, y } = placeIn(event.currentTarget, event);
+    setFound(nearest(drawn.current, x, y));
+  }
+
+  function open({ sensor, event, cluster, x, y }: Found): void {
+    if (cluster) zoom(3, x, y);
+    else if (sensor) globalThis.location.hash = hrefOf('sensors', sensor.id);
+    else if (event) globalThis.location.hash = hrefOf('earthquakes', event.id);
+    setFound(null);
   }
 
   const withoutPosition = sensors.size - places.length;
@@ -91,15 +119,16 @@ export function WorldMap() {
         onPointerMove={(event) => {
           handlers.onPointerMove(event);
           if (event.buttons === 0) find(event);
+          else if (found) setFound(null);
         }}
         onPointerLeave={() => setFound(null)}
         onClick={() => {
-          if (found) globalThis.location.hash = hrefOf(found.sensor ? 'sensors' : 'earthquakes', idOf(found));
+          if (found) open(found);
         }}
         onKeyDown={handlers.onKeyDown}
         data-found={found ? '' : undefined}
       >
-        {[0, 1, 2].map((layer) => (
+        {layersFromBelow.map((layer) => (
           <canvas
             key={layer}
             ref={(element) => {
@@ -107,7 +136,7 @@ export function WorldMap() {
             }}
           />
         ))}
-        {found && <Card mark={found} size={size} />}
+        {found && <Card found={found} size={size} />}
       </div>
       <div className="map-buttons">
         <button type="button" onClick={() => zoom(1.6)} aria-label={texts.zoomIn} title={texts.zoomIn}>
@@ -123,38 +152,4 @@ export function WorldMap() {
       <Legend isMasked={isMasked} withoutPosition={withoutPosition} />
     </div>
   );
-}
-
-const darkTheme = () => globalThis.matchMedia('(prefers-color-scheme: dark)');
-
-const idOf = ({ sensor, event }: Mark) => sensor?.id ?? event?.id ?? '';
-
-function canvasOf(
-  element: HTMLCanvasElement | null | undefined,
-  size: Canvas['size'],
-  projection: Canvas['projection'],
-): Canvas | null {
-  const context = element?.getContext('2d');
-  if (!element || !context) return null;
-  const ratio = globalThis.devicePixelRatio;
-  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
-  // Setting the size clears the canvas, and costs even where it stays the same.
-  if (element.width !== width || element.height !== height) Object.assign(element, { width, height });
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return { context, size, projection, palette: paletteOf(element) };
-}
-
-function nearest(
-  marks: { readonly sensors: readonly Mark[]; readonly events: readonly Mark[] },
-  x: number,
-  y: number,
-): Mark | null {
-  let best: Mark | null = null;
-  let bestDistance = nearPixels;
-  for (const mark of [...marks.sensors, ...marks.events]) {
-    // Within a large circle its centre counts: a station in it can still be pointed at.
-    const distance = Math.hypot(mark.x - x, mark.y - y) - Math.min(mark.radius, nearPixels);
-    if (distance < bestDistance) [best, bestDistance] = [mark, distance];
-  }
-  return best;
 }

@@ -3,6 +3,7 @@ export interface Palette {
   readonly water: string;
   readonly land: string;
   readonly coast: string;
+  readonly border: string;
   readonly graticule: string;
   readonly online: string;
   readonly offline: string;
@@ -20,6 +21,7 @@ export function paletteOf(element: Element): Palette {
     water: color('water'),
     land: color('land'),
     coast: color('coast'),
+    border: color('border'),
     graticule: color('graticule'),
     online: color('online'),
     offline: color('offline'),

@@ -11,11 +11,14 @@ export interface Front {
 }
 
 const farthestKm = 4_000;
+const longestS = 600;
 
 /** The fronts of the earthquakes whose waves can still be felt or recorded nearby. */
 export function frontsOf(events: readonly EventItem[], nowMs: number): readonly Front[] {
-  return events.flatMap((event) => {
-    const ageS = (nowMs - Date.parse(event.originTime)) / 1_000;
+  // The latest come first.
+  const past = events.findIndex(({ originMs }) => nowMs - originMs > longestS * 1_000);
+  return events.slice(0, past === -1 ? events.length : past).flatMap((event) => {
+    const ageS = (nowMs - event.originMs) / 1_000;
     const shownS = shownForS(event.magnitude);
     if (ageS < 0 || ageS > shownS) return [];
     return (['P', 'S'] as const).flatMap((phase) => {
@@ -26,7 +29,7 @@ export function frontsOf(events: readonly EventItem[], nowMs: number): readonly 
 }
 
 /** A larger earthquake is recorded farther away. */
-const shownForS = (magnitude: number | null) => Math.min(600, 40 * ((magnitude ?? 2) - 1));
+const shownForS = (magnitude: number | null) => Math.min(longestS, 40 * ((magnitude ?? 2) - 1));
 
 /** How far the phase has come on the surface, by bisection: travel times grow with the distance. */
 function reachedKm(phase: 'P' | 'S', ageS: number, depthKm: number | null): number {

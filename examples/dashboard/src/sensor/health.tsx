@@ -3,7 +3,9 @@ import { RangeChart } from '../charts/range-chart.js';
 import { useNow, useQuery } from '../data/use-world.js';
 import { HealthHistoryDocument, type HealthHistoryQuery } from '../operations/operations.js';
 import { Problem } from '../shell/problem.js';
-import { hrefOf } from '../shell/route.js';
+import { addressWith } from '../shell/route.js';
+import { Scroll } from '../shell/scroll.js';
+import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 
 const dayMs = 86_400_000;
@@ -11,6 +13,8 @@ const dayMs = 86_400_000;
 const stepMs = 300_000;
 
 type Bucket = NonNullable<NonNullable<HealthHistoryQuery['sensor']>['healthHistory']>['buckets'][number];
+
+type Chart = readonly [string, string, number, (bucket: Bucket) => Bucket['batteryVolts']];
 
 /** State of health of a day or a week, as small charts over the same time. */
 export function Health({ id, isWeek }: { readonly id: string; readonly isWeek: boolean }) {
@@ -28,7 +32,7 @@ export function Health({ id, isWeek }: { readonly id: string; readonly isWeek: b
   }, [id, isWeek, now]);
   const { data, error, isLoading } = useQuery(HealthHistoryDocument, variables);
   const history = data?.sensor?.healthHistory;
-  const charts: readonly (readonly [string, string, number, (bucket: Bucket) => Bucket['batteryVolts']])[] = [
+  const charts: readonly Chart[] = [
     [texts.battery, 'V', 2, ({ batteryVolts }) => batteryVolts],
     [texts.temperature, '°C', 1, ({ temperatureC }) => temperatureC],
     [texts.signal, 'dBm', 0, ({ signalStrengthDbm }) => signalStrengthDbm],
@@ -37,7 +41,7 @@ export function Health({ id, isWeek }: { readonly id: string; readonly isWeek: b
     [texts.syncAge, 's', 0, ({ syncAgeS }) => syncAgeS],
   ];
   const range = (range: string, text: string, isChosen: boolean) => (
-    <a href={hrefOf('sensors', id, { range })} aria-current={isChosen ? 'true' : undefined}>
+    <a href={addressWith({ range })} aria-current={isChosen ? 'true' : undefined}>
       {text}
     </a>
   );
@@ -70,8 +74,59 @@ export function Health({ id, isWeek }: { readonly id: string; readonly isWeek: b
             ))}
           </div>
           <p className="muted">{texts.gaps}</p>
+          <ValuesTable charts={charts} buckets={history.buckets} />
         </>
       )}
     </section>
+  );
+}
+
+interface ValuesTableProps {
+  readonly charts: readonly Chart[];
+  readonly buckets: readonly Bucket[];
+}
+
+/** What the charts show, for those who cannot see them. */
+function ValuesTable({ charts, buckets }: ValuesTableProps) {
+  const texts = useTexts();
+  const format = useFormat();
+  const shown = charts.filter(([, , , choose]) => buckets.some((bucket) => choose(bucket) !== null));
+  return (
+    <details>
+      <summary>{texts.valuesAsTable}</summary>
+      <Scroll label={texts.sensorHealth} className="tall">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{texts.time}</th>
+              {shown.map(([name, unit]) => (
+                <th key={name + unit} scope="col" className="number">
+                  {name} ({unit})
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {buckets.map((bucket) => (
+              <tr key={bucket.from}>
+                <th scope="row">{format.precise(bucket.from).slice(0, 16)}</th>
+                {shown.map(([name, unit, digits, choose]) => {
+                  const value = choose(bucket);
+                  return (
+                    <td key={name + unit} className="number">
+                      {value === null
+                        ? '–'
+                        : [value.min, value.mean, value.max]
+                            .map((one) => format.number(one, digits))
+                            .join(' / ')}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </details>
   );
 }

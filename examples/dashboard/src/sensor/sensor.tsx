@@ -1,7 +1,9 @@
 import { useNow, useQuery } from '../data/use-world.js';
 import { statusText } from '../map/card.js';
 import { SensorPageDocument, type SensorPageQuery } from '../operations/operations.js';
+import { NotFound } from '../shell/not-found.js';
 import { Problem } from '../shell/problem.js';
+import { useTitle } from '../shell/title.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import { Health } from './health.js';
@@ -12,29 +14,39 @@ interface SensorProps {
   readonly parameters: URLSearchParams;
 }
 
+// The status, like all of the answer, is of the moment of the question.
+const againMs = 60_000;
+
 /** One station: who it is, how it is, and what it recorded. */
 export function Sensor({ id, parameters }: SensorProps) {
   const texts = useTexts();
-  const { data, error, isLoading } = useQuery(SensorPageDocument, { id });
+  const round = Math.floor(useNow(againMs) / againMs);
+  const { data, error, isLoading } = useQuery(SensorPageDocument, { id }, round);
   const sensor = data?.sensor;
+  const name = sensor && [sensor.networkCode, sensor.stationCode].filter(Boolean).join('.');
+  useTitle(name ? texts.stationTitle(name) : texts.station);
+  if (!sensor) {
+    if (error) return <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />;
+    return isLoading ? <p className="muted">{texts.loading}</p> : <NotFound />;
+  }
   return (
     <>
       {error && <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />}
-      {!sensor && <p className="muted">{isLoading ? texts.loading : error ? '' : texts.notFound}</p>}
-      {sensor && (
-        <>
-          <div className="title">
-            <h1>{[sensor.networkCode, sensor.stationCode].filter(Boolean).join('.')}</h1>
-            <span className="muted">{sensor.sources.map((source) => texts.source[source]).join(' + ')}</span>
-          </div>
-          {sensor.location?.masked && <p className="note">{texts.maskedNote}</p>}
-          <div className="sections">
-            <Facts sensor={sensor} />
-            {sensor.deviceId !== null && <Health id={id} isWeek={parameters.get('range') === '7d'} />}
-            <SensorTriggers id={id} hasWaveform={sensor.catalogueId !== null} parameters={parameters} />
-          </div>
-        </>
-      )}
+      <div className="title">
+        <h1>{name}</h1>
+        <span className="muted">{sensor.sources.map((source) => texts.source[source]).join(' + ')}</span>
+      </div>
+      {sensor.location?.masked && <p className="note">{texts.maskedNote}</p>}
+      <div className="sections">
+        <Facts sensor={sensor} />
+        {sensor.deviceId !== null && <Health id={id} isWeek={parameters.get('range') === '7d'} />}
+        <SensorTriggers
+          id={id}
+          isOfProject={sensor.deviceId !== null}
+          hasWaveform={sensor.catalogueId !== null}
+          parameters={parameters}
+        />
+      </div>
     </>
   );
 }

@@ -1,14 +1,13 @@
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { type Credentials, openSession } from '../data/session.js';
 import { WorldContext } from '../data/use-world.js';
 import { openWorld, type World } from '../data/world.js';
-import { Earthquake } from '../earthquake/earthquake.js';
-import { Fleet } from '../fleet/fleet.js';
 import { Live } from '../live/live.js';
-import { Sensor } from '../sensor/sensor.js';
 import { LanguageContext, languageOfBrowser, useTexts } from '../texts/texts.js';
 import { Boundary } from './boundary.js';
 import { CredentialForm } from './credential-form.js';
+import { Earthquake, Fleet, readAhead, Sensor } from './later.js';
+import { NotFound } from './not-found.js';
 import { hrefOf, type Route, useRoute } from './route.js';
 import { StatusBar } from './status-bar.js';
 
@@ -27,12 +26,18 @@ export function App() {
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
+  useEffect(readAhead, []);
   const context = useMemo(() => world && { session, world }, [session, world]);
   if (!context) return null;
   return (
     <LanguageContext value={language}>
       <WorldContext value={context}>
-        <Shell world={context.world} onLanguage={setLanguage} onCredentials={setCredentials} />
+        <Shell
+          world={context.world}
+          hasCredentials={credentials !== noCredentials}
+          onLanguage={setLanguage}
+          onCredentials={setCredentials}
+        />
       </WorldContext>
     </LanguageContext>
   );
@@ -40,11 +45,12 @@ export function App() {
 
 interface ShellProps {
   readonly world: World;
+  readonly hasCredentials: boolean;
   readonly onLanguage: (language: string) => void;
   readonly onCredentials: (credentials: Credentials) => void;
 }
 
-function Shell({ world, onLanguage, onCredentials }: ShellProps) {
+function Shell({ world, hasCredentials, onLanguage, onCredentials }: ShellProps) {
   const texts = useTexts();
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
@@ -89,10 +95,12 @@ function Shell({ world, onLanguage, onCredentials }: ShellProps) {
       </header>
       <main id="content" ref={main} tabIndex={-1} className={`view-${route.page}`}>
         {isRefused ? (
-          <CredentialForm onSend={onCredentials} />
+          <CredentialForm isRefused={hasCredentials} onSend={onCredentials} />
         ) : (
           <Boundary key={shown}>
-            <View route={route} />
+            <Suspense fallback={<p className="muted">{texts.loading}</p>}>
+              <View route={route} />
+            </Suspense>
           </Boundary>
         )}
       </main>
@@ -104,5 +112,5 @@ function View({ route: { page, id, parameters } }: { readonly route: Route }) {
   if (page === 'stations') return <Fleet parameters={parameters} />;
   if (page === 'sensors') return <Sensor key={id} id={id} parameters={parameters} />;
   if (page === 'earthquakes') return <Earthquake key={id} id={id} />;
-  return <Live />;
+  return page === 'live' ? <Live /> : <NotFound />;
 }

@@ -4,7 +4,8 @@ export type Page = 'live' | 'stations' | 'sensors' | 'earthquakes';
 
 /** The view that the address names. It is behind the #, so that the page can lie under any path. */
 export interface Route {
-  readonly page: Page;
+  /** `nowhere` for an address that names no view. */
+  readonly page: Page | 'nowhere';
   readonly id: string;
   readonly parameters: URLSearchParams;
 }
@@ -15,16 +16,32 @@ export function hrefOf(page: Page, id = '', parameters: Readonly<Record<string, 
   return `#/${path}${search && `?${search}`}`;
 }
 
+/** The address of the present view with other parameters; null takes one away. */
+export function addressWith(changes: Readonly<Record<string, string | null>>): string {
+  const [path = ''] = globalThis.location.hash.split('?');
+  const { parameters } = routeOf(globalThis.location.hash);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) parameters.delete(name);
+    else parameters.set(name, value);
+  }
+  const search = parameters.toString();
+  return `${path || '#/'}${search && `?${search}`}`;
+}
+
 export function useRoute(): Route {
   return routeOf(useSyncExternalStore(subscribe, () => globalThis.location.hash));
 }
 
-function routeOf(hash: string): Route {
+export function routeOf(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?');
-  const [page = '', id = ''] = path.split('/');
-  const parameters = new URLSearchParams(search);
-  const isPage = page === 'stations' || ((page === 'sensors' || page === 'earthquakes') && id !== '');
-  return { page: isPage ? page : 'live', id: decoded(id), parameters };
+  const [name = '', id = '', ...more] = path.split('/');
+  return { page: pageOf(name, id, more), id: decoded(id), parameters: new URLSearchParams(search) };
+}
+
+function pageOf(name: string, id: string, more: readonly string[]): Route['page'] {
+  if (more.length > 0) return 'nowhere';
+  if (name === '' || name === 'stations') return id === '' ? name || 'live' : 'nowhere';
+  return (name === 'sensors' || name === 'earthquakes') && id !== '' ? name : 'nowhere';
 }
 
 function decoded(id: string): string {

@@ -1,0 +1,104 @@
+import type { WaveformOverviewFragment } from '../operations/operations.js';
+import { useFormat } from '../texts/format.js';
+import { useTexts } from '../texts/texts.js';
+import { linear, steps } from './scale.js';
+
+export interface SectionTrace {
+  readonly id: string;
+  readonly name: string;
+  readonly distanceKm: number;
+  /** Seconds since the origin; null where it is not known. */
+  readonly pS: number | null;
+  readonly sS: number | null;
+  /** Null where there is none, or none yet. */
+  readonly waveform: WaveformOverviewFragment | null;
+}
+
+interface SectionPlotProps {
+  readonly label: string;
+  readonly originMs: number;
+  readonly fromS: number;
+  readonly toS: number;
+  readonly traces: readonly SectionTrace[];
+}
+
+const [width, height, left, right, top, bottom] = [720, 440, 48, 52, 22, 34];
+
+/** Traces at their distance over the time since the origin, with the arrivals of P and S. */
+export function SectionPlot({ label, originMs, fromS, toS, traces }: SectionPlotProps) {
+  const texts = useTexts();
+  const format = useFormat();
+  const farthest = Math.max(...traces.map(({ distanceKm }) => distanceKm));
+  const nearest = Math.min(...traces.map(({ distanceKm }) => distanceKm));
+  const room = (height - top - bottom) / (traces.length + 1);
+  const x = linear([fromS, toS], [left, width - right]);
+  const y = linear([nearest, farthest], [top + room, height - bottom - room * 0.8]);
+  return (
+    <svg className="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
+      {steps(fromS, toS, 8).map((second) => (
+        <g key={second}>
+          <path className="axis" d={`M${x(second)} ${top}V${height - bottom}`} />
+          <text x={x(second)} y={height - bottom + 14} textAnchor="middle">
+            {format.number(second)}
+          </text>
+        </g>
+      ))}
+      <text x={width - right} y={height - 4} textAnchor="end">
+        {texts.sinceOrigin}
+      </text>
+      <text x={4} y={12}>
+        {texts.distance} (km)
+      </text>
+      {traces.map(({ id, name, distanceKm, pS, sS, waveform }) => (
+        <g key={id}>
+          <path className="axis" d={`M${left} ${y(distanceKm)}H${width - right}`} />
+          {waveform && (
+            <path className="trace-line" d={pathOf(waveform, originMs, x, y(distanceKm), room * 0.75)} />
+          )}
+          <text x={left - 5} y={y(distanceKm) + 4} textAnchor="end">
+            {format.number(distanceKm, 1)}
+          </text>
+          <text className="station" x={width - right + 5} y={y(distanceKm) + 4}>
+            {name}
+          </text>
+          {[
+            { phase: texts.pWave, at: pS, className: 'wave-p' },
+            { phase: texts.sWave, at: sS, className: 'wave-s' },
+          ].map(({ phase, at, className }) =>
+            at === null || at < fromS || at > toS ? null : (
+              <g key={className} className={className}>
+                <path d={`M${x(at)} ${y(distanceKm) - 15}V${y(distanceKm) + 15}`} />
+                <text x={x(at)} y={y(distanceKm) - 17} textAnchor="middle">
+                  {phase}
+                </text>
+              </g>
+            ),
+          )}
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+function pathOf(
+  { startTime, envelope }: WaveformOverviewFragment,
+  originMs: number,
+  x: (second: number) => number,
+  middle: number,
+  halfHeight: number,
+): string {
+  const { min, max, secondsPerPoint } = envelope;
+  // An accelerometer has an offset, gravity among it: the trace lies about its mean.
+  const values = [...min, ...max].filter((value) => value !== null);
+  const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  const most = values.reduce((one, value) => Math.max(one, Math.abs(value - mean)), 0) || 1;
+  const startS = (Date.parse(startTime) - originMs) / 1_000;
+  const shown = (value: number) => (middle - ((value - mean) / most) * halfHeight).toFixed(1);
+  return min
+    .flatMap((low, i) => {
+      const high = max[i];
+      if (low === null || high === null || high === undefined) return [];
+      return `M${x(startS + (i + 0.5) * secondsPerPoint).toFixed(1)} ${shown(low)}V${shown(high)}`;
+    })
+    .join('');
+}

@@ -1,0 +1,97 @@
+import { Sparkline } from '../charts/sparkline.js';
+import type { SensorItem } from '../data/world.js';
+import { statusText } from '../map/card.js';
+import { hrefOf } from '../shell/route.js';
+import { useFormat } from '../texts/format.js';
+import { useTexts } from '../texts/texts.js';
+import { signalIn } from './order.js';
+import type { Health } from './use-health.js';
+
+const oldReportMs = 3_600_000;
+
+interface RowProps {
+  readonly sensor: SensorItem;
+  /** Null without a report, undefined where it was not read. */
+  readonly health: Health | null | undefined;
+  readonly now: number;
+}
+
+export function Row({ sensor, health, now }: RowProps) {
+  const texts = useTexts();
+  const format = useFormat();
+  const { power, status, lastSeenAt, sources } = sensor;
+  const seen = lastSeenAt && texts.ago(format.ageOf(lastSeenAt, now));
+  return (
+    <tr>
+      <th scope="row">
+        <a href={hrefOf('sensors', sensor.id)}>{nameOf(sensor)}</a>
+        {sensor.location?.masked && <span className="badge">{texts.masked.split(':')[0]}</span>}
+      </th>
+      <td>
+        <span className={`dot ${status}`} aria-hidden="true" />
+        {texts[statusText[status]]}
+      </td>
+      <td>{seen ?? '–'}</td>
+      <td className="number">
+        {format.number(power?.batteryVolts, 1, 'V')}
+        {power?.charging && <span className="badge">{texts.charging}</span>}
+      </td>
+      <td className="number">{format.number(signalIn(sensor, 'DBM'))}</td>
+      <td className="number">{format.number(signalIn(sensor, 'PERCENT'))}</td>
+      <OfReport health={sensor.deviceId === null ? null : health} now={now} />
+      <td className="muted">{sources.map((source) => texts.source[source]).join(' + ')}</td>
+    </tr>
+  );
+}
+
+/** The columns that a state-of-health report fills. */
+function OfReport({ health, now }: Pick<RowProps, 'health' | 'now'>) {
+  const texts = useTexts();
+  const format = useFormat();
+  if (health === undefined) {
+    return (
+      <td colSpan={4} className="missing">
+        {texts.unread}
+      </td>
+    );
+  }
+  const report = health?.latestHealthReport;
+  const volts = (health?.healthHistory?.buckets ?? []).map(({ batteryVolts }) => batteryVolts?.mean ?? null);
+  const [first, last] = [volts.find((value) => value !== null), volts.findLast((value) => value !== null)];
+  const isOld = report && now - Date.parse(report.timestamp) > oldReportMs;
+  return (
+    <>
+      <td>
+        {first === undefined || last === undefined ? (
+          '–'
+        ) : (
+          <Sparkline
+            values={volts}
+            label={texts.trend(format.number(first, 1, 'V'), format.number(last, 1, 'V'))}
+          />
+        )}
+      </td>
+      <td className="number">
+        {format.number(report?.temperatureC, 1, '°C')}
+        {/* A silent station has an old report, which must not look like its present state. */}
+        {isOld && <span className="badge">{texts.reportOf(format.ageOf(report.timestamp, now))}</span>}
+      </td>
+      <td>{report?.firmwareVersion ?? '–'}</td>
+      <td
+        title={
+          report?.clockQuality && report.syncAgeS !== null
+            ? texts.clockSynced(report.clockQuality, format.span(report.syncAgeS * 1_000))
+            : undefined
+        }
+      >
+        {report?.clockQuality ?? '–'}
+        {report && report.syncAgeS !== null && (
+          <span className="muted"> {format.span(report.syncAgeS * 1_000)}</span>
+        )}
+      </td>
+    </>
+  );
+}
+
+export const nameOf = ({ networkCode, stationCode, deviceId }: SensorItem): string =>
+  [networkCode, stationCode || deviceId].filter(Boolean).join('.');

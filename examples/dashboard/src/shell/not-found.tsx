@@ -1,0 +1,18 @@
+import { useTexts } from '../texts/texts.js';
+import { hrefOf } from './route.js';
+import { useTitle } from './title.js';
+
+/** For a link to what is not there, or no longer. */
+export function NotFound() {
+  const texts = useTexts();
+  useTitle(texts.nowhere);
+  return (
+    <section className="section" aria-labelledby="nowhere-title">
+      <h1 id="nowhere-title">{texts.nowhere}</h1>
+      <p>{texts.notFound}</p>
+      <p>
+        <a href={hrefOf('live')}>{texts.backToLive}</a> · <a href={hrefOf('stations')}>{texts.allStations}</a>
+      </p>
+    </section>
+  );
+}
