@@ -24,7 +24,7 @@ export interface BodiesBackend {
   open(id: string, claim: Claim): Promise<OpenedBody>;
   /** True when a claim at least as urgent exists. */
   isClaimed(id: string, rank: number): Promise<boolean>;
-  /** Stores the body for `keptForMs`, or deletes it for null; does nothing when the generation has ended. */
+  /** Stores the body for `storedForMs`, or deletes it for null; does nothing when the generation has ended. */
   put(id: string, generation: string, packed: Buffer | null): Promise<void>;
   /** Resolves when the present claim is released; left out by a backend that does not report that. */
   whenReleased?(id: string): Promise<void>;

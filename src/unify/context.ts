@@ -39,7 +39,7 @@ export class Tenant {
     this.scope = parts.scope ?? '';
   }
 
-  /** State that all operations of this tenant share, made by `make` on first use: `tenant.kept(createInventory)`. */
+  /** State that all operations of this tenant share, made by `make` on first use: `tenant.perTenant(createInventory)`. */
   perTenant<T>(make: (tenant: Tenant) => T): T {
     return memo(this.#shared, make, this);
   }
@@ -106,13 +106,13 @@ export class UnifyContext {
     return memo(this.#once, make, this);
   }
 
-  /** As `tenant.kept`. Such state can change at any time, so an answer that uses it is not cached. */
+  /** As `tenant.perTenant`. Such state can change at any time, so an answer that uses it is not cached. */
   perTenant<T>(make: (tenant: Tenant) => T): T {
     this.scope.dependencies?.refuse(`${make.name} was used`);
     return this.tenant.perTenant(make);
   }
 
-  /** As `kept`, for state that records by itself which parts of it an answer depends on; the answer can be cached. */
+  /** As `perTenant`, for state that records by itself which parts of it an answer depends on; the answer can be cached. */
   tracked<T>(make: (tenant: Tenant) => T): T {
     return this.tenant.perTenant(make);
   }

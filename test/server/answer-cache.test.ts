@@ -27,7 +27,7 @@ async function metric(gw: TestGateway, series: string): Promise<number> {
 
 const cachedAnswers = (gw: TestGateway) => metric(gw, 'seisgraph_cached_answers_total');
 
-/** How many of the operations that `run` sends are answered by an answer that was kept. */
+/** How many of the operations that `run` sends are answered by a cached answer. */
 async function hitsOf(gw: TestGateway, run: () => Promise<unknown>): Promise<number> {
   const before = await cachedAnswers(gw);
   await run();

@@ -137,7 +137,7 @@ export class MaskSetting {
   }
 }
 
-/** For `ctx.kept`. */
+/** For `tracked`: one of each tenant. */
 export function createMaskSetting(tenant: Tenant): MaskSetting {
   return new MaskSetting(tenant);
 }
