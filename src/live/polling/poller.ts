@@ -7,7 +7,7 @@ export interface PollerOptions {
   readonly random: () => number;
   /** Reads upstream once. Errors go to `onFailure`, and it is called again after a back-off. */
   readonly poll: (signal: AbortSignal) => Promise<void>;
-  /** False while another instance polls, or the budget is needed elsewhere. */
+  /** False while another instance polls, or queries need what is left of the budget. */
   readonly mayPoll: () => boolean;
   /** One small step of deferrable work between two polls; false when there is none. */
   readonly idle: (signal: AbortSignal) => Promise<boolean>;

@@ -5,8 +5,8 @@ type Waiting = Readonly<Record<Priority, number>>;
 
 // docs/behaviour.md 5.2: a feed gets at least a fifth of the budget, which is one request after four of others.
 const othersPerFeed = 1 / reservedShare - 1;
-// Background requests refresh stale responses that clients are shown at once: under a load that leaves them nothing,
-// those would grow an hour old for all clients, in favour of reads that nobody has cached.
+// Background requests revalidate stale responses that clients are shown at once. Under a load that leaves background
+// nothing, stale responses would grow an hour old for all clients, in favour of reads that nobody has cached.
 const othersPerOverdue = 9;
 
 /**
