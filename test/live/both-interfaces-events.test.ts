@@ -24,6 +24,7 @@ class Model {
   readonly clock = new ManualClock();
   readonly quakes: Quake[] = [];
   failing = { project: 0, catalogue: 0 };
+  projectRequests = 0;
   catalogueRequests = 0;
 
   add(agoMs: number, hasOneId: boolean): Quake {
@@ -76,6 +77,7 @@ class Model {
 
   // biome-ignore lint/suspicious/noExplicitAny: a page as the client decodes it
   #ofProject({ from, to, order, limit, offset }: EventQuery): any {
+    this.projectRequests++;
     this.#fail('project');
     const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
     const toMs = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to);
@@ -280,6 +282,23 @@ it('an earthquake that both have listed since a cursor of another gateway comes 
   await clock.advance(20_000);
   expect(follower.lines).toEqual(['ISSUED 0', 'ISSUED 1']);
   after.close();
+});
+
+it('a catalogue that was away when the feed began brings what happened since, and takes no request for each before', async () => {
+  const model = new Model();
+  for (let number = 0; number < 40; number++) model.add(number * 1_800_000, false).isInCatalogue = true;
+  model.failing.catalogue = 1;
+  const feeds = model.feeds();
+  const follower = new Follower();
+  follower.connect(feeds);
+  await model.clock.advance(20_000);
+  model.add(10_000, false).isInCatalogue = true;
+  model.projectRequests = 0;
+  await model.clock.advance(150_000);
+  expect(follower.lines).toEqual(['ISSUED 40']);
+  // A poll every 10 s, and the sweep between them.
+  expect(model.projectRequests).toBeLessThanOrEqual(20);
+  feeds.close();
 });
 
 it('the catalogue is polled once a minute, however often the project is', async () => {

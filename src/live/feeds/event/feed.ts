@@ -40,7 +40,8 @@ export function withCatalogue(tenant: Tenant) {
           const event = await eventOfProjectRecord(ctx, project).catch(() => record.event);
           return { ...record, event: event.failures.catalogue ? record.event : event };
         }
-        if (!catalogue || !record.isShown) return record;
+        // One that no subscriber without a cursor gets is not worth a request, of which an outage would make hundreds.
+        if (!catalogue || !record.isShown || record.isUnmatched || record.isEarlier) return record;
         const partner = await projectPartner(ctx, catalogue).catch(() => null);
         return { ...record, isShown: partner === null };
       }),

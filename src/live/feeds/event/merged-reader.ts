@@ -1,6 +1,6 @@
-import { dayMs, type ForwardMs, latest, longAgo, minuteMs, plus } from '../../../clock.js';
+import { dayMs, type ForwardMs, latest, longAgo, minuteMs, plus, type UnixMs } from '../../../clock.js';
 import type { Tenant } from '../../../unify/context.js';
-import { associate } from '../../../unify/event/association.js';
+import { associate, wideReach } from '../../../unify/event/association.js';
 import { mergeEvent } from '../../../unify/event/merge.js';
 import { newCostMeter, type ReadScope } from '../../../upstream/read/read.js';
 import type { Absence, ListedPage, ListReader, Newest, Range } from '../../polling/list-reader.js';
@@ -25,8 +25,11 @@ export class MergedEventReader implements ListReader<EventRecord> {
   readonly #known = new Map<string, EventRecord>();
   /** The catalogue's last day as last read; null before the first read. */
   #listed: readonly EventRecord[] | null = null;
-  /** Names of what the catalogue listed before the feed could tell: it is not new. */
+  /** The project's records of this issue time or later are among the known ones. */
+  #knownFromMs: UnixMs = longAgo;
+  /** Names of earthquakes from before the feed that its first reading of the catalogue showed: they are not new. */
   #earlier: ReadonlySet<string> = new Set();
+  #begunAtMs: UnixMs = longAgo;
   #dueMs: ForwardMs = longAgo;
 
   constructor(tenant: Tenant, project: ListReader<EventRecord>, catalogue: ListReader<EventRecord>) {
@@ -44,10 +47,12 @@ export class MergedEventReader implements ListReader<EventRecord> {
     this.#listed = null;
     this.#earlier = new Set();
     this.#dueMs = longAgo;
+    this.#begunAtMs = this.#tenant.clock.wallMs();
     const [{ records, coversFromMs }] = await Promise.all([
       this.#project.newest(scope),
       this.#readIfDue(scope),
     ]);
+    this.#knownFromMs = coversFromMs;
     this.#remember(records);
     const dayAgoMs = plus(this.#tenant.clock.wallMs(), -dayMs);
     return {
@@ -108,16 +113,19 @@ export class MergedEventReader implements ListReader<EventRecord> {
       const { records } = await this.#catalogue.newest({ ...scope, meter });
       this.#dueMs = plus(clock.now(), catalogueIntervalMs(meter.requests));
       this.#listed = records;
-      if (isFirst) this.#earlier = new Set(records.map(({ id }) => id));
+      if (!isFirst) return;
+      const earlier = records.filter(({ time }) => time.ms <= this.#begunAtMs);
+      this.#earlier = new Set(earlier.map(({ id }) => id));
     } catch (error) {
       this.#failed(error, scope);
     }
   }
 
   #remember(records: readonly EventRecord[]): void {
-    const fromMs = this.#tenant.clock.wallMs() - 2 * dayMs;
+    const fromMs = plus(this.#tenant.clock.wallMs(), -2 * dayMs);
     for (const record of records) this.#known.set(record.id, record);
     for (const [id, { time }] of this.#known) if (time.ms < fromMs) this.#known.delete(id);
+    this.#knownFromMs = latest(this.#knownFromMs, fromMs);
   }
 
   /** The project's records together with those of the catalogue's last day. */
@@ -132,10 +140,15 @@ export class MergedEventReader implements ListReader<EventRecord> {
   /** Those of the catalogue's records that have no partner. */
   #alone(records: readonly EventRecord[]): readonly EventRecord[] {
     const partners = new Set(this.#partners(records).values());
+    // No solution is issued before its earthquake.
+    const unmatchedFromMs = this.#knownFromMs + wideReach.lookAheadMs;
     return records.flatMap((record) => {
-      const { catalogue } = record;
+      const { id, time, catalogue } = record;
       if (!catalogue || partners.has(catalogue)) return [];
-      return catalogueOnly(record, this.#earlier.has(record.id));
+      return catalogueOnly(record, {
+        isEarlier: this.#earlier.has(id),
+        isUnmatched: time.ms >= unmatchedFromMs,
+      });
     });
   }
 

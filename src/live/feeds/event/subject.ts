@@ -28,6 +28,8 @@ export interface EventRecord {
   readonly isShown: boolean;
   /** True where it may have been listed before the feed began, though it was read only later. */
   readonly isEarlier: boolean;
+  /** True where the project's list is known to have no record of the same earthquake. */
+  readonly isUnmatched: boolean;
 }
 
 export function ofProject(read: Read<WireProjectEvent>): EventRecord | null {
@@ -39,8 +41,7 @@ export function ofProject(read: Read<WireProjectEvent>): EventRecord | null {
       project: read,
       catalogue: null,
       event: mergeEvent(read, null),
-      isShown: true,
-      isEarlier: false,
+      ...usual,
     }
   );
 }
@@ -48,14 +49,17 @@ export function ofProject(read: Read<WireProjectEvent>): EventRecord | null {
 export function ofCatalogue(read: Read<WireCatalogueEvent>): EventRecord | null {
   const event = mergeEvent(null, read);
   const time = event.solution?.originTime;
-  return time
-    ? { id: read.value.id, time, project: null, catalogue: read, event, isShown: true, isEarlier: false }
-    : null;
+  return time ? { id: read.value.id, time, project: null, catalogue: read, event, ...usual } : null;
 }
 
+const usual = { isShown: true, isEarlier: false, isUnmatched: false };
+
 /** The catalogue's record in a feed that follows the project, beside whose ids it has one of its own. */
-export function catalogueOnly(record: EventRecord, isEarlier: boolean): EventRecord {
-  return { ...record, id: nameInCatalogue(record.id), isEarlier };
+export function catalogueOnly(
+  record: EventRecord,
+  known?: Pick<EventRecord, 'isEarlier' | 'isUnmatched'>,
+): EventRecord {
+  return { ...record, id: nameInCatalogue(record.id), ...known };
 }
 
 const nameInCatalogue = (id: string) => `c:${id}`;
@@ -68,7 +72,7 @@ export function recordOf(source: Source, event: Event): EventRecord | null {
   }
   const record = event.catalogue && ofCatalogue(event.catalogue);
   if (!record) return null;
-  return source === 'PROJECT' ? catalogueOnly(record, false) : record;
+  return source === 'PROJECT' ? catalogueOnly(record) : record;
 }
 
 // Assumed: an event is first issued within a day of its origin. One that first appears later had been issued before,
@@ -101,27 +105,23 @@ export function eventSubject(source: Source): Subject<EventRecord, EventChangeKi
     // An event is listed before it is located; nothing of it can be shown until then.
     traitsOf: ({ event, isShown }, before) => before === true || (isShown && isLocated(event)),
     wasShown: (isOrWasLocated) => isOrWasLocated !== false,
-    pack: ({ id, time, project, catalogue, event, isShown, isEarlier }, clock) => ({
-      id,
-      time,
-      isShown,
-      isEarlier,
+    pack: ({ project, catalogue, event, ...rest }, clock) => ({
+      ...rest,
       project: packed(project, clock),
       catalogue: packed(catalogue, clock),
       partner: packed(event.catalogue, clock),
     }),
     unpack(value, clock) {
-      const { id, time, isShown, isEarlier, ...reads } = value as PackedEvent;
-      if (!(time instanceof Instant)) return null;
-      const project = unpacked(reads.project, clock);
-      const partner = unpacked(reads.partner, clock);
-      const event = mergeEvent(project, partner);
-      return { id, time, isShown, isEarlier, project, catalogue: unpacked(reads.catalogue, clock), event };
+      const { partner, ...rest } = value as PackedEvent;
+      if (!(rest.time instanceof Instant)) return null;
+      const project = unpacked(rest.project, clock);
+      const event = mergeEvent(project, unpacked(partner, clock));
+      return { ...rest, project, catalogue: unpacked(rest.catalogue, clock), event };
     },
   };
 }
 
-interface PackedEvent extends Pick<EventRecord, 'id' | 'time' | 'isShown' | 'isEarlier'> {
+interface PackedEvent extends Omit<EventRecord, 'project' | 'catalogue' | 'event'> {
   readonly project: PackedRead<WireProjectEvent> | null;
   readonly catalogue: PackedRead<WireCatalogueEvent> | null;
   /** The catalogue's record of an event in the project's feed. */
