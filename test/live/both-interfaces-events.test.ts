@@ -25,6 +25,8 @@ class Model {
   readonly quakes: Quake[] = [];
   failing = { project: 0, catalogue: 0 };
   projectRequests = 0;
+  /** The catalogue gives its first page for every other, and says that there are a thousand. */
+  repeatsPage = false;
   catalogueRequests = 0;
 
   add(agoMs: number, hasOneId: boolean): Quake {
@@ -112,7 +114,8 @@ class Model {
     const matching = this.quakes.filter(
       ({ isInCatalogue, originMs }) => isInCatalogue && originMs >= fromMs && originMs <= toMs,
     );
-    const items = matching.slice((page - 1) * limit, page * limit).map((quake) => ({
+    const first = this.repeatsPage ? 0 : (page - 1) * limit;
+    const items = matching.slice(first, first + limit).map((quake) => ({
       id: quake.hasOneId ? `e${quake.number}` : `c${quake.number}`,
       origin_time: new Date(quake.originMs).toISOString(),
       ...placeOf(quake, 0),
@@ -120,7 +123,8 @@ class Model {
       magnitude: 3.1,
       magnitude_type: 'ML',
     }));
-    const value = { items, total: matching.length, received: items.length, limit, unreadable: [] };
+    const total = this.repeatsPage ? 100_000 : matching.length;
+    const value = { items, total, received: items.length, limit, unreadable: [] };
     return { value, readAtMs: this.clock.now() };
   }
 }
@@ -298,6 +302,22 @@ it('a catalogue that was away when the feed began brings what happened since, an
   expect(follower.lines).toEqual(['ISSUED 40']);
   // A poll every 10 s, and the sweep between them.
   expect(model.projectRequests).toBeLessThanOrEqual(20);
+  feeds.close();
+});
+
+it('a catalogue that repeats a page is not read without end', async () => {
+  const model = new Model();
+  for (let number = 1; number <= 5; number++) model.add(number * 1_800_000, false).isInCatalogue = true;
+  model.repeatsPage = true;
+  const feeds = model.feeds();
+  const follower = new Follower();
+  follower.connect(feeds);
+  await model.clock.advance(20_000);
+  model.add(10_000, false).issuedMs = model.clock.wallMs();
+  await model.clock.advance(300_000);
+  expect(follower.lines).toEqual(['ISSUED 5']);
+  // Nine pages, twice, by each of seven polls and for the new earthquake.
+  expect(model.catalogueRequests).toBeLessThanOrEqual(8 * 18);
   feeds.close();
 });
 

@@ -1,4 +1,5 @@
 import { floorTo, forever, plus } from '../../clock.js';
+import { UpstreamUnavailable } from '../../errors.js';
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
 import { asId, type ProjectEventId } from '../../upstream/decode/fields.js';
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
@@ -70,7 +71,10 @@ async function catalogueAround(
   const open = ({ lookAheadMs }: Reach) =>
     reader.open({ fromMs: plus(originTime.ms, -lookAheadMs), toMs: plus(originTime.ms, lookAheadMs) });
   const wide = await open(wideReach);
-  return (wide.pages <= mostPages ? wide : await open(closeReach)).whole();
+  const window = wide.pages <= mostPages ? wide : await open(closeReach);
+  if (Number.isFinite(window.pages) && window.pages > mostRequests)
+    throw new UpstreamUnavailable('The catalogue lists too many earthquakes of one time to read them all');
+  return window.whole();
 }
 
 /**

@@ -6,7 +6,7 @@ import type { UnifyContext } from '../../context.js';
 import { instantOf } from '../../time/wire-time.js';
 import { knownInstant } from '../solution.js';
 import type { CatalogueReader, OpenedWindow, Window } from './catalogue-window.js';
-import { type Scan, tooManyRequests } from './project-reader.js';
+import type { Scan } from './project-reader.js';
 import { createWindowCache, type WindowCache } from './window-cache.js';
 
 export interface CatalogueScanOptions {
@@ -101,9 +101,6 @@ export class CatalogueScan implements Scan {
   }
 
   async #take(opened: OpenedWindow, window: Window, until: number): Promise<void> {
-    if (Number.isFinite(opened.pages) && opened.pages - 1 > this.#reader.left) {
-      throw tooManyRequests('CATALOGUE', this.#reader.mostRequests);
-    }
     const reads = opened.pages > 1 ? await opened.whole() : opened.reads;
     for (const read of reads) this.records.set(read.value.id, read);
     const positions = this.#positionsOf(reads);

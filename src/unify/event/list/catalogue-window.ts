@@ -8,6 +8,7 @@ import type { UnifyContext } from '../../context.js';
 import { derived, mostPages } from '../../derived.js';
 import { textBound } from '../../time/wire-time.js';
 import type { Pushdown } from './filter-pushdown.js';
+import { tooManyRequests } from './project-reader.js';
 
 /** A span of origin times, in Unix milliseconds; infinite where it is open. */
 export interface Window {
@@ -28,6 +29,7 @@ export interface OpenedWindow {
   readonly total: number;
   /** Events per page as upstream reports it, which can differ from the requested limit. */
   readonly limit: number;
+  /** @throws QueryTooComplex where that takes more requests than are left */
   readonly whole: () => Promise<readonly Read<WireEvent>[]>;
 }
 
@@ -69,44 +71,52 @@ export class CatalogueReader {
     const limit = Math.max(1, page.limit);
     const isWhole = page.total === null ? page.received < limit : page.received >= page.total;
     const total = isWhole ? page.received : (page.total ?? Number.POSITIVE_INFINITY);
-    return {
-      reads: readsOf(first),
-      pages: isWhole ? 1 : Math.ceil(total / limit),
-      total,
-      limit,
-      whole: () => this.#whole(window, first),
-    };
+    const pages = isWhole ? 1 : Math.ceil(total / limit);
+    return { reads: readsOf(first), pages, total, limit, whole: () => this.#whole(window, first, pages) };
   }
 
   // The list can change between two pages, and pages are cached for different times. If their totals differ or an event
   // appears twice, another one may be missing, and the window is read again without the cache.
-  async #whole(window: Window, opened: Read<CataloguePage<WireEvent>>): Promise<readonly Read<WireEvent>[]> {
+  async #whole(
+    window: Window,
+    opened: Read<CataloguePage<WireEvent>>,
+    pages: number,
+  ): Promise<readonly Read<WireEvent>[]> {
+    if (Number.isFinite(pages) && pages - 1 > this.left)
+      throw tooManyRequests('CATALOGUE', this.mostRequests);
     const cached = [opened, ...(await this.#others(window, opened, this.#context.scope))];
     if (isSteady(cached)) return cached.flatMap(readsOf);
     const afresh = { ...this.#context.scope, maxAgeMs: 0 };
     const first = await this.#page(window, 1, afresh);
-    const pages = [first, ...(await this.#others(window, first, afresh))];
-    if (!isSteady(pages)) {
+    const again = [first, ...(await this.#others(window, first, afresh))];
+    if (!isSteady(again)) {
       this.#context.tenant.log.warn({ source: 'CATALOGUE' }, 'Pages of events do not add up to their total');
     }
-    return [...cached, ...pages].flatMap(readsOf);
+    return [...cached, ...again].flatMap(readsOf);
   }
 
+  /**
+   * The pages after the first. Ends where pages add nothing, whatever the total says: an upstream that repeats a page would
+   * be read without end.
+   */
   async #others(
     window: Window,
     { value: first }: Read<CataloguePage<WireEvent>>,
     scope: ReadScope,
   ): Promise<Read<CataloguePage<WireEvent>>[]> {
-    if (first.total !== null) {
-      const pages = Math.ceil(first.total / Math.max(1, first.limit));
-      const numbers = Array.from({ length: Math.max(0, pages - 1) }, (_, index) => index + 2);
-      return Promise.all(numbers.map((page) => this.#page(window, page, scope)));
-    }
     const others: Read<CataloguePage<WireEvent>>[] = [];
-    for (let page = 2, full = first.received >= first.limit; full && this.left > 0; page++) {
-      const next = await this.#page(window, page, scope);
-      others.push(next);
-      full = next.value.received >= next.value.limit;
+    const known = new Set(first.items.map(({ id }) => id));
+    const last = first.total === null ? null : Math.ceil(first.total / Math.max(1, first.limit));
+    let isMore = last !== null || (first.received >= first.limit && this.left > 0);
+    for (let page = 2; isMore && page <= (last ?? page); ) {
+      const count = last === null ? 1 : Math.min(pagesAtOnce, last - page + 1);
+      const pages = Array.from({ length: count }, (_, index) => this.#page(window, page + index, scope));
+      const reads = await Promise.all(pages);
+      others.push(...reads);
+      page += count;
+      const isNews = reads.some(({ value }) => addsTo(known, value));
+      const isFull = reads.every(({ value }) => value.received >= value.limit);
+      isMore = isNews && (last !== null || (isFull && this.left > 0));
     }
     return others;
   }
@@ -126,6 +136,16 @@ export class CatalogueReader {
     this.oldestReadMs = earliest(this.oldestReadMs, answer.readAtMs);
     return answer;
   }
+}
+
+// Pages are in flight together, and the rate limit decides how fast they follow.
+const pagesAtOnce = 8;
+
+/** Adds the ids of a page. False where it has none that is new; elements that cannot be read may be. */
+function addsTo(known: Set<string>, { items, received }: CataloguePage<WireEvent>): boolean {
+  const before = known.size;
+  for (const { id } of items) known.add(id);
+  return known.size > before || received > items.length;
 }
 
 const readsOf = derived(
