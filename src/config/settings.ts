@@ -93,7 +93,12 @@ export const settings = {
   TRIGGER_LOOKBACK_S: setting('Look-back window of each trigger poll, in s', integer(1, dayMs / 1000), 600),
   EVENT_POLL_INTERVAL_MS: setting('Event feed, in ms', integer(250, dayMs), 10_000),
   SENSOR_POLL_INTERVAL_MS: setting('Sensor status feed, in ms', integer(250, dayMs), 30_000),
-  CACHE_MAX_BYTES: setting('Upper bound of all that is cached, in bytes', bytes, 64 * 1024 * 1024, '64 MiB'),
+  CACHE_MAX_BYTES: setting(
+    'Upper bound of all that is cached, as a number of bytes or with a unit (`64 MiB`)',
+    bytes,
+    64 * 1024 * 1024,
+    '64 MiB',
+  ),
   REDIS_URL: secret(
     'Redis (`redis://` or `rediss://`) through which instances share cache, budget and feeds',
     redisUrl,
@@ -142,7 +147,7 @@ export const settings = {
   MAX_ALIASES: setting('Most aliases in a query', integer(0, 100_000), limits.aliases),
   MAX_TOKENS: setting('Most lexical tokens in a document', integer(1, 1_000_000), limits.tokens),
   MAX_BODY_BYTES: setting(
-    'Largest request body or WebSocket message, in bytes',
+    'Largest request body or WebSocket message, as a number of bytes or with a unit (`256 KiB`)',
     bytes,
     limits.bodyBytes,
     '256 KiB',

@@ -45,8 +45,9 @@ export function bothWaysArgs(most: number = limits.pageRecords, byDefault = defa
       before: t.string({
         description:
           'Cursor before which the page ends: `startCursor` of the following page, or the cursor of ' +
-          'any edge. The default is the end of the list. Error: CURSOR_INVALID for a text that is no ' +
-          'cursor of this list.',
+          'any edge. The default is the end of the list. It goes with `last`, and `after` with `first`. ' +
+          'Errors: BAD_USER_INPUT where arguments of both directions are given, CURSOR_INVALID for a text ' +
+          'that is no cursor of this list.',
       }),
     })),
   };
