@@ -35,7 +35,7 @@ export function Earthquake({ id }: { readonly id: string }) {
         <span className="muted">{event.sources.map((source) => texts.source[source]).join(' + ')}</span>
       </div>
       <p className="muted">
-        <Time at={event.originTime} /> · {format.local(event.originTime)} {texts.local}
+        <Time at={event.originTime} isPrecise /> · {format.local(event.originTime)} {texts.local}
       </p>
       <div className="sections">
         <SolutionTable event={event} round={round} />

@@ -40,7 +40,7 @@ export function SensorTriggers({ id, isOfProject, hasWaveform, parameters }: Sen
             <WindowForm window={window} />
             {chosen && (
               <p className="muted">
-                {texts.ofTrigger} <Time at={chosen.startTime} />
+                {texts.ofTrigger} <Time at={chosen.startTime} isPrecise />
               </p>
             )}
             {window && <Waveform id={id} {...window} parameters={parameters} />}
