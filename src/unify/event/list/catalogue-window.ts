@@ -96,8 +96,8 @@ export class CatalogueReader {
   }
 
   /**
-   * The pages after the first. Ends where pages add nothing, whatever the total says: an upstream that repeats a page would
-   * be read without end.
+   * The pages after the first. Ends where one after the other adds nothing, whatever the total says: an upstream that repeats
+   * a page would be read without end.
    */
   async #others(
     window: Window,
@@ -107,6 +107,7 @@ export class CatalogueReader {
     const others: Read<CataloguePage<WireEvent>>[] = [];
     const known = new Set(first.items.map(({ id }) => id));
     const last = first.total === null ? null : Math.ceil(first.total / Math.max(1, first.limit));
+    let repeated = 0;
     let isMore = last !== null || (first.received >= first.limit && this.left > 0);
     for (let page = 2; isMore && page <= (last ?? page); ) {
       const count = last === null ? 1 : Math.min(pagesAtOnce, last - page + 1);
@@ -114,9 +115,9 @@ export class CatalogueReader {
       const reads = await Promise.all(pages);
       others.push(...reads);
       page += count;
-      const isNews = reads.some(({ value }) => addsTo(known, value));
+      for (const { value } of reads) repeated = addsTo(known, value) ? 0 : repeated + 1;
       const isFull = reads.every(({ value }) => value.received >= value.limit);
-      isMore = isNews && (last !== null || (isFull && this.left > 0));
+      isMore = repeated < mostRepeated && (last !== null || (isFull && this.left > 0));
     }
     return others;
   }
@@ -140,6 +141,8 @@ export class CatalogueReader {
 
 // Pages are in flight together, and the rate limit decides how fast they follow.
 const pagesAtOnce = 8;
+// In a list that changes while it is read, a short page can repeat the one before.
+const mostRepeated = 8;
 
 /** Adds the ids of a page. False where it has none that is new; elements that cannot be read may be. */
 function addsTo(known: Set<string>, { items, received }: CataloguePage<WireEvent>): boolean {
