@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../src/clock.js';
 import { QueryTooComplex } from '../../src/errors.js';
 import type { EventFilter } from '../../src/unify/event/filter.js';
+const rivalsIssuedWithinMs = 3_600_000;
 import { listEvents } from '../../src/unify/event/list/list.js';
 import { matches, mergedWorld } from './event-reference.js';
-import { at, EventWorld, quakesApart } from './event-world.js';
+import { at, type CatalogueQuake, EventWorld, type ProjectQuake, quakesApart } from './event-world.js';
 
 const nowMs = Date.UTC(2026, 2, 8);
 
@@ -190,13 +191,44 @@ describe('the list of events', () => {
           await world.clock.advance(quietMs);
           const { keys, complaints } = await walkAll(world, { filter, orderBy, sizes });
           fc.pre(complaints.length === 0);
-          const expected = mergedWorld(project, catalogue).filter((event) => matches(filter, event));
-          if (orderBy === 'ORIGIN_TIME_DESC') expected.reverse();
-          expect(keys).toEqual(expected.map(({ key }) => key));
+          const listOf = (records: readonly ProjectQuake[]) => {
+            const keysOf = mergedWorld(records, catalogue).flatMap((event) =>
+              matches(filter, event) ? [event.key] : [],
+            );
+            return orderBy === 'ORIGIN_TIME_DESC' ? keysOf.reverse() : keysOf;
+          };
+          const expected = listOf(project);
+          // What was issued long before or after the filter's range is assumed to decide on no event of the list.
+          const leastMs = (filter.issuedFrom?.ms ?? -Infinity) - rivalsIssuedWithinMs;
+          const mostMs = (filter.issuedTo?.ms ?? Infinity) + rivalsIssuedWithinMs;
+          const near = project.filter(({ issuedMs }) => issuedMs >= leastMs && issuedMs <= mostMs);
+          fc.pre(JSON.stringify(listOf(near)) === JSON.stringify(expected));
+          expect(keys).toEqual(expected);
         },
       ),
       { numRuns: 300 },
     );
+  });
+
+  it('associates an event with the record that is its own, though its rival was issued before the range of the filter', async () => {
+    const world = new EventWorld(
+      [
+        { ...quake('early', 0), issuedMs: nowMs - 30_000 },
+        { ...quake('late', 1_000), issuedMs: nowMs - 10_000 },
+        { ...quake('west', 0), longitude: -0.8, issuedMs: nowMs - 10_000 },
+        // The first page ends before the range does.
+        { ...quake('elsewhere', 0), latitude: 10, issuedMs: nowMs - 16_000 },
+      ],
+      // Without its rival, `late` would take over this time and come after `west`.
+      [quake('c0', 0), { ...quake('c1', 0), longitude: -0.8 }],
+      { projectPage: 3 },
+    );
+    for (const orderBy of ['ORIGIN_TIME_DESC', 'ORIGIN_TIME_ASC'] as const) {
+      const filter = { issuedFrom: at(nowMs - 15_000), issuedTo: at(nowMs - 5_000) };
+      const { keys } = await walkAll(world, { filter, orderBy, sizes: [1] });
+      const inOrder = ['p:late', 'p:west'];
+      expect(keys).toEqual(orderBy === 'ORIGIN_TIME_DESC' ? inOrder : inOrder.reverse());
+    }
   });
 
   it('leaves turns of the event loop to others while many lists of hundreds are merged', async () => {
@@ -245,6 +277,12 @@ describe('the list of events', () => {
     },
   );
 });
+
+function quake(id: string, afterMs: number): ProjectQuake & CatalogueQuake {
+  const originMs = nowMs - 60_000 + afterMs;
+  const place = { latitude: 0, longitude: 0, depthKm: null };
+  return { id, originMs, issuedMs: originMs, ...place, magnitude: null, networkId: null, origins: [] };
+}
 
 function oneAMinute(count: number) {
   return Array.from({ length: count }, (_, number) => ({

@@ -1,4 +1,4 @@
-import { forever, longAgo, plus, type UnixMs } from '../../../clock.js';
+import { forever, hourMs, longAgo, plus, type UnixMs } from '../../../clock.js';
 import { asId, type NetworkId } from '../../../upstream/decode/fields.js';
 import {
   type Box,
@@ -25,7 +25,7 @@ export interface Pushdown {
   /** Range of origin times in Unix milliseconds, look-ahead included; infinite without a bound. */
   readonly fromMs: UnixMs;
   readonly toMs: UnixMs;
-  /** Range of issue times of matching events. Records that decide on them by association can have any issue time. */
+  /** Range of issue times in Unix milliseconds, rivals included; infinite without a bound. */
   readonly issuedFromMs: UnixMs;
   readonly issuedToMs: UnixMs;
   /** Conditions on magnitude and network that upstream tests itself. */
@@ -57,12 +57,18 @@ export function pushdownOf(filter: EventFilter, reach: Reach, selection: Selecti
     selection,
     fromMs: filter.from ? plus(filter.from.ms, -lookAheadMs) : longAgo,
     toMs: filter.to ? plus(filter.to.ms, lookAheadMs) : forever,
-    issuedFromMs: filter.issuedFrom?.ms ?? longAgo,
-    issuedToMs: filter.issuedTo?.ms ?? forever,
+    issuedFromMs: filter.issuedFrom ? plus(filter.issuedFrom.ms, -rivalsIssuedWithinMs) : longAgo,
+    issuedToMs: filter.issuedTo ? plus(filter.issuedTo.ms, rivalsIssuedWithinMs) : forever,
     reach,
     name: JSON.stringify([region ? boxes : null, near ?? null, selection, sameIdWithinS]),
   };
 }
+
+/**
+ * Assumed: the project's records that compete with a matching event for its partner were issued at most an hour before or
+ * after the filter's range. Exactness would take all that was issued since its earthquake.
+ */
+export const rivalsIssuedWithinMs = hourMs;
 
 /**
  * The conditions of a filter that upstream can test itself.
