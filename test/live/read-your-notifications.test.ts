@@ -137,7 +137,7 @@ describe('what triggerChanges has delivered', () => {
 });
 
 describe('what eventChanges has delivered', () => {
-  it('is in every list and look-up that is asked for afterwards', async () => {
+  it('is in every list and look-up that is asked for afterwards, lists at no request', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     issueEvent(gw.sandbox, 'before');
@@ -150,6 +150,7 @@ describe('what eventChanges has delivered', () => {
       gw.sandbox.world.catalogue.events.push(
         aCatalogueEvent({ id, origin_time: at(-20_000), latitude: 34, longitude: -118, magnitude: 3 }),
       );
+      gw.sandbox.forget();
       issueEvent(gw.sandbox, id);
       const { event: news } = (await socket.next()).payload.data.eventChanges;
       expect(news.projectEventId).toBe(id);
@@ -159,6 +160,9 @@ describe('what eventChanges has delivered', () => {
       // The catalogue's part may have been added since.
       expect(listed).toEqual({ ...news, place: news.place ?? listed?.place });
       expect((await gw.query(lookUp)).event).toEqual({ magnitude: 3 });
+      // Only the revalidation of a list that is older than ten seconds asks for it; polls ask for the oldest first.
+      const reads = gw.sandbox.seen('project', '/v1/events').filter(({ query }) => query.order === 'desc');
+      expect(reads.length).toBeLessThanOrEqual(1);
     }
     await warm(gw, events);
     const event = gw.sandbox.world.project.events.find(({ id }) => id === 'before');
@@ -207,7 +211,7 @@ describe('what eventChanges has delivered', () => {
     expect(gw.sandbox.seen('project').length + gw.sandbox.seen('catalogue').length).toBe(seen);
   });
 
-  it('is not left out in silence while upstream fails', async () => {
+  it('is in a list while upstream fails', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     socket.send(subscribe('subscription { eventChanges { event { projectEventId } } }'));
@@ -218,9 +222,70 @@ describe('what eventChanges has delivered', () => {
     await socket.next();
     gw.sandbox.faults.add({ source: 'project', times: Number.POSITIVE_INFINITY, status: 500 });
     expect((await gw.query(events)).events).toEqual({
-      nodes: [],
-      unavailableSources: [{ source: 'PROJECT' }],
+      nodes: [{ projectEventId: 'e1' }],
+      unavailableSources: [],
     });
+  });
+});
+
+describe('where the server that answers next is behind the one that answered the feed', () => {
+  const afresh = { headers: { 'cache-control': 'no-cache' } };
+
+  it('what was delivered is in lists that are read anew', async () => {
+    await using gw = await start();
+    await using triggers = await openSocket(gw, { init: {} });
+    await using events = await openSocket(gw, { init: {} });
+    const { project, catalogue } = gw.sandbox.world;
+    issueEvent(gw.sandbox, 'before');
+    const own = addTrigger(gw.sandbox, { id: 1, status: 'open' });
+    triggers.send(triggerChanges);
+    events.send(subscribe('subscription { eventChanges { event { catalogueEventId } } }'));
+    await polling(gw.sandbox);
+    await polling(gw.sandbox, '/v1/events');
+    catalogue.events.push(
+      aCatalogueEvent({ id: 'c1', origin_time: at(-20_000), latitude: 34, longitude: -118 }),
+    );
+    issueEvent(gw.sandbox, 'e1');
+    expect((await events.next()).payload.data.eventChanges.event).toEqual({ catalogueEventId: 'c1' });
+    await delivered(triggers, gw, 2);
+    own.status = 'closed';
+    expect((await triggers.next()).payload.data.triggerChanges.kind).toBe('CLOSED');
+
+    own.status = 'open';
+    project.triggers.pop();
+    project.events.pop();
+    catalogue.events.pop();
+    const query = `{
+      triggers(first: 50) { totalCount nodes { triggerId status } }
+      events(first: 20) { nodes { projectEventId catalogueEventId } }
+    }`;
+    expect(await gw.query(query, {}, afresh)).toEqual({
+      triggers: {
+        totalCount: 2,
+        nodes: [
+          { triggerId: '2', status: 'OPEN' },
+          { triggerId: '1', status: 'CLOSED' },
+        ],
+      },
+      events: {
+        nodes: [
+          { projectEventId: 'e1', catalogueEventId: 'c1' },
+          { projectEventId: 'before', catalogueEventId: null },
+        ],
+      },
+    });
+  });
+
+  it('later changes are not held back by what was delivered before', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    socket.send(subscribe('subscription { eventChanges { event { magnitude } } }'));
+    await polling(gw.sandbox, '/v1/events');
+    issueEvent(gw.sandbox, 'e1', 3);
+    await socket.next();
+    Object.assign(gw.sandbox.world.project.events[0] ?? {}, { issued_at: at(0), magnitude: 4 });
+    const { events } = await gw.query('{ events(first: 20) { nodes { magnitude } } }', {}, afresh);
+    expect(events.nodes).toEqual([{ magnitude: 4 }]);
   });
 });
 

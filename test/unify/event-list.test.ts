@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../src/clock.js';
 import { QueryTooComplex } from '../../src/errors.js';
 import type { EventFilter } from '../../src/unify/event/filter.js';
-const rivalsIssuedWithinMs = 3_600_000;
+import { rivalsIssuedWithinMs } from '../../src/unify/event/list/filter-pushdown.js';
 import { listEvents } from '../../src/unify/event/list/list.js';
 import { matches, mergedWorld } from './event-reference.js';
 import { at, type CatalogueQuake, EventWorld, type ProjectQuake, quakesApart } from './event-world.js';

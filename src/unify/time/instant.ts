@@ -1,5 +1,5 @@
 import { asMoment, type DurationMs, type UnixMs, type UnixS } from '../../clock.js';
-import { readTime } from '../../upstream/decode/time.js';
+import { readTime, unixMsOf } from '../../upstream/decode/time.js';
 
 /**
  * An instant with all the digits of its source, for upstream's three notations: RFC 3339 text, a plain date
@@ -54,13 +54,8 @@ export class Instant {
 
   /** Unix milliseconds with a fraction. Rounded to double precision: use it for differences, `compare` for equality. */
   get ms(): UnixMs {
-    this.#ms ??= this.#measured();
+    this.#ms ??= unixMsOf(this);
     return this.#ms;
-  }
-
-  #measured(): UnixMs {
-    const fraction = this.digits === '' ? 0 : Number(`0.${this.digits}`);
-    return asMoment((this.unixS + (this.leap ? 1 : 0) + fraction) * 1000);
   }
 
   /** Exact order, including leap seconds and all digits. */

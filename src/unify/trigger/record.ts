@@ -2,7 +2,7 @@ import type { ForwardMs } from '../../clock.js';
 import { UpstreamUnavailable } from '../../errors.js';
 import { asId, type DeviceId, type Num, type Text, type TriggerId } from '../../upstream/decode/fields.js';
 import type { WireTrigger } from '../../upstream/project/wire.js';
-import type { Page, Read } from '../../upstream/read/read.js';
+import { type Page, type Read, readsIn } from '../../upstream/read/read.js';
 import { derived, mostPages } from '../derived.js';
 import { compareText } from '../text-order.js';
 import { Instant } from '../time/instant.js';
@@ -94,9 +94,9 @@ const textOf = (time: MaybeInstant): Text => (time instanceof Instant ? time.toS
  */
 export const triggersOf = derived(
   (page: Read<Page<WireTrigger>>): readonly Trigger[] =>
-    page.value.items
-      .filter(({ start_time }) => Instant.parse(start_time) !== null)
-      .map((record) => triggerOf(record, page.value.readLater?.get(record) ?? page.readAtMs)),
+    readsIn(page)
+      .filter(({ value }) => Instant.parse(value.start_time) !== null)
+      .map(({ value, readAtMs }) => triggerOf(value, readAtMs)),
   mostPages,
 );
 

@@ -1,4 +1,4 @@
-import { type Clock, type ForwardMs, forever } from '../../clock.js';
+import { type Clock, type ForwardMs, forever, plus } from '../../clock.js';
 import type { Read, ReadScope } from '../read/read.js';
 import type { ReadRequest } from '../read/request.js';
 import { type Delivered, DeliveryLog } from './delivered.js';
@@ -9,6 +9,9 @@ import { type Freshness, freshnessOf, freshUntilMs } from './freshness.js';
 import type { KeyValidity } from './key-validity.js';
 import type { CachedResponse, CachePartition } from './response-cache.js';
 import { Versions, versionOf } from './validators.js';
+
+// Assumed: the servers of an interface are at most so far apart (docs/interfaces.md P1 says 'a few seconds').
+const behindMs = 10_000;
 
 /** The age limits of one read. */
 export type AgeLimits = Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs' | 'demand'>;
@@ -184,6 +187,20 @@ export class CachedResponses {
     this.sendOrder.answered(cached, updated);
     if (this.#cache.get(id) === cached) this.#cache.set(id, updated);
     return updated;
+  }
+
+  /**
+   * A response that has just been read, with the records that feeds delivered shortly before it was requested: the server
+   * that answered can be behind the one that answered the feed. Where it is not known whether the response lacks a record,
+   * it stays as it is.
+   */
+  withRecent<T>(response: CachedResponse, request: ReadRequest<T>): CachedResponse {
+    if (response.absent || !request.takeIn) return response;
+    const delivered = this.#deliveries.since(request.kind, plus(response.askedAtMs, -behindMs)) ?? [];
+    let value = response.value as T;
+    for (const read of delivered)
+      value = request.takeIn({ value, readAtMs: response.readAtMs }, [read]) ?? value;
+    return value === response.value ? response : { ...response, value, bytes: freezeAndMeasure(value) };
   }
 
   /** Immutable responses meet every demand, whenever they were read: upstream would answer the same. */

@@ -4,11 +4,13 @@ import { decodeOne } from '../decode/list.js';
 import { clientOf } from '../read/client.js';
 import { InterfaceState } from '../read/interface-state.js';
 import { Pipeline } from '../read/pipeline.js';
+import type { Read } from '../read/read.js';
 import type { ReadRequest, UpstreamOptions } from '../read/request.js';
 import { type Frame, listedEvent, present, requestsOf } from '../read/requests.js';
 import { allPages } from './all-pages.js';
 import { dataOf, decodeEventDetail, decodePage, decodeWaveform } from './bodies.js';
-import type { CatalogueClient, WaveformQuery } from './client.js';
+import type { CatalogueClient, CataloguePage, EventQuery, WaveformQuery } from './client.js';
+import { withDelivered } from './event-page.js';
 import { PageSize } from './page-size.js';
 import {
   listedEventShape,
@@ -16,6 +18,7 @@ import {
   networkStatisticsShape,
   sensorDetailShape,
   sensorShape,
+  type WireEvent,
   type WireEventDetail,
 } from './wire.js';
 
@@ -61,29 +64,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
       return request && pipeline.stream(request, scope);
     },
     async events(query, scope) {
-      return eventPages.page(query, async ({ page, limit, start, end, near, ...filter }) =>
-        present(
-          await pipeline.read(
-            {
-              ...list('/v1/events', 'event', {
-                page,
-                limit,
-                start,
-                end,
-                network_id: filter.networkId,
-                min_magnitude: filter.minMagnitude,
-                max_magnitude: filter.maxMagnitude,
-                lat: near?.latitude,
-                lon: near?.longitude,
-                radius: near?.radiusKm,
-              }),
-              decode: (body, decoding) => decodePage(body, listedEventShape, limit, decoding),
-              lists: ({ items }) => items.map(listedEvent),
-            },
-            scope,
-          ),
-        ),
-      );
+      return eventPages.page(query, async (page) => present(await pipeline.read(eventList(page), scope)));
     },
     largestEventPage: () => eventPages.largest,
     async event(id, scope) {
@@ -122,6 +103,27 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
       return request && pipeline.read(request, scope);
     },
     ...clientOf(state),
+  };
+}
+
+function eventList(query: EventQuery): ReadRequest<CataloguePage<WireEvent>> {
+  const { page, limit, start, end, near, networkId, minMagnitude, maxMagnitude } = query;
+  return {
+    ...list('/v1/events', 'event', {
+      page,
+      limit,
+      start,
+      end,
+      network_id: networkId,
+      min_magnitude: minMagnitude,
+      max_magnitude: maxMagnitude,
+      lat: near?.latitude,
+      lon: near?.longitude,
+      radius: near?.radiusKm,
+    }),
+    decode: (body, decoding) => decodePage(body, listedEventShape, limit, decoding),
+    lists: ({ items }) => items.map(listedEvent),
+    takeIn: (response, delivered) => withDelivered(response, query, delivered as readonly Read<WireEvent>[]),
   };
 }
 

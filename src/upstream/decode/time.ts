@@ -33,6 +33,12 @@ export function readTime(text: string): ReadTime | null {
   return { unixS, digits, leap };
 }
 
+/** Unix milliseconds with a fraction, rounded to double precision. */
+export function unixMsOf({ unixS, digits, leap }: ReadTime): UnixMs {
+  const fraction = digits === '' ? 0 : Number(`0.${digits}`);
+  return asMoment((unixS + (leap ? 1 : 0) + fraction) * 1000);
+}
+
 /** The time by which a list orders its records: without it the record is dropped and counted (docs/behaviour.md 5.12). */
 export const listTime = z
   .union([z.string(), z.number()])

@@ -10,7 +10,8 @@ import type { Page, Read } from '../read/read.js';
 import type { ReadRequest, UpstreamOptions } from '../read/request.js';
 import { listedEvent, present, requestsOf } from '../read/requests.js';
 import { decodeEventDetail, decodeHealthPage, decodePage } from './bodies.js';
-import type { ProjectClient, TriggerQuery } from './client.js';
+import type { EventQuery, ProjectClient, TriggerQuery } from './client.js';
+import { withDelivered as withDeliveredEvents } from './event-page.js';
 import { HealthRangeSplitting } from './health-range-splitting.js';
 import { RangeSplitting } from './range-splitting.js';
 import { isOneMoment, momentOfDelivered, withDelivered } from './trigger-page.js';
@@ -19,6 +20,7 @@ import {
   projectShape,
   sensorShape,
   triggerShape,
+  type WireEvent,
   type WireEventDetail,
   type WireTrigger,
 } from './wire.js';
@@ -90,25 +92,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
       return rangeSplitting.events.page(query, {
         operationKey: scope.operationKey,
         keyOf: ({ id }) => id,
-        read: async ({ from, to, order, limit, offset, minMagnitude, bbox }) =>
-          present(
-            await pipeline.read(
-              {
-                ...list('/v1/events', 'event', {
-                  from,
-                  to,
-                  order,
-                  limit,
-                  offset,
-                  min_magnitude: minMagnitude,
-                  bbox: bbox?.map(decimal).join(),
-                }),
-                decode: (body, decoding) => decodePage(body, listedEventShape, decoding),
-                lists: (page) => page.items.map(listedEvent),
-              },
-              scope,
-            ),
-          ),
+        read: async (page) => present(await pipeline.read(eventList(page), scope)),
       });
     },
     async event(id, scope) {
@@ -128,6 +112,24 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
     },
     hasTriggersAtHand: (query, scope) => pipeline.isAtHand(triggerList(query), scope),
     ...clientOf(state),
+  };
+}
+
+function eventList(query: EventQuery): ReadRequest<Page<WireEvent>> {
+  const { from, to, order, limit, offset, minMagnitude, bbox } = query;
+  return {
+    ...list('/v1/events', 'event', {
+      from,
+      to,
+      order,
+      limit,
+      offset,
+      min_magnitude: minMagnitude,
+      bbox: bbox?.map(decimal).join(),
+    }),
+    decode: (body, decoding) => decodePage(body, listedEventShape, decoding),
+    lists: ({ items }) => items.map(listedEvent),
+    takeIn: (page, delivered) => withDeliveredEvents(page, query, delivered as readonly Read<WireEvent>[]),
   };
 }
 

@@ -146,9 +146,10 @@ export class Pipeline {
   #send<T>(address: string, request: ReadRequest<T>, scope: ReadScope): CoalescedRequest<Completed> {
     const isCurrent = () => this.#state.inFlight.get(address) === coalesced;
     const coalesced: CoalescedRequest<Completed> = new CoalescedRequest(scope, async (control) => {
-      const shared = this.#state.shared?.open(address, control, (body) =>
-        this.#state.reader.adopt(body, request, scope.operationKey),
-      );
+      const shared = this.#state.shared?.open(address, control, async (body) => {
+        const adopted = await this.#state.reader.adopt(body, request, scope.operationKey);
+        return adopted && this.#state.cache.withRecent(adopted, request);
+      });
       try {
         const found = this.#mayAdopt(scope)
           ? await shared?.find((cached) => this.#state.cache.freshnessOf(cached, request, scope) === 'fresh')
@@ -211,7 +212,8 @@ export class Pipeline {
         const body = this.#state.reader.bodyOf(response, request, pauseS);
         noteRequestId(scope.meter, requestIdOf(response.headers, body, this.#state.reader.secrets()));
         const readAtMs = this.#options.clock.now();
-        const cached = this.#state.reader.read(request, body, { readAtMs, askedAtMs, version });
+        const read = this.#state.reader.read(request, body, { readAtMs, askedAtMs, version });
+        const cached = this.#state.cache.withRecent(read, request);
         this.#state.cache.sendOrder.answered(control, cached);
         return { cached, body: body === notFound ? null : response.body };
       },

@@ -84,9 +84,14 @@ export interface Page<T> {
   /** The page was returned before it was full: the list may hold more records. */
   readonly goesOn?: true;
   /**
-   * Read times of the elements that a feed delivered after the page was requested; the others are as old as the page.
+   * Read times of the elements that a feed has delivered and the response lacked; the others are as old as the page.
    */
   readonly readLater?: ReadonlyMap<T, ForwardMs>;
+}
+
+/** The records of a page, each with its read time. */
+export function readsIn<T>({ value, readAtMs }: Read<Page<T>>): readonly Read<T>[] {
+  return value.items.map((item) => ({ value: item, readAtMs: value.readLater?.get(item) ?? readAtMs }));
 }
 
 /** True where no record follows this page. The total decides; without one, a page that is not full is the last. */

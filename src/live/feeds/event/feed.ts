@@ -7,7 +7,7 @@ import type { CatalogueClient } from '../../../upstream/catalogue/client.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { ProjectClient } from '../../../upstream/project/client.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
-import type { ReadScope } from '../../../upstream/read/read.js';
+import { type ReadScope, readsIn } from '../../../upstream/read/read.js';
 import { instantAt, type ListReader, listReader, type Range } from '../../polling/list-reader.js';
 import { type EventRecord, ofCatalogue, ofProject } from './subject.js';
 
@@ -15,8 +15,7 @@ import { type EventRecord, ofCatalogue, ofProject } from './subject.js';
 export function projectEventReader(project: ProjectClient): ListReader<EventRecord> {
   return listReader<WireEvent, EventRecord>({
     read: (query, scope) => project.events(query, scope),
-    recordsOf: ({ value, readAtMs }) =>
-      value.items.flatMap((item) => ofProject({ value: item, readAtMs }) ?? []),
+    recordsOf: (page) => readsIn(page).flatMap((read) => ofProject(read) ?? []),
     timeOf: ({ time }) => time,
     idOf: ({ id }) => id,
     again: () => Promise.resolve('gone'),

@@ -3,7 +3,7 @@ import { unchanged } from '../../../upstream/cache/dependencies.js';
 import type { CatalogueClient, CataloguePage, EventQuery } from '../../../upstream/catalogue/client.js';
 import type { WireEvent } from '../../../upstream/catalogue/wire.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
-import type { Read, ReadScope } from '../../../upstream/read/read.js';
+import { type Read, type ReadScope, readsIn } from '../../../upstream/read/read.js';
 import type { UnifyContext } from '../../context.js';
 import { derived, mostPages } from '../../derived.js';
 import { textBound } from '../../time/wire-time.js';
@@ -151,11 +151,7 @@ function addsTo(known: Set<string>, { items, received }: CataloguePage<WireEvent
   return known.size > before || received > items.length;
 }
 
-const readsOf = derived(
-  ({ value, readAtMs }: Read<CataloguePage<WireEvent>>): readonly Read<WireEvent>[] =>
-    value.items.map((item) => ({ value: item, readAtMs })),
-  mostPages,
-);
+const readsOf = derived(readsIn<WireEvent>, mostPages);
 
 function isSteady(pages: readonly Read<CataloguePage<WireEvent>>[]): boolean {
   const ids = pages.flatMap(({ value }) => value.items.map(({ id }) => id));

@@ -3,7 +3,7 @@ import { largestPage } from '../../../upstream/page-sizes.js';
 import type { EventQuery } from '../../../upstream/project/client.js';
 import { KeysetPage } from '../../../upstream/project/keyset-page.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
-import { isLastPage, type Page, type Read } from '../../../upstream/read/read.js';
+import { isLastPage, type Page, type Read, readsIn } from '../../../upstream/read/read.js';
 import { derived, mostPages } from '../../derived.js';
 import { textBound } from '../../time/wire-time.js';
 import { issuedMs } from '../merge.js';
@@ -96,11 +96,7 @@ export class IssueTimeScan {
   }
 }
 
-const readsOf = derived(
-  ({ value, readAtMs }: Read<Page<WireEvent>>): readonly Read<WireEvent>[] =>
-    value.items.map((item) => ({ value: item, readAtMs })),
-  mostPages,
-);
+const readsOf = derived(readsIn<WireEvent>, mostPages);
 
 /** Total of several scans; null when one of them has no count. */
 export function totalOf(scans: readonly IssueTimeScan[]): number | null {
