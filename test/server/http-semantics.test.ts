@@ -41,7 +41,7 @@ describe('HEAD', () => {
   });
 
   it('is answered with 304 like GET', async () => {
-    await using gw = await startGateway();
+    await using gw = await startGateway({ env: { ANSWER_CACHE: 'true' } });
     const etag = (await gw.fetch(query)).headers.get('etag') ?? '';
     expect(etag).not.toBe('');
     const again = await gw.fetch(query, { method: 'HEAD', headers: { 'if-none-match': etag } });

@@ -139,7 +139,7 @@ describe('a cached answer', () => {
     const path = await file('cached.json', { s1: names });
     await using gw = await startGateway({
       isAlone: true,
-      env: { PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_FILE: path },
+      env: { ANSWER_CACHE: 'true', PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_FILE: path },
     });
     const ask = async () => {
       const response = await gw.fetch('/graphql', {

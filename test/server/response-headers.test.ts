@@ -7,7 +7,8 @@ const json = { 'content-type': 'application/json', accept: 'application/json' };
 
 describe('every response', () => {
   it('says if it may be stored, and what decides on it', async () => {
-    await using gw = await startGateway({ env: { CORS_ORIGINS: 'https://map.example' }, isAlone: true });
+    const env = { ANSWER_CACHE: 'true', CORS_ORIGINS: 'https://map.example' };
+    await using gw = await startGateway({ env, isAlone: true });
     const sensors = encodeURIComponent('{ sensors(first: 1) { nodes { id } } }');
     const post = (body: string, headers = json) => ({ method: 'POST', headers, body });
     const never = /^no-store\b/;
