@@ -102,20 +102,15 @@ export class CachedResponses {
     served: (isFresh: boolean, meter: ReadCounts, times: number) => void,
   ): Dependency {
     const limits = { maxAgeMs, notBeforeMs };
-    const state = () => this.#stateOf(id, cached, request, limits);
+    const lookUp = this.#cache.lookUp(id);
     return {
-      state,
+      state: () => {
+        const isReturned = lookUp() === cached && this.upToDate(id, cached, request) === cached;
+        return isReturned ? stateOf(this.freshnessOf(cached, request, limits)) : 'gone';
+      },
       freshUntilMs: () => this.freshUntilMs(cached, request, limits),
-      read: (meter, times) => served(state() === 'fresh', meter, times),
+      read: (meter, times, isFresh) => served(isFresh, meter, times),
     };
-  }
-
-  /** 'gone' where a read like this one would not return it. */
-  #stateOf<T>(id: string, cached: CachedResponse, request: ReadRequest<T>, limits: AgeLimits): CacheState {
-    if (this.get(id, request) !== cached) return 'gone';
-    const freshness = this.freshnessOf(cached, request, limits);
-    if (freshness === 'fresh') return 'fresh';
-    return freshness === 'stale-while-revalidate' ? 'stale' : 'gone';
   }
 
   /**
@@ -211,4 +206,10 @@ export class CachedResponses {
   #listedVersion({ listedAs }: Pick<ReadRequest<unknown>, 'listedAs'>) {
     return listedAs === undefined ? undefined : this.versions.seen(listedAs);
   }
+}
+
+/** 'gone' where a read would not return the response. */
+function stateOf(freshness: Freshness): CacheState {
+  if (freshness === 'fresh') return 'fresh';
+  return freshness === 'stale-while-revalidate' ? 'stale' : 'gone';
 }

@@ -16,8 +16,11 @@ export interface Dependency {
   state(): CacheState;
   /** When it stops being fresh unless something changes, on the forward clock. */
   freshUntilMs(): ForwardMs;
-  /** Has the side effects of `times` reads: counts them, and revalidates the value where it is stale. */
-  read(meter: ReadCounts, times: number): void;
+  /**
+   * Has the side effects of `times` reads: counts them, and revalidates the value where it is stale.
+   * @param isFresh as `state` has just answered
+   */
+  read(meter: ReadCounts, times: number, isFresh: boolean): void;
 }
 
 /** Depends on a value that gets another version when it changes, and is fresh until then. */
@@ -39,7 +42,7 @@ const mostDependencies = 256;
  * answer is not cached.
  */
 export class Dependencies {
-  readonly #reads = new Map<object, { readonly dependency: Dependency; times: number }>();
+  readonly #reads = new Map<object, { readonly dependency: Dependency; times: number; isFresh: boolean }>();
   #endMs: ForwardMs = forever;
   #refusal: string | null = null;
 
@@ -63,7 +66,8 @@ export class Dependencies {
     if (this.#refusal !== null) return;
     const known = this.#reads.get(value);
     if (known) known.times += 1;
-    else if (this.#reads.size < mostDependencies) this.#reads.set(value, { dependency: make(), times: 1 });
+    else if (this.#reads.size < mostDependencies)
+      this.#reads.set(value, { dependency: make(), times: 1, isFresh: true });
     else this.refuse('made of too many parts');
   }
 
@@ -80,10 +84,11 @@ export class Dependencies {
   state(nowMs: ForwardMs): CacheState {
     if (this.#refusal !== null || nowMs > this.#endMs) return 'gone';
     let whole: CacheState = 'fresh';
-    for (const { dependency } of this.#reads.values()) {
-      const state = dependency.state();
+    for (const read of this.#reads.values()) {
+      const state = read.dependency.state();
       if (state === 'gone') return 'gone';
-      if (state === 'stale') whole = 'stale';
+      read.isFresh = state === 'fresh';
+      if (!read.isFresh) whole = 'stale';
     }
     return whole;
   }
@@ -95,8 +100,11 @@ export class Dependencies {
     return untilMs;
   }
 
-  /** Has the side effects of making the answer again: the reads are counted, and stale values are revalidated. */
+  /**
+   * Has the side effects of making the answer again, in the state that `state` has just answered: the reads are counted,
+   * and stale values are revalidated.
+   */
   readAgain(meter: ReadCounts): void {
-    for (const { dependency, times } of this.#reads.values()) dependency.read(meter, times);
+    for (const { dependency, times, isFresh } of this.#reads.values()) dependency.read(meter, times, isFresh);
   }
 }

@@ -24,6 +24,8 @@ export interface CachedResponse {
 /** The cached responses of one interface under one key. No other key can see them, and they are cleared together. */
 export interface CachePartition {
   get(request: string): CachedResponse | undefined;
+  /** As `get`, for one that is looked up again and again. */
+  lookUp(request: string): () => CachedResponse | undefined;
   set(request: string, cached: CachedResponse): void;
   delete(request: string): void;
   clear(): void;
@@ -66,6 +68,10 @@ export function createResponseCache({ maxBytes }: ResponseCacheOptions): Respons
       const keyOf = (request: string) => `${name} ${request}`;
       return {
         get: (request) => entries.get(keyOf(request))?.cached,
+        lookUp(request) {
+          const key = keyOf(request);
+          return () => entries.get(key)?.cached;
+        },
         set(request, cached) {
           const key = keyOf(request);
           entries.set(key, { cached, part: name, request });

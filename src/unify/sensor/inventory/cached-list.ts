@@ -75,9 +75,9 @@ export class CachedList<W> {
         return this.isFresh(listed) ? 'fresh' : 'stale';
       },
       freshUntilMs: () => plus(listed.readAtMs, freshMs),
-      read: (meter) => {
+      read: (meter, _times, isFresh) => {
         this.count(listed, meter);
-        if (!this.isFresh(listed)) revalidate();
+        if (!isFresh) revalidate();
       },
     };
   }
