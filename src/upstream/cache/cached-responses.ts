@@ -11,7 +11,7 @@ import type { CachedResponse, CachePartition } from './response-cache.js';
 import { Versions, versionOf } from './validators.js';
 
 // Assumed: the servers of an interface are at most so far apart (docs/interfaces.md P1 says 'a few seconds').
-const behindMs = 10_000;
+const behindMs = 5_000;
 
 /** The age limits of one read. */
 export type AgeLimits = Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs' | 'demand'>;
