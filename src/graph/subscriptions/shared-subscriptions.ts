@@ -68,15 +68,13 @@ export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
     if (known) return known;
     const payload =
       payloads.get(operation.payload.key) ??
-      new PayloadCache(stream.clock, (delivery: Delivery<LoggedChange>) =>
-        run(
-          operation.payload,
-          operation.payload.values + Math.ceil(stream.feed.recordsPerCursor / recordsPerValue),
-          args.schema,
-          delivery,
-          feedGroups.contextOf(delivery.change, args.contextValue as GraphContext),
-        ),
-      );
+      new PayloadCache(stream.clock, (delivery: Delivery<LoggedChange>) => {
+        const { context, isFirst } = feedGroups.contextOf(delivery.change, args.contextValue as GraphContext);
+        // All payloads of a change share its cursor.
+        const cursorValues = isFirst ? Math.ceil(stream.feed.recordsPerCursor / recordsPerValue) : 0;
+        const { values } = operation.payload;
+        return run(operation.payload, values + cursorValues, args.schema, delivery, context);
+      });
     payloads.set(operation.payload.key, payload);
     const group: FanOut<LoggedChange, SharedResult> = new FanOut<LoggedChange, SharedResult>({
       feed: stream.feed,
@@ -147,20 +145,22 @@ class FeedGroups {
    * Executions of one change that start in the same iteration of the event loop share their loaders. Later ones get new
    * loaders: the earlier reads may be outdated by then, or have failed.
    */
-  contextOf(change: LoggedChange, { unify, gateway, feeds }: GraphContext): GraphContext {
+  contextOf(
+    change: LoggedChange,
+    { unify, gateway, feeds }: GraphContext,
+  ): { readonly context: GraphContext; readonly isFirst: boolean } {
     if (this.#contexts.size === 0) setImmediate(() => this.#contexts.clear());
-    let context = this.#contexts.get(change);
-    if (!context) {
-      const scope = {
-        signal: this.#left.signal,
-        priority: 'feed',
-        operationKey: this,
-        meter: newCostMeter(),
-      } as const;
-      context = { unify: new UnifyContext(unify.tenant, scope), gateway, feeds };
-      this.#contexts.set(change, context);
-    }
-    return context;
+    const known = this.#contexts.get(change);
+    if (known) return { context: known, isFirst: false };
+    const scope = {
+      signal: this.#left.signal,
+      priority: 'feed',
+      operationKey: this,
+      meter: newCostMeter(),
+    } as const;
+    const context = { unify: new UnifyContext(unify.tenant, scope), gateway, feeds };
+    this.#contexts.set(change, context);
+    return { context, isFirst: true };
   }
 
   /** The last subscriber has left: aborts the reads in flight. */
