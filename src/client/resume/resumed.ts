@@ -5,7 +5,7 @@ import type { Open } from '../connection/event-stream.js';
 import { GraphError } from '../errors.js';
 import type { Resumable } from './resumable.js';
 
-/** One change, with its place: it is the next one behind the cursor `after`. */
+/** One change, with its cursor; it is the next one behind the cursor `after`. */
 export interface Change {
   readonly after: string | null;
   readonly cursor: string;
