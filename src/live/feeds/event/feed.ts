@@ -63,8 +63,8 @@ export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient)
   return {
     pageSize: largestPage.catalogue,
     async newest(scope) {
-      const coversFromMs = plus(tenant.clock.wallMs(), -dayMs);
-      return { records: await read({ from: instantAt(coversFromMs), to: null }, scope), coversFromMs };
+      const completeFromMs = plus(tenant.clock.wallMs(), -dayMs);
+      return { records: await read({ from: instantAt(completeFromMs), to: null }, scope), completeFromMs };
     },
     async *pages(range, scope) {
       yield { records: await read(range, scope), unreadable: [] };

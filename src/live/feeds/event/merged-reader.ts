@@ -48,17 +48,17 @@ export class MergedEventReader implements ListReader<EventRecord> {
     this.#earlier = new Set();
     this.#dueMs = longAgo;
     this.#begunAtMs = this.#tenant.clock.wallMs();
-    const [{ records, coversFromMs }] = await Promise.all([
+    const [{ records, completeFromMs }] = await Promise.all([
       this.#project.newest(scope),
       this.#readIfDue(scope),
     ]);
-    this.#knownFromMs = coversFromMs;
+    this.#knownFromMs = completeFromMs;
     this.#remember(records);
     const dayAgoMs = plus(this.#tenant.clock.wallMs(), -dayMs);
     return {
       records: [...this.#merged(records), ...this.#alone(this.#listed ?? [])],
       // A resume from before reads the catalogue's list of then.
-      coversFromMs: latest(coversFromMs, dayAgoMs),
+      completeFromMs: latest(completeFromMs, dayAgoMs),
     };
   }
 
