@@ -76,7 +76,7 @@ describe('a caller that leaves', () => {
 
   it('spends nothing when it leaves while it waits for budget', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 1, perDay: null },
+      projectRateLimit: { perMinute: 60, burst: 1, perDay: null },
     });
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());
@@ -109,7 +109,7 @@ describe('a caller that leaves', () => {
 describe('a read in the background', () => {
   it('is served as a query once a query waits for it too', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 4, perDay: null },
+      projectRateLimit: { perMinute: 60, burst: 4, perDay: null },
     });
     const { project, sandbox, clock } = upstream;
     for (let offset = 0; offset < 4; offset++) await project.sensors({ limit: 1, offset }, scopeOf());

@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 async function startOwned() {
   let refused = 0;
   const upstream = await startUpstream({
-    projectAllowance: unlimited,
+    projectRateLimit: unlimited,
     client: { keyOwner: 'client', onKeyRefused: () => refused++ },
   });
   return { ...upstream, refused: () => refused };
@@ -120,7 +120,7 @@ describe("the gateway's own key", () => {
 
 describe('many keys', () => {
   it('come and go without leaving anything behind', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { sandbox, cache, clock } = upstream;
     const timers = clock.pendingTimers;
     for (let i = 0; i < 50; i++) {

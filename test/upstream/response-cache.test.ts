@@ -26,7 +26,7 @@ const ages: readonly [what: string, freshS: number, ask: Ask][] = [
 
 describe('an answer', () => {
   it.each(ages)('about %s is fresh for %d s', async (_, freshS, ask) => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     await ask(project, scopeOf());
     await clock.advance(freshS * 1000);
@@ -63,7 +63,7 @@ describe('an answer', () => {
   it.each(ages)(
     'about %s is served at once up to five lifetimes; an older one waits for upstream',
     async (_, freshS, ask) => {
-      await using upstream = await startUpstream({ projectAllowance: unlimited });
+      await using upstream = await startUpstream({ projectRateLimit: unlimited });
       const { project, sandbox, clock } = upstream;
       await ask(project, scopeOf());
       await clock.advance(5 * freshS * 1000);
@@ -102,7 +102,7 @@ describe('an answer', () => {
   });
 
   it('of a day is served while upstream fails, and none that is older', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     const first = await project.sensors(page, scopeOf());
     sandbox.faults.add({ source: 'project', drop: true, times: 100 });
@@ -118,7 +118,7 @@ describe('an answer', () => {
 
   it('of a day is served when the budget is spent', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 20, perDay: 1 },
+      projectRateLimit: { perMinute: 60, burst: 20, perDay: 1 },
     });
     const { project, clock } = upstream;
     const first = await project.sensors(page, scopeOf());
@@ -372,7 +372,7 @@ describe('forgetting', () => {
 
 describe('two keys', () => {
   it('never see the responses of the other, however they alternate', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox } = upstream;
     const masked = upstream.projectWith({ key: sandbox.maskedProjectKey });
     const own = (await project.project(scopeOf({ maxAgeMs: 0 }))).value.id;
@@ -392,7 +392,7 @@ describe('two keys', () => {
 describe('all that is cached', () => {
   it('stays within its bytes however many different things are asked for', async () => {
     const maxBytes = 300_000;
-    await using upstream = await startUpstream({ projectAllowance: unlimited, maxBytes });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited, maxBytes });
     const { project, cache, clock } = upstream;
     for (let i = 0; i < 200; i++) {
       const to = new Date(clock.wallMs() - i * minuteMs).toISOString();
@@ -411,7 +411,7 @@ describe('all that is cached', () => {
       absent: false,
       readAtMs: forward(0),
       askedAtMs: forward(0),
-      final: false,
+      immutable: false,
       version: null,
     };
     part.set('small', { ...kept, bytes: 10 });
@@ -427,7 +427,7 @@ describe('all that is cached', () => {
       absent: false,
       readAtMs: forward(0),
       askedAtMs: forward(0),
-      final: false,
+      immutable: false,
       version: null,
       bytes: 10,
     };
@@ -471,7 +471,7 @@ describe('a demand on age', () => {
 
   it('is met by a request that still waits to be sent', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 1, perDay: null },
+      projectRateLimit: { perMinute: 60, burst: 1, perDay: null },
     });
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());
