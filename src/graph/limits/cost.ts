@@ -73,7 +73,7 @@ export function costLimit(maxCost: number): Plugin<GraphContext> {
   }
 
   function accept(args: OperationArgs, estimate: Estimate): void {
-    constant.keep(args, estimate);
+    constant.set(args, estimate);
     if (args.contextValue) {
       args.contextValue.estimate = estimate;
       if (!estimate.isTimeless)
@@ -134,7 +134,7 @@ class ConstantEstimates {
     return known?.estimate.counts && known.sensors !== knownOf(args).sensors ? undefined : known?.estimate;
   }
 
-  keep(args: OperationArgs, estimate: Estimate): void {
+  set(args: OperationArgs, estimate: Estimate): void {
     if (!estimate.isConstant || !estimate.isTimeless) return;
     const byName = this.#known.get(args.document) ?? new Map();
     const { sensors } = knownOf(args);
@@ -157,7 +157,7 @@ export function estimateCost(
   if (variables.errors) return unknown;
   // Without a clock a range that ends now is taken to be of the greatest length.
   const nowMs = contextValue?.unify.tenant.clock.wallMs() ?? forever;
-  return new Walk(schema, document, variables.coerced, nowMs, known).selection(
+  return new EstimatedDocument(schema, document, variables.coerced, nowMs, known).selection(
     operation.selectionSet,
     root,
     1,
@@ -188,7 +188,7 @@ function sum(one: Estimate, other: Estimate): Estimate {
   };
 }
 
-class Walk {
+class EstimatedDocument {
   readonly #schema: GraphQLSchema;
   readonly #variables: Record<string, unknown>;
   readonly #nowMs: UnixMs;

@@ -25,7 +25,7 @@ import { DirectSink } from './result-sink.js';
 import { SharedResult } from './shared-result.js';
 
 // Sockets written to per event-loop slice, about 3 ms: writing to ten thousand at once would block other clients.
-const deliveriesPerTurn = 250;
+const deliveriesPerSlice = 250;
 // A cursor over 5,000 records takes as long as a thousand values of an answer.
 const recordsPerValue = 5;
 
@@ -36,7 +36,7 @@ const recordsPerValue = 5;
  */
 export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
   const groupsByFeed = new WeakMap<object, FeedGroups>();
-  const deliveries = new Slices(deliveriesPerTurn);
+  const deliveries = new Slices(deliveriesPerSlice);
 
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
     const source = await createSourceEventStream(args);

@@ -129,7 +129,7 @@ export class ProjectReader {
    * Reads the solutions issued since the scan began: one that was replaced between two pages is in neither of them, but
    * here. False when they were already read after all other pages.
    */
-  async readNews(): Promise<boolean> {
+  async readNewer(): Promise<boolean> {
     if (this.#isSettled || this.horizonMs === longAgo) return false;
     this.#isSettled = true;
     let fromMs = this.horizonMs;
