@@ -292,7 +292,7 @@ it('that many fields wait for at once gives no warning of a leak', async () => {
     (_, n) => `s${n}: sensors(filter: { search: "S${n}" }) { totalCount }`,
   );
   await gw.query(`{ ${fields.join(' ')} }`);
-  // Node emits warnings in the next turn of the event loop.
+  // Node emits warnings in the next iteration of the event loop.
   await new Promise(setImmediate);
   process.off('warning', note);
   expect(warnings).toEqual([]);

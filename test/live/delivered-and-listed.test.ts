@@ -148,7 +148,7 @@ class Instance {
   readonly feeds: Feeds;
   readonly #tenant: Tenant;
   readonly #model: ModelHttp;
-  readonly #kept = new Map<string, { readonly answer: Answer; readonly dependencies: Dependencies }>();
+  readonly #cached = new Map<string, { readonly answer: Answer; readonly dependencies: Dependencies }>();
   readonly #stop = new AbortController();
 
   constructor(model: ModelHttp, changes: (feed: string) => ModelLink) {
@@ -202,10 +202,10 @@ class Instance {
 
   /** As the gateway answers: a whole answer that holds is given again. */
   async ask(text: string): Promise<Answer> {
-    const kept = this.#kept.get(text);
-    if (kept && kept.dependencies.state(this.#model.clock.now()) !== 'gone') {
-      kept.dependencies.readAgain(newCostMeter());
-      return kept.answer;
+    const cached = this.#cached.get(text);
+    if (cached && cached.dependencies.state(this.#model.clock.now()) !== 'gone') {
+      cached.dependencies.readAgain(newCostMeter());
+      return cached.answer;
     }
     const [meter, dependencies] = [newCostMeter(), new Dependencies()];
     const scope = {
@@ -219,8 +219,8 @@ class Instance {
     const { data, errors } = await execute({ schema, document: parse(text), contextValue });
     const answer: Answer = { data: JSON.parse(JSON.stringify(data ?? null)), isFailed: errors !== undefined };
     if (!errors && meter.requests === 0 && dependencies.refusal === null)
-      this.#kept.set(text, { answer, dependencies });
-    else this.#kept.delete(text);
+      this.#cached.set(text, { answer, dependencies });
+    else this.#cached.delete(text);
     return answer;
   }
 

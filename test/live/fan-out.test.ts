@@ -180,7 +180,7 @@ describe('a group of subscribers', () => {
     expect(steady.got).toHaveLength(4_000);
   });
 
-  it('ends one whose place the log has given up', async () => {
+  it('ends one whose offset the log has discarded', async () => {
     const feed = new TestFeed();
     const group = feed.group();
     const [slow, quick] = [new TestSink(1), new TestSink()];

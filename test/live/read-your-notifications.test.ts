@@ -17,7 +17,7 @@ const at = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
 const idsOf = (data: { triggers: { nodes: { triggerId: string }[] } }) =>
   data.triggers.nodes.map(({ triggerId }) => triggerId);
 
-/** Cached, and the answer kept as a whole. */
+/** Cached, and the answer cached as a whole. */
 async function warm(gw: TestGateway, ...queries: string[]): Promise<void> {
   for (const query of queries) for (let time = 0; time < 3; time++) await gw.query(query);
 }

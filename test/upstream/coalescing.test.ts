@@ -90,18 +90,18 @@ describe('a caller that leaves', () => {
     expect(sandbox.seen('project')).toHaveLength(1);
   });
 
-  it('stops a walk through many pages at the page it is at', async () => {
+  it('stops paging at the page it is at', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox } = upstream;
     const leaving = new AbortController();
     const scope = scopeOf({ signal: leaving.signal });
-    const walk = async () => {
+    const readPages = async () => {
       for (let offset = 0; offset < 30; offset++) {
         if (offset === 2) leaving.abort(new Error('gone'));
         await project.sensors({ limit: 1, offset }, scope);
       }
     };
-    await expect(walk()).rejects.toThrow('gone');
+    await expect(readPages()).rejects.toThrow('gone');
     expect(sandbox.seen('project')).toHaveLength(2);
   });
 });

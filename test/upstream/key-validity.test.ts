@@ -58,7 +58,7 @@ describe("a client's own key", () => {
     const reads = all();
     await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
     await driving(clock, reads);
-    // The others were served what was kept, and refreshed behind: all after the one.
+    // The others were served from the cache, and revalidated: all after the one.
     const [first, ...others] = sandbox.requests.toSorted((a, b) => a.atMs - b.atMs);
     expect(first?.query).toMatchObject({ offset: '0' });
     for (const { atMs } of others) expect(atMs).toBeGreaterThanOrEqual((first?.atMs ?? 0) + 1_000);

@@ -188,7 +188,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what is final', () => {
+describe('what is immutable', () => {
   it('is not asked for again: a closed trigger, and triggers of which none can still become visible', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
@@ -333,7 +333,7 @@ describe('forgetting', () => {
     await expect(early).rejects.toThrow('gone');
   });
 
-  it('does not keep an answer that was asked for before it', async () => {
+  it('does not cache a response that was asked for before it', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     sandbox.faults.add({ source: 'project', latencyMs: 1_000 });
@@ -403,10 +403,10 @@ describe('all that is cached', () => {
     expect(cache.entries).toBeLessThan(200);
   });
 
-  it('does not keep one answer that would push out most of the others', () => {
+  it('does not cache one response that would evict most of the others', () => {
     const cache = createResponseCache({ maxBytes: 10_000 });
     const part = cache.part('a');
-    const kept = {
+    const cached = {
       value: 1,
       absent: false,
       readAtMs: forward(0),
@@ -414,15 +414,15 @@ describe('all that is cached', () => {
       immutable: false,
       version: null,
     };
-    part.set('small', { ...kept, bytes: 10 });
-    part.set('large', { ...kept, bytes: 5_000 });
+    part.set('small', { ...cached, bytes: 10 });
+    part.set('large', { ...cached, bytes: 5_000 });
     expect(part.get('large')).toBeUndefined();
     expect(part.get('small')).toBeDefined();
   });
 
   it('goes with its key, and leaves no trace', () => {
     const cache = createResponseCache({ maxBytes: 100_000 });
-    const kept = {
+    const cached = {
       value: 1,
       absent: false,
       readAtMs: forward(0),
@@ -431,7 +431,7 @@ describe('all that is cached', () => {
       version: null,
       bytes: 10,
     };
-    for (const name of ['a', 'b']) for (let i = 0; i < 10; i++) cache.part(name).set(`${i}`, kept);
+    for (const name of ['a', 'b']) for (let i = 0; i < 10; i++) cache.part(name).set(`${i}`, cached);
     cache.part('a').clear();
     expect(cache.entries).toBe(10);
     expect(cache.part('a').get('1')).toBeUndefined();
