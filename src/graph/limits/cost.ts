@@ -45,7 +45,7 @@ export interface CostHint<Args = Record<string, unknown>> {
   readonly items?: (args: Args, known: KnownCounts) => number;
 }
 
-/** How many records there are, as far as that is known; else infinite. */
+/** Number of records of each kind where it is known, otherwise infinite. */
 export interface KnownCounts {
   readonly sensors: number;
 }

@@ -90,7 +90,7 @@ export class ListCursors<Rec, Kind extends string> {
     return cursors.encode(position);
   }
 
-  /** The list, deciding by complete records on those that it lacks: an incomplete one may seem to belong there. */
+  /** The list, with its lacking records completed first: an incomplete record may seem to belong to it. */
   async #withComplete(
     list: RecordList<Rec>,
     { ordered }: Snapshot<Rec, Kind>,

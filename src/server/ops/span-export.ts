@@ -62,7 +62,7 @@ export async function openSpanExport(options: SpanExportOptions): Promise<SpanEx
   // It names a default that the gateway will not start with.
   if (objections[0])
     throw new Error(objections[0].replace(/[,.] ?(defaulting|falling|using|Expected).*/s, ''));
-  // What follows the colon can repeat the collector's answer, cut off so that a secret in it is not recognised.
+  // The text after the colon can repeat a part of the collector's answer, in which a secret would not be recognised.
   reported = (problem) => warn(problem.replace(/:.*/s, ''), lostBy(problem));
   setGlobalErrorHandler((error) => warn(typeof error === 'string' ? error : reasonOf(error), 0));
 

@@ -28,7 +28,7 @@ export interface SensorParts {
    * null without an error of their own, except for the position.
    */
   readonly isListed?: boolean | undefined;
-  /** As in `Pair`. */
+  /** True when another catalogue-only sensor has the same serial number (`Pair`). */
   readonly isNamesake?: boolean | undefined;
 }
 
@@ -60,7 +60,7 @@ export class Sensor {
       side && !(side instanceof Promise) && 'record' in side ? side : undefined;
     const project = known(this.#project);
     const catalogue = known(this.#catalogue);
-    // A failure that is all that is known of it stays.
+    // A sensor of which only a failed read is known keeps that failure.
     if (!project?.record && !catalogue?.record) return this;
     return sensorOf(ctx, { project, catalogue, isListed: this.#isListed, isNamesake: this.#isNamesake });
   }

@@ -244,7 +244,7 @@ export class RequestQueue {
   }
 }
 
-// Many times as long as another instance takes to announce that it sends.
+// Many times the delay with which another instance reports a request that it sends.
 const longestYieldMs = 100;
 
 interface Waiter {

@@ -66,7 +66,7 @@ export function differencesOf(
   const sums = first.map((sum, n) => subtract(sum, second[n] ?? 0));
   const locator = recurrenceOf(sums);
   const degree = locator.length - 1;
-  // The two sums in excess would contradict a result that is wrong.
+  // With two sums more than the differences need, a wrong result does not pass.
   if (2 * degree > sums.length - 2) return null;
   const evaluator = locator.map((_, n) => {
     let sum = 0;
@@ -128,14 +128,14 @@ function recurrenceOf(sums: readonly number[]): number[] {
   return Array.from({ length: length + 1 }, (_, i) => current[i] ?? 0);
 }
 
-/** Of the polynomial whose coefficients begin with the constant. */
+/** The value at `at` of the polynomial whose coefficients begin with the constant. */
 function valueAt(coefficients: readonly number[], at: number): number {
   let value = 0;
   for (let n = coefficients.length - 1; n >= 0; n--) value = add(multiply(value, at), coefficients[n] ?? 0);
   return value;
 }
 
-/** In the field. */
+/** Arithmetic in the field. */
 export const add = (a: number, b: number) => (a + b >= prime ? a + b - prime : a + b);
 const subtract = (a: number, b: number) => (a >= b ? a - b : a - b + prime);
 
@@ -150,7 +150,7 @@ function reduced(value: number): number {
   return sum >= prime ? sum - prime : sum;
 }
 
-/** By Fermat's little theorem. */
+/** The inverse in the field, by Fermat's little theorem. */
 function inverse(value: number): number {
   let result = 1;
   let square = value;

@@ -15,7 +15,7 @@ export async function sendPieces(
   response.end();
 }
 
-/** The same for pieces that more can follow. */
+/** Sends the pieces without ending the response. */
 export async function writePieces(
   pieces: Iterable<string | Buffer>,
   response: ServerResponse,

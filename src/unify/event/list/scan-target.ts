@@ -13,7 +13,7 @@ export interface ScanTarget {
 export interface ScanTargetOptions {
   readonly filter: EventFilter;
   readonly known: readonly LocatedEvent[];
-  /** How many more events the page needs. */
+  /** Number of events that the page still needs. */
   readonly wanted: number;
   /** Position up to which the project's events are known; null when the project is not read any more. */
   readonly projectFrontier: number | null;

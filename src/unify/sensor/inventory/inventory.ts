@@ -64,7 +64,7 @@ export function createInventory(tenant: Tenant): Inventory {
   };
 }
 
-/** How many sensors there are, by the last complete lists; infinite where one of them has not been read. */
+/** Number of sensors by the last complete lists; infinite where one of them has not been read. */
 export function knownSensorCount(tenant: Tenant): number {
   const inventory = tenant.perTenant(createInventory);
   const { project, catalogue } = inventory;

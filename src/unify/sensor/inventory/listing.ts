@@ -51,7 +51,7 @@ export class SensorListing<W> {
   }
 
   /**
-   * How much of the list the operation can use, for choosing between list and single reads. Use `read` for the records.
+   * The part of the list that the operation can use, for choosing between list and single reads. Use `read` for the records.
    */
   available(ctx: UnifyContext): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
     const { demand } = ctx.scope;
