@@ -12,7 +12,7 @@ const inOrder = Array.from({ length: all }, (_, index) => index + 1);
 // The feed of this page has changes that are numbered from 1. Each tab of the test is a loop of the same page, with what its
 // consumer was shown, the positions at which it opened a connection, and the changes that these have delivered.
 const script = `(async () => {
-  const { acrossTabs } = await import('/client/connection/across-tabs.js');
+  const { acrossTabs } = await import('/client/resume/across-tabs.js');
   globalThis.count = 1;
   globalThis.tabs = {};
   const grown = () => new Promise((resolve) => setTimeout(resolve, 1));

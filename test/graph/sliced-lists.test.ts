@@ -1,7 +1,7 @@
 import { execute, GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLSchema, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { Slices } from '../../src/event-loop-slices.js';
 import { withSlicedLists } from '../../src/graph/sliced-lists.js';
-import { Slices } from '../../src/upstream/slices.js';
 
 const rows = Array.from({ length: 50_000 }, (_, n) => ({ n }));
 

@@ -1,9 +1,9 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { type Answer, answerOf } from '../answer.js';
-import { acrossTabs, canShare } from '../connection/across-tabs.js';
 import { overEventStream } from '../connection/event-stream.js';
 import type { Headers } from '../connection/post.js';
 import { overSocket } from '../connection/socket.js';
+import { acrossTabs, canShare } from './across-tabs.js';
 import { resumable } from './resumable.js';
 import { resumed } from './resumed.js';
 

@@ -7,6 +7,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { ClientGone, GatewayError } from '../../errors.js';
+import { Slices } from '../../event-loop-slices.js';
 import { ChangeStream } from '../../live/delivery/change-stream.js';
 import { FanOut } from '../../live/delivery/fan-out.js';
 import { PayloadCache } from '../../live/delivery/payload-cache.js';
@@ -17,7 +18,6 @@ import type { Log } from '../../log.js';
 import { UnifyContext } from '../../unify/context.js';
 import { onAbort } from '../../upstream/http/abort.js';
 import { newCostMeter } from '../../upstream/read/read.js';
-import { Slices } from '../../upstream/slices.js';
 import type { GraphContext } from '../context.js';
 import { clientError } from '../errors/error-codes.js';
 import { liveOperation, type PayloadOperation } from './live-operation.js';

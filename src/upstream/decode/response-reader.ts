@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import { type ForwardMs, floorTo } from '../../clock.js';
 import type { Source } from '../../errors.js';
+import { Slices } from '../../event-loop-slices.js';
 import type { SharedBody } from '../../store/store.js';
 import { freezeAndMeasure } from '../cache/freeze.js';
 import type { CachedResponse } from '../cache/response-cache.js';
 import type { Versions } from '../cache/validators.js';
 import type { HttpResponse, HttpStream } from '../http/http.js';
 import type { ReadRequest, Request, UpstreamOptions } from '../read/request.js';
-import { Slices } from '../slices.js';
 import { badBody, isWhole, notFound, readResponse } from './response.js';
 
 // Bytes of responses decoded in one event-loop slice: the largest of many that arrive together takes long enough by

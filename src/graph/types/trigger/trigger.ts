@@ -13,7 +13,7 @@ import { cost } from '../../limits/cost.js';
 import { loadEach } from '../../load-nodes.js';
 import { idOf, nodeKey } from '../../node-id.js';
 import { EventRef, SensorRef, TriggerRef } from '../../refs.js';
-import { AccelerationUnitEnum, IntensityRef, VelocityUnitEnum } from '../intensity.js';
+import { AccelerationUnitEnum, IntensityRef, VelocityUnitEnum } from './intensity.js';
 
 export const TriggerStatusEnum = builder.enumType('TriggerStatus', {
   description: 'Status of a trigger.',

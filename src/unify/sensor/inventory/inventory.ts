@@ -8,8 +8,8 @@ import type { WireSensor as ProjectSensor } from '../../../upstream/project/wire
 import type { Tenant, UnifyContext } from '../../context.js';
 import { codeKeyOf, createNetworkCodes } from '../../network/code.js';
 import { type CatalogueRecord, deviceKeyOf } from '../identity.js';
+import { associateSensors, type SensorAssociation } from './association.js';
 import { SensorListing } from './listing.js';
-import { associateSensors, type SensorAssociation } from './matching.js';
 import type { PageSource } from './pages.js';
 import type { Listed } from './reading.js';
 

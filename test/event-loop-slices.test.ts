@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Slices } from '../../src/upstream/slices.js';
+import { Slices } from '../src/event-loop-slices.js';
 
 describe('work in slices', () => {
   it('goes on at once as long as a slice has room for it', async () => {
