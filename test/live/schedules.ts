@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Trigger } from '../../src/unify/trigger/trigger.js';
+import type { Trigger } from '../../src/unify/trigger/record.js';
 import { Follower, type Run, runOver, UpstreamModel } from './upstream-model.js';
 
 /** What happens in one moment of a schedule. */

@@ -4,7 +4,8 @@ import { known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
 import type { Listener } from '../event/explanation.js';
 import { publicPosition, unlessMasked } from '../masking/masking.js';
-import { type Sensor, sensorByDeviceId } from '../sensor/sensor.js';
+import { sensorByDeviceId } from '../sensor/lookup.js';
+import type { Sensor } from '../sensor/sensor.js';
 import type { Trigger } from './record.js';
 
 /** The sensor that recorded a trigger; null when the project does not or no longer have it. Batched. */
