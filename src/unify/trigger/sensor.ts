@@ -2,7 +2,7 @@ import type { Maybe } from '../../maybe.js';
 import type { Text } from '../../upstream/decode/fields.js';
 import { known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
-import type { Listener } from '../event/explanation.js';
+import type { TriggeredStation } from '../event/explanation.js';
 import { publicPosition, unlessMasked } from '../masking/masking.js';
 import { sensorByDeviceId } from '../sensor/lookup.js';
 import type { Sensor } from '../sensor/sensor.js';
@@ -19,7 +19,10 @@ export function locationNameOf(ctx: UnifyContext, { locationName, readAtMs }: Tr
 }
 
 /** Position and start time of a trigger; null when the position is not known or withheld by masking. */
-export async function stationOfTrigger(ctx: UnifyContext, trigger: Trigger): Promise<Listener | null> {
+export async function stationOfTrigger(
+  ctx: UnifyContext,
+  trigger: Trigger,
+): Promise<TriggeredStation | null> {
   const sensor = await sensorOfTrigger(ctx, trigger);
   const position = sensor && (await publicPosition(ctx, sensor));
   if (!position) return null;
