@@ -35,12 +35,15 @@ export function scanTargetOf(listOrder: ListOrder, options: ScanTargetOptions): 
     return { from: catalogueFrontier, to: finite(last) };
   }
   const ofProject = known.filter((event) => event.project);
-  // Where all are the catalogue's, the project's events still show how densely they lie.
-  const values = isOfProject ? filter : { ...filter, source: null };
+  // Where all are the catalogue's, the project's events still show how densely they lie. A quarter more of them is
+  // reached, since not all need be in the catalogue: a second window costs more than a longer one.
+  const isShared = isOfProject || filter.source !== 'CATALOGUE';
+  const values = isShared ? filter : { ...filter, source: null };
+  const least = isShared ? wanted : Math.ceil(wanted * 1.25);
   const likely = ofProject
     .filter((event) => listOrder.isAhead(event) && matchesFilter(values, event))
     .map((event) => listOrder.positionOf(event));
-  const reach = (likely[wanted - 1] ?? projectFrontier + beyond(likely, wanted)) + lookAheadMs + 1000;
+  const reach = (likely[least - 1] ?? projectFrontier + beyond(likely, least)) + lookAheadMs + 1000;
   if (!isOfProject) return { from: catalogueFrontier, to: finite(Math.min(reach, last)) };
   // The catalogue's record can change magnitude, place and time; only the issue time is the project's alone and
   // certain.
