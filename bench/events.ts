@@ -4,7 +4,7 @@ import { denseWorld } from './events-world.js';
 const page = `pageInfo { hasNextPage endCursor } unavailableSources { source code }
   nodes { id originTime magnitude latitude longitude depthKm place sources }`;
 
-/** Events of a world with 200,000 in each interface: what a page costs in requests and time, and what a walk costs. */
+/** Events of a world with 200,000 in each interface: what a page costs in requests and time, and what reading page after page costs. */
 export async function run(): Promise<void> {
   for (const everyS of [60, 5]) {
     const { world, newestMs } = denseWorld(200_000, everyS);
@@ -41,13 +41,13 @@ export async function run(): Promise<void> {
       const again = await gateway.ask(`{ events${list} { ${page} } }`);
       rows[`${name}, again`] = { events: again.events.nodes.length, ...again.requests, ms: again.tookMs };
     }
-    for (const first of [50, 500]) rows[`10,000 in pages of ${first}`] = await walk(world, first);
+    for (const first of [50, 500]) rows[`10,000 in pages of ${first}`] = await readPages(world, first);
     console.table(rows);
   }
 }
 
 // 10,000 events are 20 pages of the project's list and 100 of the catalogue's.
-async function walk(world: Parameters<typeof startGatewayOf>[0], first: number): Promise<object> {
+async function readPages(world: Parameters<typeof startGatewayOf>[0], first: number): Promise<object> {
   await using gateway = await startGatewayOf(world);
   const ids = new Set<string>();
   const requests = { project: 0, catalogue: 0 };

@@ -8,11 +8,15 @@ export interface RecordedRead {
   readonly again: (scope: ReadScope) => Promise<Read<unknown> | null>;
 }
 
-const notReads = new Set<string | symbol>([
+const notReads: ReadonlySet<string | symbol> = new Set<keyof ProjectClient | keyof CatalogueClient>([
   'status',
-  'mayShowKept',
+  'mayServeCached',
+  'delivering',
   'discardCache',
   'close',
+  'servesDelivered',
+  'hasTriggersAtHand',
+  'largestEventPage',
   'waveformStream',
 ]);
 

@@ -10,7 +10,7 @@ export interface Misspelt {
 // Shorter settings resemble ordinary variables: POST, HOME, PORTS.
 const shortest = 7;
 const farthest = 2;
-// What other programs read stands beside HTTP_PROXY on many machines.
+// Variables of other programs, which many machines set beside HTTP_PROXY.
 const others = /^ftp_proxy$/i;
 
 /** Takes names only, never values: a value may be a key. */

@@ -164,7 +164,7 @@ export const settings = {
     'off',
   ),
   ANSWER_CACHE: setting(
-    'Keep whole answers, for as long as computing them again would give the same',
+    'Cache whole answers, for as long as computing them again would give the same',
     flag,
     true,
   ),

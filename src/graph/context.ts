@@ -45,7 +45,7 @@ export interface OtherProcesses {
   readonly feeds: readonly FeedStatus[];
 }
 
-/** Worst-case cost of an operation, estimated before it runs: see `cost.ts`. */
+/** Worst-case cost of an operation, estimated before it runs: see `limits/cost.ts`. */
 export interface Estimate {
   /** Upstream requests. */
   readonly requests: number;

@@ -5,7 +5,7 @@ import type { HealthReport, SignalStrength } from '../unify/health/report.js';
 import type { Network } from '../unify/network/network.js';
 import type { Project } from '../unify/project.js';
 import type { Sensor } from '../unify/sensor/sensor.js';
-import type { Trigger } from '../unify/trigger/trigger.js';
+import type { Trigger } from '../unify/trigger/record.js';
 import { builder } from './builder.js';
 
 export const EventRef = builder.objectRef<Event>('Event');

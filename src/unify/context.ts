@@ -1,9 +1,9 @@
 import { type Clock, type ForwardMs, momentAt, type UnixMs } from '../clock.js';
+import { Slices } from '../event-loop-slices.js';
 import type { Log } from '../log.js';
 import type { CatalogueClient } from '../upstream/catalogue/client.js';
 import type { ProjectClient } from '../upstream/project/client.js';
 import { newCostMeter, type ReadScope } from '../upstream/read/read.js';
-import { Slices } from '../upstream/slices.js';
 import { Instant } from './time/instant.js';
 
 // Values that one event-loop slice converts or serialises, which takes some ten milliseconds. Measured with 10,000

@@ -3,7 +3,11 @@ import { expect, it } from 'vitest';
 import { Chain } from '../../src/client/resume/chain.js';
 import type { Change } from '../../src/client/resume/resumed.js';
 
-const change = (place: number): Change => ({ after: String(place - 1), cursor: String(place), result: {} });
+const change = (position: number): Change => ({
+  after: String(position - 1),
+  cursor: String(position),
+  result: {},
+});
 
 it('changes of several sources are taken once each and in order, whatever comes late, twice or out of order', () => {
   fc.assert(
@@ -11,16 +15,16 @@ it('changes of several sources are taken once each and in order, whatever comes 
       fc.integer({ min: 1, max: 20 }),
       fc.array(fc.nat({ max: 19 })),
       fc.array(fc.nat({ max: 100 })),
-      (count, repeated, places) => {
+      (count, repeated, positions) => {
         // Each change at least once, some again, shuffled.
         const from = Array.from({ length: count }, (_, index) => index + 1);
-        const told = [...from, ...repeated.map((index) => (index % count) + 1)];
-        for (const [index, place] of places.entries()) {
-          const [moved = 1] = told.splice(place % told.length, 1);
-          told.splice(index % (told.length + 1), 0, moved);
+        const delivered = [...from, ...repeated.map((index) => (index % count) + 1)];
+        for (const [index, position] of positions.entries()) {
+          const [moved = 1] = delivered.splice(position % delivered.length, 1);
+          delivered.splice(index % (delivered.length + 1), 0, moved);
         }
         const chain = new Chain('0');
-        const taken = told.flatMap((place) => chain.take(change(place)));
+        const taken = delivered.flatMap((position) => chain.take(change(position)));
         expect(taken.map(({ cursor }) => Number(cursor))).toEqual(from);
         expect(chain.at).toBe(String(count));
       },
@@ -35,7 +39,7 @@ it('a change whose predecessor is missing waits for it', () => {
   expect(chain.take(change(1))).toEqual([change(1), change(2)]);
 });
 
-it('without a cursor the place of the others is where it begins', () => {
+it('without a cursor the position of the others is where it begins', () => {
   const chain = new Chain(null);
   chain.begin('4');
   chain.begin('9');

@@ -116,7 +116,7 @@ describe('an event stream', () => {
     expect(server.asked).toHaveLength(1);
   });
 
-  it('is closed where its store cannot say the place, and the loop has the error', async () => {
+  it('is closed where its store cannot say the cursor, and the loop has the error', async () => {
     await using server = await startServer([streaming(eventOf('1'))]);
     const store = { get: () => Promise.reject(new Error('The store is away')), set: () => {} };
     const loop = async () => {
@@ -127,7 +127,7 @@ describe('an event stream', () => {
     expect(server.asked).toEqual([]);
   });
 
-  it('goes on where its store fails to take a place, and says so once', async () => {
+  it('goes on where its store fails to take a cursor, and says so once', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     await using server = await startServer([streaming(eventOf('1'), eventOf('2'), eventOf('3'))]);
     const store = { get: () => null, set: () => Promise.reject(new Error('The store is full')) };

@@ -47,7 +47,7 @@ describe.skipIf(noBrowser)(`a page that follows a feed${noBrowser ? ` (${noBrows
   const showing = (page: Page | Frame, stations: readonly string[], title = 'shown') =>
     expect.poll(() => page.evaluate(title), { timeout: 30_000 }).toEqual(stations);
 
-  it('goes on where its storage is full, and says once that its place is not stored', () =>
+  it('goes on where its storage is full, and says once that its cursor is not stored', () =>
     withGateway(async (gw, sandbox) => {
       const page = await openPage();
       const warnings: string[] = [];
@@ -65,7 +65,7 @@ describe.skipIf(noBrowser)(`a page that follows a feed${noBrowser ? ` (${noBrows
       for (const id of [1, 2, 3]) addTrigger(sandbox, { id, station: `T${id}` });
       await showing(page, ['T1', 'T2', 'T3']);
       await expect.poll(() => warnings.length).toBe(1);
-      expect(warnings[0]).toMatch(/place .* not stored.*QuotaExceededError/);
+      expect(warnings[0]).toMatch(/cursor .* not stored.*QuotaExceededError/);
       await page.close();
     }));
 

@@ -29,8 +29,8 @@ async function startServer(count: number) {
       if (type === 'complete') seen.completed++;
       if (type !== 'subscribe') return;
       seen.subscribed.push(payload.variables);
-      for (let place = Number(payload.variables.after) + 1; place <= count; place++)
-        send({ type: 'next', id, payload: { data: { triggerChanges: { cursor: String(place) } } } });
+      for (let position = Number(payload.variables.after) + 1; position <= count; position++)
+        send({ type: 'next', id, payload: { data: { triggerChanges: { cursor: String(position) } } } });
     });
   });
   await once(server, 'listening');
@@ -80,7 +80,8 @@ describe('a subscription over a socket', () => {
     const changes = follow(server.url);
     expect(await cursorOf(changes)).toBe('1');
     await expect.poll(() => server.seen.completed, { timeout: 10_000 }).toBe(1);
-    for (let place = 2; place <= count; place++) expect(await cursorOf(changes)).toBe(String(place));
+    for (let position = 2; position <= count; position++)
+      expect(await cursorOf(changes)).toBe(String(position));
     expect(server.seen.subscribed[0]?.after).toBeNull();
     expect(Number(server.seen.subscribed[1]?.after)).toBeLessThanOrEqual(1_001);
     await leave(changes);
@@ -103,8 +104,8 @@ describe('a subscription over a socket', () => {
 
   it('holds nothing of an identity whose socket has closed, such as a token that is renewed', async () => {
     await using server = await startServer(1);
-    const useToken = async (place: number) => {
-      const changes = follow(server.url, { authorization: String(place).padStart(4 * 1024 ** 2) });
+    const useToken = async (position: number) => {
+      const changes = follow(server.url, { authorization: String(position).padStart(4 * 1024 ** 2) });
       expect(await cursorOf(changes)).toBe('1');
       await leave(changes);
       await expect.poll(() => server.server.clients.size).toBe(0);
@@ -112,7 +113,7 @@ describe('a subscription over a socket', () => {
     };
     await useToken(0);
     const before = heapMiB();
-    for (let place = 1; place <= 10; place++) await useToken(place);
+    for (let position = 1; position <= 10; position++) await useToken(position);
     expect(heapMiB() - before).toBeLessThan(20);
   });
 

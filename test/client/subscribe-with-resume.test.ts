@@ -239,16 +239,16 @@ describe('a document that cannot be resumed', () => {
   it('can have aliases, fragments and another name of the variable', async () => {
     await using gw = await startGateway({ env: quick, sandbox: { rateLimits: false } });
     const document = parse(`
-      fragment Place on TriggerChange { place: cursor }
+      fragment Position on TriggerChange { as: cursor }
       subscription ($from: String, $kinds: [ChangeKind!]) {
-        told: triggerChanges(after: $from, filter: { kinds: $kinds }) { ...Place trigger { stationCode } }
+        renamed: triggerChanges(after: $from, filter: { kinds: $kinds }) { ...Position trigger { stationCode } }
       }
     `);
     const store = memoryStore();
     const leaving = new AbortController();
     const { signal } = leaving;
     const changes = subscribeWithResume<
-      { told: { place: string } },
+      { renamed: { as: string } },
       { from: string | null; kinds: string[] }
     >(document, {
       url: graphOf(gw),
@@ -262,7 +262,7 @@ describe('a document that cannot be resumed', () => {
     addTrigger(gw.sandbox, { id: 1 });
     const { value } = await first;
     const second = changes.next();
-    await expect.poll(() => store.taken).toEqual([value?.data.told.place]);
+    await expect.poll(() => store.taken).toEqual([value?.data.renamed.as]);
     leaving.abort();
     await second;
   });

@@ -10,9 +10,9 @@ const all = 4_000;
 const inOrder = Array.from({ length: all }, (_, index) => index + 1);
 
 // The feed of this page has changes that are numbered from 1. Each tab of the test is a loop of the same page, with what its
-// consumer was shown, the places at which it opened a connection, and the changes that these have delivered.
+// consumer was shown, the positions at which it opened a connection, and the changes that these have delivered.
 const script = `(async () => {
-  const { acrossTabs } = await import('/client/connection/across-tabs.js');
+  const { acrossTabs } = await import('/client/resume/across-tabs.js');
   globalThis.count = 1;
   globalThis.tabs = {};
   const grown = () => new Promise((resolve) => setTimeout(resolve, 1));
@@ -21,12 +21,12 @@ const script = `(async () => {
     tabs[title] = tab;
     async function* open(from, signal) {
       tab.opened.push(Number(from));
-      for (let place = Number(from) + 1; !signal.aborted; place++) {
-        if (place % 50 === 0) await grown();
-        while (place > count && !signal.aborted) await grown();
+      for (let position = Number(from) + 1; !signal.aborted; position++) {
+        if (position % 50 === 0) await grown();
+        while (position > count && !signal.aborted) await grown();
         if (signal.aborted) return;
         tab.delivered++;
-        yield { after: String(place - 1), cursor: String(place), result: {} };
+        yield { after: String(position - 1), cursor: String(position), result: {} };
       }
     }
     (async () => {
@@ -54,8 +54,8 @@ describe.skipIf(noBrowser)(`a tab whose consumer is slow${noBrowser ? ` (${noBro
     await page.evaluate(script);
     return page;
   }
-  const showing = (page: Page, title: string, places: readonly number[]) =>
-    expect.poll(() => page.evaluate(`tabs.${title}.shown`), { timeout: 30_000 }).toEqual(places);
+  const showing = (page: Page, title: string, positions: readonly number[]) =>
+    expect.poll(() => page.evaluate(`tabs.${title}.shown`), { timeout: 30_000 }).toEqual(positions);
 
   it('and that leads gives way to the others, holds no more than it may, and comes back', async () => {
     const page = await openPage();

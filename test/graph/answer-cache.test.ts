@@ -39,7 +39,7 @@ class Harness {
     });
   }
 
-  /** @param maxAgeMs what the client demands, as the gateway reads it: such an answer is not kept */
+  /** @param maxAgeMs what the client demands, as the gateway reads it: such an answer is not cached */
   async compute(query: string, maxAgeMs: number | null = null): Promise<Answer> {
     const meter = newCostMeter();
     const dependencies = new Dependencies();
@@ -84,7 +84,7 @@ class Harness {
   }
 }
 
-const mayBeKept = ({ hasErrors, meter, dependencies }: Answer) =>
+const mayBeCached = ({ hasErrors, meter, dependencies }: Answer) =>
   !hasErrors && meter.requests === 0 && dependencies.refusal === null;
 
 type Step =
@@ -149,9 +149,9 @@ for (const interfaces of [
         async (queries, steps) => {
           upstream.sandbox.faults.clear();
           const harness = new Harness(upstream, interfaces);
-          const kept = new Map<number, Answer>();
+          const cached = new Map<number, Answer>();
           const ask = async (index: number) => {
-            const known = kept.get(index);
+            const known = cached.get(index);
             const before = known?.dependencies.state(upstream.clock.now());
             const computed = await harness.compute(queries[index] ?? '{ __typename }');
             const isStill = known && known.dependencies.state(upstream.clock.now()) === before;
@@ -162,12 +162,12 @@ for (const interfaces of [
               known.dependencies.readAgain(meter);
               expect(meter).toEqual({ ...computed.meter, waitedMs: 0 });
             }
-            if (mayBeKept(computed)) kept.set(index, computed);
-            else kept.delete(index);
+            if (mayBeCached(computed)) cached.set(index, computed);
+            else cached.delete(index);
           };
           for (const one of steps) {
             if (one.kind === 'ask') {
-              // What the first read is kept with the second.
+              // What the first read is cached with the second.
               for (let time = 0; time < 3; time++) {
                 await ask(one.query);
                 await harness.settle();

@@ -8,7 +8,8 @@ import {
   parse,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { cost, estimateCost } from '../../src/graph/limits/cost.js';
+import { cost } from '../../src/graph/limits/cost.js';
+import { estimateCost } from '../../src/graph/limits/estimate.js';
 
 const node = new GraphQLInterfaceType({ name: 'Node', fields: { id: { type: GraphQLString } } });
 const sensor: GraphQLObjectType = new GraphQLObjectType({

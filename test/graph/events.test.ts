@@ -65,6 +65,44 @@ describe('the list of events', () => {
     expect(gw.sandbox.requests).toEqual([]);
   });
 
+  describe('on a gateway that knows nothing', () => {
+    // A day of earthquakes, of which an upstream page of the project holds 500 and one of the catalogue 100.
+    const day = many(3_000, 28);
+
+    // The page needs one event more than `first`, and the events of the 16 minutes behind it, which decide on associations.
+    it.each([
+      ['first 1', { first: 1 }, 1, 1],
+      ['first 10', { first: 10 }, 1, 1],
+      ['first 50', { first: 50 }, 1, 1],
+      ['first 100', { first: 100 }, 1, 2],
+      ['first 200', { first: 200 }, 1, 3],
+      // The third reads what was issued between the two pages.
+      ['first 500', { first: 500 }, 3, 6],
+      ['of the project', { first: 10, filter: { source: 'PROJECT' } }, 1, 1],
+      ['of the catalogue', { first: 10, filter: { source: 'CATALOGUE' } }, 1, 1],
+      // All that was issued since, which is 940 events, and what was issued between the pages.
+      ['up to some hours ago', { first: 10, filter: { to: timeOf(16 * 3600) } }, 3, 1],
+    ] as const)(
+      'a page (%s) reads no further than makes it certain',
+      async (_, variables, project, catalogue) => {
+        await using gw = await gatewayOf(day);
+        const { events } = await gw.query(listQuery, variables);
+        expect(events.nodes).toHaveLength(variables.first);
+        expect(events.unavailableSources).toEqual([]);
+        expect(gw.sandbox.seen('project')).toHaveLength(project);
+        expect(gw.sandbox.seen('catalogue')).toHaveLength(catalogue);
+      },
+    );
+
+    it('other values of `first` are answered from the same upstream pages', async () => {
+      await using gw = await gatewayOf(day);
+      await gw.query(listQuery, { first: 50 });
+      gw.sandbox.forget();
+      for (const first of [1, 10, 49]) await gw.query(listQuery, { first });
+      expect(gw.sandbox.requests).toHaveLength(0);
+    });
+  });
+
   it('reads a detail of the catalogue for each event only when a field of the detail is selected', async () => {
     await using gw = await gatewayOf(many(3));
     await gw.query('{ events { nodes { magnitude place status magnitudeType } } }');

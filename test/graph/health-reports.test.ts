@@ -79,13 +79,13 @@ describe('health reports', () => {
     expect(latest.sensor.latestHealthReport.timestamp).toBe(reports.at(-1));
     expect(gw.sandbox.seen('project', soh)).toHaveLength(1);
     expect(latest.sensor.healthReports.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
-    const walked = timestampsOf(latest);
+    const paged = timestampsOf(latest);
     for (let page = latest; page.sensor.healthReports.pageInfo.hasPreviousPage; ) {
       page = await pageBefore(page.sensor.healthReports.pageInfo.startCursor);
       expect(page.sensor.healthReports.pageInfo.hasNextPage).toBe(true);
-      walked.unshift(...timestampsOf(page));
+      paged.unshift(...timestampsOf(page));
     }
-    expect(walked).toEqual(reports);
+    expect(paged).toEqual(reports);
     const { endCursor } = (await pageBefore(latest.sensor.healthReports.pageInfo.startCursor)).sensor
       .healthReports.pageInfo;
     const forward = await gw.query(rangeQuery, { from: '2026-01-01', first: 500, after: endCursor });

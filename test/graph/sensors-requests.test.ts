@@ -189,7 +189,7 @@ describe('lists of sensors', () => {
     const clock = new ManualClock();
     const world = worldOf(0);
     for (let n = 0; n < 1_100; n++) addSensor(world, n, { catalogue: null });
-    // The time of the test does not wait for processes to hear from each other: refreshes would be few.
+    // The clock of the test does not wait for messages between processes: refreshes would be few.
     await using gw = await startGateway({ clock, sandbox: { world }, catalogue: false, isAlone: true });
     const ask = () => gw.query('{ sensors(first: 1) { totalCount } }');
     expect((await ask()).sensors.totalCount).toBe(1_100);
@@ -292,7 +292,7 @@ it('that many fields wait for at once gives no warning of a leak', async () => {
     (_, n) => `s${n}: sensors(filter: { search: "S${n}" }) { totalCount }`,
   );
   await gw.query(`{ ${fields.join(' ')} }`);
-  // Node emits warnings in the next turn of the event loop.
+  // Node emits warnings in the next iteration of the event loop.
   await new Promise(setImmediate);
   process.off('warning', note);
   expect(warnings).toEqual([]);

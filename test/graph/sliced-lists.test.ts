@@ -1,18 +1,18 @@
 import { execute, GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLSchema, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { Slices } from '../../src/event-loop-slices.js';
 import { withSlicedLists } from '../../src/graph/sliced-lists.js';
-import { Slices } from '../../src/upstream/slices.js';
 
 const rows = Array.from({ length: 50_000 }, (_, n) => ({ n }));
 
-/** A schema of one long list, in which each item notes the turn of the event loop that it is answered in. */
+/** A schema of one long list, in which each item notes the iteration of the event loop that it is answered in. */
 function world() {
-  let turn = 0;
-  const countTurns = () => {
-    turn += 1;
-    counting = setImmediate(countTurns);
+  let iteration = 0;
+  const countIterations = () => {
+    iteration += 1;
+    counting = setImmediate(countIterations);
   };
-  let counting = setImmediate(countTurns);
+  let counting = setImmediate(countIterations);
   const answeredIn = new Map<number, number>();
   const row = new GraphQLObjectType({
     name: 'Row',
@@ -20,7 +20,7 @@ function world() {
       n: {
         type: GraphQLInt,
         resolve({ n }) {
-          answeredIn.set(turn, (answeredIn.get(turn) ?? 0) + 1);
+          answeredIn.set(iteration, (answeredIn.get(iteration) ?? 0) + 1);
           return n;
         },
       },
@@ -47,13 +47,16 @@ function world() {
 }
 
 describe('a list of thousands', () => {
-  it.each(['list', 'later'])('is answered whole and in order, some of it in each turn: %s', async (field) => {
-    using w = world();
-    const { data, errors } = await w.ask(`{ ${field} { n } }`);
-    expect(errors).toBeUndefined();
-    expect(data?.[field]).toEqual(rows);
-    expect(Math.max(...w.answeredIn.values())).toBeLessThanOrEqual(5_000);
-  });
+  it.each(['list', 'later'])(
+    'is answered whole and in order, some of it in each iteration: %s',
+    async (field) => {
+      using w = world();
+      const { data, errors } = await w.ask(`{ ${field} { n } }`);
+      expect(errors).toBeUndefined();
+      expect(data?.[field]).toEqual(rows);
+      expect(Math.max(...w.answeredIn.values())).toBeLessThanOrEqual(5_000);
+    },
+  );
 
   it('is not worked on once its client has gone', async () => {
     using w = world();
@@ -73,7 +76,7 @@ describe('a list of thousands', () => {
     expect(errors?.map(({ message, path }) => [message, path])).toEqual([['not this one', ['failing', 20]]]);
   });
 
-  it('and another of them share the turns, so that a small one does not wait for a large one', async () => {
+  it('and another of them share the slices, so that a small one does not wait for a large one', async () => {
     using w = world();
     const large = w.ask('{ a: list { n } b: list { n } c: later { n } }');
     const order: string[] = [];

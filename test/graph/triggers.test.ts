@@ -148,7 +148,7 @@ describe('the list of triggers', () => {
     expect(next.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
   });
 
-  it('walks through more triggers of one moment than fit on an upstream page', async () => {
+  it('pages through more triggers of one moment than fit on an upstream page', async () => {
     const together = Array.from({ length: 650 }, (_, index) =>
       aTrigger({ id: index + 1, start_time: timeOf(5) }),
     );

@@ -134,7 +134,7 @@ const placeOf = ({ number }: Quake, off: number) => ({
   longitude: -170 + ((number * 13) % 340),
 });
 
-/** A client that resumes with its last cursor: what it has been told of each earthquake. */
+/** A client that resumes with its last cursor: what it has received of each earthquake. */
 class Follower {
   readonly lines: string[] = [];
   cursor: string | null = null;
@@ -232,7 +232,7 @@ async function play(steps: readonly (readonly [Step, number])[]): Promise<void> 
     // One that has nothing yet would begin anew.
     else if (one.do === 'leave' && follower?.cursor) follower.leave();
     else if (one.do === 'come back' && follower && !follower.isConnected) {
-      // A feed that begins without the catalogue cannot tell what it has been told of (docs/behaviour.md 9.7).
+      // A feed that begins without the catalogue cannot know what it was sent (docs/behaviour.md 9.7).
       if (!followers.some(({ isConnected }) => isConnected)) model.failing.catalogue = 0;
       follower.connect(feeds);
     } else if (one.do === 'restart' && followers.every(({ cursor }) => cursor !== null)) {

@@ -14,8 +14,8 @@ type Return =
   | 'to the log'
   | 'when the feed has stopped'
   | 'after a restart'
-  | 'elsewhere'
-  | 'elsewhere, alone';
+  | 'at another instance'
+  | 'at another instance, partitioned';
 
 /** A day of events, and what happens between a cursor and the resume. */
 interface Day {
@@ -41,8 +41,8 @@ const day: fc.Arbitrary<Day> = fc.record({
     'to the log',
     'when the feed has stopped',
     'after a restart',
-    'elsewhere',
-    'elsewhere, alone',
+    'at another instance',
+    'at another instance, partitioned',
   ),
   untaken: fc.nat(15),
   revisedInPlace: fc.nat(12),
@@ -73,7 +73,7 @@ async function play(given: Day) {
   const { clock } = model;
   const shared = new SharedModel(clock);
   const links = [shared.link(), shared.link()] as const;
-  const isShared = returns === 'elsewhere' || returns === 'elsewhere, alone';
+  const isShared = returns === 'at another instance' || returns === 'at another instance, partitioned';
   const feeds = model.feeds(isShared ? links[0] : null);
   const other = isShared ? model.feeds(links[1]) : feeds;
   const baseline = Array.from({ length: 5 }, (_, i) =>
@@ -105,7 +105,7 @@ async function play(given: Day) {
   first.leave();
   if (returns === 'when the feed has stopped') await clock.advance(minute);
   if (returns === 'after a restart') feeds.close();
-  if (returns === 'elsewhere, alone') for (const link of links) link.setUp(false);
+  if (returns === 'at another instance, partitioned') for (const link of links) link.setUp(false);
   revise(shown().slice(0, given.revisedInPlace), 5, false);
   revise(shown().slice(-given.revisedLater - 1, -1), 5.1, true);
   for (let i = 0; i < given.late; i++) {
@@ -147,7 +147,7 @@ describe('a cursor of eventChanges', () => {
     await fc.assert(fc.asyncProperty(day, playAndCheck), { numRuns: 12, examples: [[thousands]] });
   }, 300_000);
 
-  it('tells of the first location of an event that was listed before as issued, once', async () => {
+  it('delivers the first location of an event that was listed before as issued, once', async () => {
     const model = new EventModel();
     const feeds = model.feeds();
     const first = new EventFollower(feeds);
@@ -167,7 +167,7 @@ describe('a cursor of eventChanges', () => {
     next.close();
   });
 
-  it('has expired when more of what it stands for has changed than it can tell', async () => {
+  it('has expired when more of what it stands for has changed than its sums can name', async () => {
     const { resumed } = await play({ ...thousands, counts: [400], revisedInPlace: 200 });
     expect(resumed.error).toBeInstanceOf(CursorExpired);
     expect(resumed.got).toEqual([]);

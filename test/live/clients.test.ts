@@ -13,7 +13,7 @@ const query = `subscription Live($after: String) {
   triggerChanges(after: $after) { kind cursor replayed trigger { triggerId } }
 }`;
 
-interface Told {
+interface Received {
   readonly triggerChanges: { readonly cursor: string; readonly trigger: { readonly triggerId: string } };
 }
 
@@ -23,7 +23,7 @@ class Screen {
   after: string | null = null;
 
   readonly take = ({ data }: { data?: unknown }): void => {
-    const { triggerChanges } = data as Told;
+    const { triggerChanges } = data as Received;
     this.shown.push(triggerChanges.trigger.triggerId);
     this.after = triggerChanges.cursor;
   };

@@ -139,28 +139,28 @@ describe('what a cursor takes for known', () => {
             }));
           // The newest are not known, as in the middle of a replay.
           const unknown = new Set(records.slice(records.length - (unknownCount % (records.length + 1))));
-          const coveredFromMs = isAll ? longAgo : plus(records[0]?.state.timeMs ?? date(0), 0.001);
+          const completeFromMs = isAll ? longAgo : plus(records[0]?.state.timeMs ?? date(0), 0.001);
           const { known, older, horizonMs } = positionOf({
             records,
             stateOf: (one) => (unknown.has(one) ? undefined : one.known),
-            coveredFromMs,
+            completeFromMs,
             last: records.length - 1,
             unfinished: records,
             nowMs: records[0]?.state.timeMs ?? date(0),
           });
           const taken = new Map([...older, ...known]);
           for (const one of records) {
-            const told = taken.get(one.number);
+            const received = taken.get(one.number);
             if (unknown.has(one)) {
-              expect(told).toBeUndefined();
-              // What came this late is not looked for; and what was not covered is not known to be news.
-              if (one.state.timeMs >= coveredFromMs + 1)
+              expect(received).toBeUndefined();
+              // What came this late is not looked for; and where the snapshot is not complete nothing is known to be new.
+              if (one.state.timeMs >= completeFromMs + 1)
                 expect(one.state.timeMs).toBeGreaterThanOrEqual(horizonMs);
-            } else if (told === undefined) {
+            } else if (received === undefined) {
               expect(one.known).toBeNull();
               expect(one.state.timeMs).toBeLessThan(horizonMs);
             } else {
-              expect(told).toBe(one.known);
+              expect(received).toBe(one.known);
             }
           }
         },

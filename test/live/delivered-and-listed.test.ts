@@ -31,9 +31,9 @@ interface Answer {
 interface Question {
   readonly kind: Kind;
   readonly text: (record: ModelRecord | undefined, model: ModelHttp) => string;
-  /** The records that the answer shows; null where it is none that tells. */
+  /** The records that the answer shows; null where it cannot show any. */
   readonly shown: (answer: Answer) => readonly Shown[] | null;
-  readonly covers: (
+  readonly includes: (
     record: Shown,
     answer: Answer,
     model: ModelHttp,
@@ -60,7 +60,7 @@ const triggerList = (args: string, own: Partial<Question> = {}): Question => ({
   kind: 'triggers',
   text: () => `{ triggers(${args}) { ${triggerFields} } }`,
   shown: shownTriggers,
-  covers: (record, answer, model) => isOnPage(record, answer, model),
+  includes: (record, answer, model) => isOnPage(record, answer, model),
   ...own,
 });
 const timeOf = (ms: number) => new Date(ms).toISOString();
@@ -69,19 +69,20 @@ const questions: readonly Question[] = [
   triggerList('first: 50'),
   triggerList('first: 2'),
   triggerList('first: 50, orderBy: START_TIME_ASC', {
-    covers: (record, answer, model) => isOnPage(record, answer, model, 1),
+    includes: (record, answer, model) => isOnPage(record, answer, model, 1),
   }),
   triggerList('first: 50, filter: { deviceId: "001A2B3C4D5E" }', {
-    covers: (record, answer, model) => deviceOf(record) === '001A2B3C4D5E' && isOnPage(record, answer, model),
+    includes: (record, answer, model) =>
+      deviceOf(record) === '001A2B3C4D5E' && isOnPage(record, answer, model),
   }),
   triggerList('first: 50, filter: { status: CLOSED }', {
-    covers: (record, answer, model) => record.isOpen === false && isOnPage(record, answer, model),
+    includes: (record, answer, model) => record.isOpen === false && isOnPage(record, answer, model),
   }),
   triggerList('', {
     // Of the past up to a minute ago, which whoever asks within the minute asks again.
     text: (_, { clock }) =>
       `{ triggers(first: 50, filter: { to: "${timeOf(Math.floor(clock.wallMs() / 60_000) * 60_000)}" }) { ${triggerFields} } }`,
-    covers: (record, answer, model) =>
+    includes: (record, answer, model) =>
       startOf(model, record.id) < Math.floor(model.clock.wallMs() / 60_000 - 1) * 60_000 &&
       isOnPage(record, answer, model),
   }),
@@ -90,7 +91,7 @@ const questions: readonly Question[] = [
     text: (record) =>
       `{ node(id: "${idOf(record)}") { ... on Trigger { triggerId status pgaHorizontal startTime } } }`,
     shown: ({ data }) => (data.node === null ? [] : [triggerOf(data.node)]),
-    covers: ({ id }, _answer, _model, asked) => id === asked?.id,
+    includes: ({ id }, _answer, _model, asked) => id === asked?.id,
   },
   {
     kind: 'events',
@@ -102,7 +103,7 @@ const questions: readonly Question[] = [
             state: node.magnitude,
           }))
         : null,
-    covers: () => true,
+    includes: () => true,
   },
   {
     kind: 'events',
@@ -110,20 +111,20 @@ const questions: readonly Question[] = [
       `{ event(by: { projectEventId: "${record?.id ?? 'none'}" }) { projectEventId magnitude } }`,
     shown: ({ data }) =>
       data.event === null ? [] : [{ id: data.event.projectEventId, state: data.event.magnitude }],
-    covers: ({ id }, _answer, _model, asked) => id === asked?.id,
+    includes: ({ id }, _answer, _model, asked) => id === asked?.id,
   },
   {
     kind: 'sensors',
     text: () => '{ sensors(first: 50) { nodes { deviceId firmwareVersion } unavailableSources { source } } }',
     shown: ({ data }) =>
       data?.sensors?.unavailableSources.length === 0 ? data.sensors.nodes.map(sensorOf) : null,
-    covers: () => true,
+    includes: () => true,
   },
   {
     kind: 'sensors',
     text: (record) => `{ sensor(by: { deviceId: "${record?.id ?? '0'}" }) { deviceId firmwareVersion } }`,
     shown: ({ data }) => (data.sensor === null ? [] : [sensorOf(data.sensor)]),
-    covers: ({ id }, _answer, _model, asked) => id === asked?.id,
+    includes: ({ id }, _answer, _model, asked) => id === asked?.id,
   },
 ];
 const sensorOf = (node: { deviceId: string; firmwareVersion: string }): Shown => ({
@@ -147,7 +148,7 @@ class Instance {
   readonly feeds: Feeds;
   readonly #tenant: Tenant;
   readonly #model: ModelHttp;
-  readonly #kept = new Map<string, { readonly answer: Answer; readonly dependencies: Dependencies }>();
+  readonly #cached = new Map<string, { readonly answer: Answer; readonly dependencies: Dependencies }>();
   readonly #stop = new AbortController();
 
   constructor(model: ModelHttp, changes: (feed: string) => ModelLink) {
@@ -201,10 +202,10 @@ class Instance {
 
   /** As the gateway answers: a whole answer that holds is given again. */
   async ask(text: string): Promise<Answer> {
-    const kept = this.#kept.get(text);
-    if (kept && kept.dependencies.state(this.#model.clock.now()) !== 'gone') {
-      kept.dependencies.readAgain(newCostMeter());
-      return kept.answer;
+    const cached = this.#cached.get(text);
+    if (cached && cached.dependencies.state(this.#model.clock.now()) !== 'gone') {
+      cached.dependencies.readAgain(newCostMeter());
+      return cached.answer;
     }
     const [meter, dependencies] = [newCostMeter(), new Dependencies()];
     const scope = {
@@ -218,8 +219,8 @@ class Instance {
     const { data, errors } = await execute({ schema, document: parse(text), contextValue });
     const answer: Answer = { data: JSON.parse(JSON.stringify(data ?? null)), isFailed: errors !== undefined };
     if (!errors && meter.requests === 0 && dependencies.refusal === null)
-      this.#kept.set(text, { answer, dependencies });
-    else this.#kept.delete(text);
+      this.#cached.set(text, { answer, dependencies });
+    else this.#cached.delete(text);
     return answer;
   }
 
@@ -301,17 +302,17 @@ async function play(steps: readonly Step[], delays: ModelHttp['delays']): Promis
     const shown = answer.isFailed ? null : question.shown(answer);
     if (!shown) return;
     const byId = new Map(shown.map((item) => [item.id, item]));
-    for (const news of due) {
-      if (!question.covers(news, answer, model, record)) continue;
+    for (const change of due) {
+      if (!question.includes(change, answer, model, record)) continue;
       checks++;
-      const item = byId.get(news.id);
-      expect([question.text(record, model), news.id, item !== undefined]).toEqual([
+      const item = byId.get(change.id);
+      expect([question.text(record, model), change.id, item !== undefined]).toEqual([
         expect.anything(),
-        news.id,
+        change.id,
         true,
       ]);
-      expect(item?.state).toBeGreaterThanOrEqual(news.state);
-      if (news.isOpen === false) expect(item?.isOpen).toBe(false);
+      expect(item?.state).toBeGreaterThanOrEqual(change.state);
+      if (change.isOpen === false) expect(item?.isOpen).toBe(false);
     }
   };
   for (const one of steps) {

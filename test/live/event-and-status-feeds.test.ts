@@ -96,7 +96,7 @@ describe('eventChanges', () => {
         kind: 'ISSUED',
         event: { projectEventId: event?.id },
       });
-      // It loses its location for a while: what was told stays told.
+      // It loses its location for a while: what was delivered stays so.
       Object.assign(event ?? {}, { origin: null, issued_at: at(1) });
       issueEvent(gw.sandbox, `after-${event?.id}`);
       await socket.next();
@@ -267,8 +267,11 @@ describe('sensorStatusChanges', () => {
     await polling(gw.sandbox, '/v1/sensors');
     for (const sensor of sensors) sensor.status = 'online';
     const messages = [await socket.next(), await socket.next()];
-    const told = messages.map(({ id, payload }) => [id, payload.data.sensorStatusChanges.sensor.stationCode]);
-    expect(new Map(told as [string, string][])).toEqual(
+    const received = messages.map(({ id, payload }) => [
+      id,
+      payload.data.sensorStatusChanges.sensor.stationCode,
+    ]);
+    expect(new Map(received as [string, string][])).toEqual(
       new Map([
         ['device', 'BB'],
         ['station', 'CC'],

@@ -12,7 +12,7 @@ interface TestChange {
   readonly observedAtMs: ForwardMs;
 }
 
-/** A feed that says what it is told to say. */
+/** A feed whose changes a test appends. */
 class TestFeed implements Feed<TestChange> {
   readonly recordsPerCursor = 0;
   readonly clock = new ManualClock();
@@ -166,7 +166,7 @@ describe('a group of subscribers', () => {
     expect(feed.listeners.size).toBe(2);
   });
 
-  it('lets one be that takes a burst at its own pace', async () => {
+  it('leaves one alone that takes a burst more slowly', async () => {
     const feed = new TestFeed();
     const group = feed.group();
     const steady = new TestSink(1);
@@ -180,14 +180,14 @@ describe('a group of subscribers', () => {
     expect(steady.got).toHaveLength(4_000);
   });
 
-  it('ends one whose place the log has given up', async () => {
+  it('ends one whose offset the log has discarded', async () => {
     const feed = new TestFeed();
     const group = feed.group();
     const [slow, quick] = [new TestSink(1), new TestSink()];
     for (const sink of [slow, quick]) group.join(null, sink);
     feed.say(0);
     await feed.clock.advance(0);
-    // More at once than the log holds: what was given up before anyone could be told of it, nobody must miss in silence.
+    // More at once than the log holds: no subscriber may miss, without an error, what was evicted before it was delivered.
     for (let id = 1; id <= 6_000; id++) feed.say(id);
     slow.take(10_000);
     await feed.clock.advance(0);

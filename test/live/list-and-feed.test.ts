@@ -79,7 +79,7 @@ describe('a list of earthquakes and the feed behind it', () => {
       expect(new Set([...listed, ...delivered]).size).toBe(listed.length + delivered.length);
   }, 60_000);
 
-  it('tell of a solution that is issued between the list and the cursor, with subscribers and without', async () => {
+  it('show a solution that is issued between the list and the cursor, with subscribers and without', async () => {
     await using gw = await start();
     for (const hasSubscribers of [false, true]) {
       const [shown, other, later] = hasSubscribers ? ['11', '12', '13'] : ['1', '2', '3'];

@@ -12,7 +12,7 @@ export const quick = {
   PROJECT_RATE_BURST: '1000',
 };
 
-/** A trigger that has just started, and is closed unless told otherwise. */
+/** A trigger that has just started, and is closed unless the test says otherwise. */
 export function addTrigger(sandbox: Sandbox, fields: Partial<ProjectTrigger> = {}): ProjectTrigger {
   const trigger = aTrigger({ start_time: new Date().toISOString(), ...fields });
   sandbox.world.project.triggers.push(trigger);

@@ -40,13 +40,13 @@ describe('what instances write to each other', () => {
           observedAtMs: readAtMs,
           isLate: false,
         });
-        const { record: heard, observedAtMs } = new LogEntries(triggerSubject, there).changeOf(text) ?? {};
+        const { record: received, observedAtMs } = new LogEntries(triggerSubject, there).changeOf(text) ?? {};
         expect(observedAtMs).toBe(readAtMs + 5_000 + 3_600_000);
-        expect(heard?.readAtMs).toBe(readAtMs + 5_000 + 3_600_000);
-        if (!heard) return;
-        expect(shown({ ...heard, readAtMs: null })).toEqual(shown({ ...trigger, readAtMs: null }));
-        expect(heard.startTime.compare(trigger.startTime)).toBe(0);
-        expect(triggerSubject.fingerprintOf(heard)).toBe(triggerSubject.fingerprintOf(trigger));
+        expect(received?.readAtMs).toBe(readAtMs + 5_000 + 3_600_000);
+        if (!received) return;
+        expect(shown({ ...received, readAtMs: null })).toEqual(shown({ ...trigger, readAtMs: null }));
+        expect(received.startTime.compare(trigger.startTime)).toBe(0);
+        expect(triggerSubject.fingerprintOf(received)).toBe(triggerSubject.fingerprintOf(trigger));
       }),
     );
   });
@@ -82,11 +82,11 @@ describe('what instances write to each other', () => {
       const subject = eventSubject(source);
       if (!record) throw new Error('not an event');
       const text = new LogEntries(subject, here).ofChange({ record, observedAtMs: readAtMs, isLate: false });
-      const heard = new LogEntries(subject, here).changeOf(text)?.record;
-      expect(shown(heard)).toEqual(shown(record));
-      expect(heard?.event.magnitude).toEqual(record.event.magnitude);
-      expect(heard?.event.place).toEqual(record.event.place);
-      expect(heard && subject.fingerprintOf(heard)).toBe(subject.fingerprintOf(record));
+      const received = new LogEntries(subject, here).changeOf(text)?.record;
+      expect(shown(received)).toEqual(shown(record));
+      expect(received?.event.magnitude).toEqual(record.event.magnitude);
+      expect(received?.event.place).toEqual(record.event.place);
+      expect(received && subject.fingerprintOf(received)).toBe(subject.fingerprintOf(record));
     }
   });
 });

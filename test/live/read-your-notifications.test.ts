@@ -17,7 +17,7 @@ const at = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
 const idsOf = (data: { triggers: { nodes: { triggerId: string }[] } }) =>
   data.triggers.nodes.map(({ triggerId }) => triggerId);
 
-/** Cached, and the answer kept as a whole. */
+/** Cached, and the answer cached as a whole. */
 async function warm(gw: TestGateway, ...queries: string[]): Promise<void> {
   for (const query of queries) for (let time = 0; time < 3; time++) await gw.query(query);
 }
@@ -152,13 +152,13 @@ describe('what eventChanges has delivered', () => {
       );
       gw.sandbox.forget();
       issueEvent(gw.sandbox, id);
-      const { event: news } = (await socket.next()).payload.data.eventChanges;
-      expect(news.projectEventId).toBe(id);
+      const { event } = (await socket.next()).payload.data.eventChanges;
+      expect(event.projectEventId).toBe(id);
       const listed = (await gw.query(events)).events.nodes.find(
         ({ projectEventId }: { projectEventId: string }) => projectEventId === id,
       );
       // The catalogue's part may have been added since.
-      expect(listed).toEqual({ ...news, place: news.place ?? listed?.place });
+      expect(listed).toEqual({ ...event, place: event.place ?? listed?.place });
       expect((await gw.query(lookUp)).event).toEqual({ magnitude: 3 });
       // Only the revalidation of a list that is older than ten seconds asks for it; polls ask for the oldest first.
       const reads = gw.sandbox.seen('project', '/v1/events').filter(({ query }) => query.order === 'desc');
@@ -181,14 +181,14 @@ describe('what eventChanges has delivered', () => {
     socket.send(subscribe(`subscription { eventChanges { kind event { ${fields} } } }`));
     await polling(gw.sandbox, '/v1/events');
     const [project, both] = ['e1', 'e2'];
-    const told = [];
+    const received = [];
     for (const id of [project, both]) {
       if (id === both)
         gw.sandbox.world.catalogue.events.push(
           aCatalogueEvent({ id, origin_time: at(-20_000), latitude: 34, longitude: -118, magnitude: 3 }),
         );
       issueEvent(gw.sandbox, id as string, id === both ? 3 : 5);
-      told.push((await socket.next()).payload.data.eventChanges.event);
+      received.push((await socket.next()).payload.data.eventChanges.event);
     }
     const headers = { 'retry-after': '600' };
     for (const source of ['project', 'catalogue'] as const)
@@ -198,7 +198,7 @@ describe('what eventChanges has delivered', () => {
       expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_RATE_LIMITED');
     }, 15_000);
     const seen = gw.sandbox.seen('project').length + gw.sandbox.seen('catalogue').length;
-    const [first, second] = told;
+    const [first, second] = received;
     const answer = await gw.query(
       `query ($ids: [ID!]!, $id: ID!, $own: String!) {
         nodes(ids: $ids) { ... on Event { ${fields} } }
@@ -207,7 +207,7 @@ describe('what eventChanges has delivered', () => {
       }`,
       { ids: [first.id, second.id], id: second.id, own: project },
     );
-    expect(answer).toEqual({ nodes: told, node: second, event: first });
+    expect(answer).toEqual({ nodes: received, node: second, event: first });
     expect(gw.sandbox.seen('project').length + gw.sandbox.seen('catalogue').length).toBe(seen);
   });
 
@@ -312,8 +312,12 @@ describe('what sensorStatusChanges has delivered', () => {
       await warm(gw, query);
       Object.assign(sensor, { status, last_seen: at(0) });
       expect((await socket.next()).payload.data.sensorStatusChanges.status).toBe(status.toUpperCase());
-      const news = { status: status.toUpperCase() };
-      expect(await gw.query(query)).toEqual({ sensors: { nodes: [news] }, byDevice: news, byStation: news });
+      const expected = { status: status.toUpperCase() };
+      expect(await gw.query(query)).toEqual({
+        sensors: { nodes: [expected] },
+        byDevice: expected,
+        byStation: expected,
+      });
     }
     expect(gw.sandbox.seen('project', /^\/v1\/sensors\/./)).toHaveLength(0);
   });

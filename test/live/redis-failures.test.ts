@@ -18,7 +18,7 @@ const document = /* GraphQL */ `
   }
 `;
 
-interface Told {
+interface Received {
   readonly kind: string;
   readonly cursor: string;
   readonly replayed: boolean;
@@ -27,7 +27,7 @@ interface Told {
 
 /** Over a WebSocket, once: nobody reconnects for it. */
 function subscribe(gw: Pick<TestGateway, 'url'>, after: string | null = null) {
-  const told: Told[] = [];
+  const received: Received[] = [];
   const client = createClient({
     url: `${gw.url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
@@ -36,15 +36,15 @@ function subscribe(gw: Pick<TestGateway, 'url'>, after: string | null = null) {
   client.subscribe(
     { query: document, variables: { after } },
     {
-      next: ({ data }) => void told.push((data as { triggerChanges: Told }).triggerChanges),
+      next: ({ data }) => void received.push((data as { triggerChanges: Received }).triggerChanges),
       error: () => {},
       complete: () => {},
     },
   );
   return {
-    told,
+    received,
     get lines() {
-      return told.map(({ kind, trigger }) => `${kind} ${trigger.triggerId}`);
+      return received.map(({ kind, trigger }) => `${kind} ${trigger.triggerId}`);
     },
     leave: () => client.dispose(),
   };
@@ -188,32 +188,32 @@ describe.skipIf(noRedis)(`feeds of several instances on Redis${noRedis ? ` (${no
       const { id } = addTrigger(sandbox, { id: expected.length + 1 });
       expected.push(`CLOSED ${id}`);
     };
-    const bothTold = () =>
+    const bothReceive = () =>
       vi.waitFor(() => {
         for (const { lines } of [atA, atB]) expect(lines).toEqual(expected);
       }, 20_000);
     add();
-    await bothTold();
+    await bothReceive();
     await redis.kill();
     await redisIs(a, 'away');
     await redisIs(b, 'away');
     add();
-    await bothTold();
+    await bothReceive();
     await redis.restart();
     await redisIs(a, 'ok');
     await redisIs(b, 'ok');
     add();
-    await bothTold();
+    await bothReceive();
     // It hangs, which is worse than being gone.
     redis.pause();
     add();
-    await bothTold();
+    await bothReceive();
     redis.resume();
     await redisIs(a, 'ok');
     await redisIs(b, 'ok');
     add();
-    await bothTold();
-    const { cursor } = atA.told.at(-1) as Told;
+    await bothReceive();
+    const { cursor } = atA.received.at(-1) as Received;
     await a.close();
     add();
     const missed = expected.at(-1);
@@ -222,7 +222,7 @@ describe.skipIf(noRedis)(`feeds of several instances on Redis${noRedis ? ` (${no
     for (const gw of [b, await startOne()]) {
       const again = subscribe(gw, cursor);
       await vi.waitFor(() => expect(again.lines).toEqual([missed]), 20_000);
-      expect(again.told[0]?.replayed).toBe(true);
+      expect(again.received[0]?.replayed).toBe(true);
       again.leave();
     }
     await sandbox.close();

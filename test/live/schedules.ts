@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Trigger } from '../../src/unify/trigger/trigger.js';
+import type { Trigger } from '../../src/unify/trigger/record.js';
 import { Follower, type Run, runOver, UpstreamModel } from './upstream-model.js';
 
 /** What happens in one moment of a schedule. */
@@ -53,7 +53,7 @@ export const schedule = fc.array(fc.tuple(event, fc.integer({ min: 0, max: 40_00
   maxLength: 40,
 });
 
-/** A client that begins with a list, and reconnects with its last cursor: all that it has been told. */
+/** A client that begins with a list, and reconnects with its last cursor: all that it has received. */
 export class Screen {
   readonly connections: Follower[] = [];
   readonly listed = new Map<string, Trigger>();
@@ -81,12 +81,12 @@ export class Screen {
     this.#current = null;
   }
 
-  get told() {
+  get received() {
     return this.connections.flatMap(({ got }) => got);
   }
 
   get cursor(): string | null {
-    return this.told.at(-1)?.cursor ?? this.#listCursor;
+    return this.received.at(-1)?.cursor ?? this.#listCursor;
   }
 }
 
@@ -181,18 +181,18 @@ async function play(events: readonly (readonly [Event, number])[]) {
   return { upstream, screens };
 }
 
-/** Plays a schedule, and looks at what every screen was told. */
+/** Plays a schedule, and looks at what every screen received. */
 export async function playAndCheck(events: readonly (readonly [Event, number])[]): Promise<void> {
   const { upstream, screens } = await play(events);
   expect(upstream.mostInFlight).toBeLessThanOrEqual(1);
   expectEachOnce(upstream, screens);
 }
 
-/** When all has closed: every screen was told each trigger once, in order, and with its final values. */
+/** When all has closed: every screen received each trigger once, in order, and with its final values. */
 export function expectEachOnce(upstream: UpstreamModel, screens: readonly Screen[]): void {
   for (const screen of screens) {
     const histories = new Map<string, { kind: string; pga: unknown }[]>();
-    for (const { id, kind, pga } of screen.told) {
+    for (const { id, kind, pga } of screen.received) {
       histories.set(id, [...(histories.get(id) ?? []), { kind, pga }]);
     }
     for (const { id, pga, status } of upstream.triggers) {
@@ -200,14 +200,14 @@ export function expectEachOnce(upstream: UpstreamModel, screens: readonly Screen
       const listed = screen.listed.get(String(id));
       const history = histories.get(String(id)) ?? [];
       const kinds = history.map(({ kind }) => kind).join(' ');
-      // What a list shows is as good as told. What it does not reach back to was told to nobody.
+      // What a list shows counts as received. What it does not reach back to was delivered to nobody.
       const isOld = id < 900 && !listed;
       if (listed?.status === 'CLOSED') expect(kinds, `of ${id}`).toBe('');
       else if (listed) expect(kinds, `of ${id}`).toMatch(/^(UPDATED )*CLOSED$/);
       else if (!isOld || history.length > 0)
         expect(kinds, `of ${id}`).toMatch(/^(OPENED )?(UPDATED )*CLOSED$/);
       if (history.length > 0) expect(history.at(-1)?.pga).toBe(pga);
-      const states = [...(listed ? [listed.pgaHorizontalMg] : []), ...history.map((told) => told.pga)];
+      const states = [...(listed ? [listed.pgaHorizontalMg] : []), ...history.map(({ pga }) => pga)];
       const isRepeated = states.some((state, i) => i > 0 && state === states[i - 1]);
       expect(isRepeated, `${id} ${kinds} ${states}`).toBe(false);
     }

@@ -156,7 +156,7 @@ const statusesOf = ({ sensors }: ModelHttp) =>
 
 type Step =
   | {
-      readonly do: 'flip' | 'leave' | 'leave behind next' | 'go elsewhere' | 'list' | 'restart';
+      readonly do: 'flip' | 'leave' | 'leave behind next' | 'move to another instance' | 'list' | 'restart';
       readonly pick: number;
     }
   | { readonly do: 'fail'; readonly times: number };
@@ -167,7 +167,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
-      do: fc.constantFrom('leave', 'leave behind next', 'go elsewhere', 'go elsewhere' as const),
+      do: fc.constantFrom(
+        'leave',
+        'leave behind next',
+        'move to another instance',
+        'move to another instance' as const,
+      ),
       pick,
     }),
   },
@@ -222,7 +227,7 @@ async function play(steps: readonly (readonly [Step, number])[], delays: ModelHt
       const follower = followers[one.pick % Math.max(1, followers.length)];
       if (one.do === 'leave behind next' && follower) follower.leavesBehindNext = follower.isConnected;
       else if (one.do !== 'leave behind next') follower?.leave();
-      if (one.do === 'go elsewhere') follower?.connect(instanceAt(one.pick >> 3));
+      if (one.do === 'move to another instance') follower?.connect(instanceAt(one.pick >> 3));
     }
     await clock.advance(waitMs);
   }

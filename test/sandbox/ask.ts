@@ -1,6 +1,6 @@
 import type { Sandbox } from '../../src/sandbox/server.js';
 
-/** One request to an interface of the sandbox, with its default key unless told otherwise; null sends none. */
+/** One request to an interface of the sandbox, with its default key unless the test says otherwise; null sends none. */
 export async function ask(
   sandbox: Sandbox,
   source: 'project' | 'catalogue',

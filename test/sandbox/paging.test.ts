@@ -24,16 +24,16 @@ describe('walking a list to its end', () => {
           sandbox.world.project.triggers = minutes.map((minute, id) =>
             aTrigger({ id, start_time: textOf(now - minute * 60_000) }),
           );
-          const walked: { id: number; start_time: string }[] = [];
+          const paged: { id: number; start_time: string }[] = [];
           for (let offset = 0; ; offset += limit) {
             const path = `/v1/triggers?order=${order}&limit=${limit}&offset=${offset}`;
             const { body } = await ask(sandbox, 'project', path);
             expect(body.total).toBe(minutes.length);
-            walked.push(...body.data);
+            paged.push(...body.data);
             if (body.data.length < limit) break;
           }
-          expect(new Set(walked.map((trigger) => trigger.id)).size).toBe(minutes.length);
-          const times = walked.map((trigger) => trigger.start_time);
+          expect(new Set(paged.map((trigger) => trigger.id)).size).toBe(minutes.length);
+          const times = paged.map((trigger) => trigger.start_time);
           expect(times).toEqual(order === 'asc' ? times.toSorted() : times.toSorted().toReversed());
         },
       ),
@@ -51,14 +51,14 @@ describe('walking a list to its end', () => {
           sandbox.world.catalogue.events = Array.from({ length: count }, (_, id) =>
             aCatalogueEvent({ id: `e${id}` }),
           );
-          const walked: string[] = [];
-          for (let page = 1; walked.length < count; page++) {
+          const paged: string[] = [];
+          for (let page = 1; paged.length < count; page++) {
             const { body } = await ask(sandbox, 'catalogue', `/v1/events?page=${page}&limit=${limit}`);
             expect(body.pagination).toEqual({ page, limit, total: count });
-            expect(body.data.length).toBe(Math.min(limit, count - walked.length));
-            walked.push(...body.data.map((event: { id: string }) => event.id));
+            expect(body.data.length).toBe(Math.min(limit, count - paged.length));
+            paged.push(...body.data.map((event: { id: string }) => event.id));
           }
-          expect(new Set(walked).size).toBe(count);
+          expect(new Set(paged).size).toBe(count);
         },
       ),
       { numRuns: 30 },
@@ -82,16 +82,16 @@ describe('walking a list to its end', () => {
             AAAAAAAAAAAA: reported.map((hour) => aHealthReport({ timestamp: timeOf(hour) })),
           };
           const [fromHour, toHour] = [Math.min(one, other), Math.max(one, other)];
-          const walked: string[] = [];
+          const paged: string[] = [];
           for (let from: string | null = timeOf(fromHour); from !== null; ) {
             const path = `/v1/sensors/ALFA/soh?from=${from}&to=${timeOf(toHour)}&limit=${limit}`;
             const { body } = await ask(sandbox, 'project', path);
             expect(body.data.length).toBeLessThanOrEqual(limit);
-            walked.push(...body.data.map((report: { timestamp: string }) => report.timestamp));
+            paged.push(...body.data.map((report: { timestamp: string }) => report.timestamp));
             from = body.next_from;
           }
           const expected = reported.filter((hour) => hour > fromHour && hour <= toHour).sort((a, b) => a - b);
-          expect(walked).toEqual(expected.map(timeOf));
+          expect(paged).toEqual(expected.map(timeOf));
         },
       ),
       { numRuns: 40 },

@@ -7,7 +7,7 @@ import { openSocket } from '../support/raw-socket.js';
 const sensors = '{ sensors(first: 3) { nodes { deviceId stationCode model } } }';
 
 const start = ({ env, ...options }: TestGatewayOptions = {}) =>
-  // What is kept is kept per process.
+  // Answers are cached per process.
   startGateway({
     isAlone: true,
     clock: new ManualClock(),
@@ -73,9 +73,9 @@ describe('a whole answer', () => {
     const lines = gw.logLines.filter(({ operation }) => operation === 'Again');
     expect(new Set(lines.map(({ id }) => id))).toEqual(ids);
     expect(ids.size).toBe(4);
-    const [, computed, kept, again] = lines.map(({ id: _, time: __, durationMs: ___, ...line }) => line);
+    const [, computed, cached, again] = lines.map(({ id: _, time: __, durationMs: ___, ...line }) => line);
     expect(computed?.cacheHits).toBeGreaterThan(0);
-    expect(kept).toEqual(computed);
+    expect(cached).toEqual(computed);
     expect(again).toEqual(computed);
     expect(await metric(gw, 'seisgraph_operations_total{operation="other",kind="query",outcome="ok"}')).toBe(
       4,
@@ -125,10 +125,10 @@ describe('a whole answer', () => {
     await gw.query(document);
     const before = await bytes();
     const length = JSON.stringify({ data: await gw.query(document) }).length;
-    const kept = await bytes();
-    expect(kept - before).toBeGreaterThan(length);
+    const cached = await bytes();
+    expect(cached - before).toBeGreaterThan(length);
     await gw.query(document, undefined, { headers: { 'accept-encoding': 'gzip' } });
-    await vi.waitFor(async () => expect(await bytes()).toBeGreaterThan(kept + length / 10));
+    await vi.waitFor(async () => expect(await bytes()).toBeGreaterThan(cached + length / 10));
     for (let n = 1; n <= 60; n++) {
       await gw.query(document.replace('{', `query N${n} {`));
       expect(await bytes()).toBeLessThanOrEqual(mostBytes);
@@ -394,7 +394,7 @@ describe('the headers for HTTP caches', () => {
         expect(response.headers.get('cache-control')).toBe(lifetime);
         expect(response.headers.get('vary')).toBe(headers.get('vary'));
         expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-        // What a demand has read anew is computed once before it is kept.
+        // What a demand has read anew is computed once before it is cached.
         await warm(gw, sensors);
         await get(gw, sensors);
       }

@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)(`the dashboard in a browser${noBrowser ? ` (${noBrows
 
   const visit = (url: string): Promise<Visit> => visitDashboard(browser, url);
 
-  /** The feeds poll, so that what is pushed now is news. */
+  /** The feeds poll, so that what is pushed now is a change. */
   async function untilItFollows(sandbox: Sandbox, page: Page): Promise<void> {
     await page.locator('h2', { hasText: 'Triggers' }).waitFor(patience);
     const seen = (path: string) => sandbox.seen('project', path).length;

@@ -233,7 +233,7 @@ describe('a demand on age', () => {
     for (let times = 0; times < 2; times++) await gw.query(sensors);
     const response = await get(gw, sensors, { headers: { 'cache-control': 'no-cache' } });
     expect(response.headers.get('cache-control')).toBe('private, no-cache');
-    // The first answer from the records that were read is computed, and kept again.
+    // The first answer from the records that were read is computed, and cached again.
     await gw.query(sensors);
     expect((await get(gw, sensors, {})).headers.get('cache-control')).toBe('private, max-age=10');
   });

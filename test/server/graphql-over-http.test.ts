@@ -96,7 +96,7 @@ describe('POST and GET', () => {
     'multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json;q=0.9',
     'text/event-stream',
   ])('answer at length in pieces, the same as ever: %s', async (accept) => {
-    // Each is computed: an answer that is kept is sent at once.
+    // Each is computed: an answer that is cached is sent at once.
     const query = `{ __schema { types { name description fields { name description type { name } } } } } # ${accept}`;
     const response = await gw.fetch('/graphql', {
       method: 'POST',

@@ -91,7 +91,7 @@ it('lets one read slowly what lies before the ping', async () => {
 }, 60_000);
 
 it('hears what had come while the gateway stood still before it judges', { timeout: 10_000 }, async () => {
-  // Timers fall due within one turn of the event loop.
+  // Timers fall due within one iteration of the event loop.
   let due = () => {};
   const clock: Clock = {
     now: () => forward(0),

@@ -53,11 +53,11 @@ it('two tenants never see what is the other’s, in 60 seconds of reads by every
       TRIGGER_POLL_INTERVAL_MS: '1000',
     },
   });
-  const told = { Mine: [] as string[], Other: [] as string[] };
+  const received = { Mine: [] as string[], Other: [] as string[] };
   const sockets = await Promise.all(
     tenants.map(async ({ mark, key }) => {
       const socket = await openSocket(gw, { init: { authorization: `Bearer ${key}` } });
-      socket.socket.on('message', (data) => told[mark].push(String(data)));
+      socket.socket.on('message', (data) => received[mark].push(String(data)));
       socket.send({ id: 'feed', type: 'subscribe', payload: { query: feed } });
       return socket;
     }),
@@ -80,17 +80,21 @@ it('two tenants never see what is the other’s, in 60 seconds of reads by every
           }),
           gw.fetch(`/graphql?query=${encodeURIComponent(query)}`, { headers }),
         ]);
-        told[mark].push(...(await Promise.all(answers.map((answer) => answer.text()))));
+        received[mark].push(...(await Promise.all(answers.map((answer) => answer.text()))));
       }),
     ]);
   }
-  const isTold = (text: string) => expect.stringContaining(text);
+  const containing = (text: string) => expect.stringContaining(text);
   for (const { mark, other } of tenants) {
     // Two answers and one over the socket each second, and twelve triggers.
-    await expect.poll(() => told[mark].filter((text) => text.includes('"triggerChanges"')).length).toBe(12);
-    await expect.poll(() => told[mark].filter((text) => text.includes(`${mark} project`)).length).toBe(180);
-    expect(told[mark]).not.toContainEqual(isTold(other));
-    expect(told[mark]).not.toContainEqual(isTold('"errors"'));
+    await expect
+      .poll(() => received[mark].filter((text) => text.includes('"triggerChanges"')).length)
+      .toBe(12);
+    await expect
+      .poll(() => received[mark].filter((text) => text.includes(`${mark} project`)).length)
+      .toBe(180);
+    expect(received[mark]).not.toContainEqual(containing(other));
+    expect(received[mark]).not.toContainEqual(containing('"errors"'));
   }
   for (const socket of sockets) socket.socket.terminate();
 });

@@ -18,7 +18,7 @@ export async function seen(bodies: SharedBodies, id = usualId): Promise<SharedBo
   return place.cached;
 }
 
-export async function keep(bodies: SharedBodies, body: SharedBody, id = usualId): Promise<void> {
+export async function write(bodies: SharedBodies, body: SharedBody, id = usualId): Promise<void> {
   const place = await bodies.open(id, query);
   place.write(body);
   place.release();

@@ -9,7 +9,7 @@ import {
 } from '../../src/store/store.js';
 import { instantPorts, messagePorts } from '../support/ports.js';
 import { startHubStore } from '../support/shared-store.js';
-import { bodyOf, keep, seen } from './bodies.js';
+import { bodyOf, seen, write } from './bodies.js';
 import { listening } from './journals.js';
 
 const id = '/v1/sensors?limit=500';
@@ -41,7 +41,7 @@ describe('bodies at the hub', () => {
   it('are cached for a day', async () => {
     const { clock, shared } = begin();
     const bodies = bodiesOf(await shared.open());
-    await keep(bodies, bodyOf('{}', clock.now()));
+    await write(bodies, bodyOf('{}', clock.now()));
     await clock.advance(24 * hour - 1);
     expect(await seen(bodies)).toMatchObject({ readAtMs: clock.now() - 24 * hour + 1 });
     await clock.advance(1);
@@ -53,8 +53,8 @@ describe('bodies at the hub', () => {
     const bodies = bodiesOf(await shared.open());
     // Random text does not shrink.
     const texts = ['/a', '/b', '/c'].map((path) => [path, path.repeat(300)] as const);
-    for (const [path, text] of texts) await keep(bodies, bodyOf(text), path);
-    await keep(bodies, bodyOf('x'.repeat(900)), '/d');
+    for (const [path, text] of texts) await write(bodies, bodyOf(text), path);
+    await write(bodies, bodyOf('x'.repeat(900)), '/d');
     expect(await seen(bodies, '/a')).toBeNull();
     expect(await seen(bodies, '/d')).not.toBeNull();
   });
@@ -62,10 +62,10 @@ describe('bodies at the hub', () => {
   it('of many refused keys are gone, of all others they stay', async () => {
     const { shared } = begin();
     const store = await shared.open();
-    await keep(bodiesOf(store, 'good'), bodyOf('{}'));
+    await write(bodiesOf(store, 'good'), bodyOf('{}'));
     for (let key = 0; key < 200; key++) {
       const bodies = bodiesOf(store, `bad ${key}`);
-      await keep(bodies, bodyOf('{}'));
+      await write(bodies, bodyOf('{}'));
       bodies.clear();
       expect(await seen(bodies)).toBeNull();
     }

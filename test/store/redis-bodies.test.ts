@@ -4,7 +4,7 @@ import { redisBodies } from '../../src/store/redis/bodies.js';
 import type { RedisLink } from '../../src/store/redis/link.js';
 import type { SharedBodies } from '../../src/store/store.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
-import { bodyOf, keep, seen } from './bodies.js';
+import { bodyOf, seen, write } from './bodies.js';
 import { linkTo } from './links.js';
 
 const id = '/v1/sensors?limit=500';
@@ -29,7 +29,7 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
   it('take less room than they have bytes', async () => {
     const { name, links, one, other } = await two();
     const text = JSON.stringify(Array.from({ length: 5_000 }, (_, device) => ({ device })));
-    await keep(one, bodyOf(text));
+    await write(one, bodyOf(text));
     await expect.poll(() => seen(other)).not.toBeNull();
     const length = `return {redis.call('TIME'), redis.call('STRLEN', KEYS[1])}`;
     const [bytes] = await links[0].run(length, [links[0].key(name, `body:${id}`)], []);
@@ -41,7 +41,7 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
     const behind = redisBodies(await linkTo(redis, -hourMs), 'clocks');
     const ahead = redisBodies(await linkTo(redis, hourMs), 'clocks');
     const readAtMs = plus(realClock.now(), -10_000);
-    await keep(behind, bodyOf('{}', plus(readAtMs, -hourMs)));
+    await write(behind, bodyOf('{}', plus(readAtMs, -hourMs)));
     await expect.poll(() => seen(ahead)).not.toBeNull();
     const seenAtMs = ((await seen(ahead))?.readAtMs ?? 0) - hourMs;
     expect(seenAtMs).toBeLessThanOrEqual(readAtMs + 1);
@@ -50,7 +50,7 @@ describe.skipIf(noRedis)(`bodies in Redis alone${noRedis ? ` (${noRedis})` : ''}
 
   it('are not returned again when Redis has lost their generation', async () => {
     const { name, links, one, other } = await two();
-    await keep(one, bodyOf('old'));
+    await write(one, bodyOf('old'));
     await expect.poll(() => seen(other)).not.toBeNull();
     const [link] = links;
     await link.run(

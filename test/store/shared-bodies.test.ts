@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SharedBodies } from '../../src/store/store.js';
 import { type SharedStore, sharedStores } from '../support/shared-store.js';
-import { bodyOf, keep, seen } from './bodies.js';
+import { bodyOf, seen, write } from './bodies.js';
 
 const id = '/v1/sensors?limit=500';
 const query = 0;
@@ -28,7 +28,7 @@ for (const { title, leftOut, start } of sharedStores) {
       for (const text of ['{}', JSON.stringify(Array.from({ length: 5_000 }, (_, device) => ({ device })))]) {
         const { one, other } = await two();
         expect(await seen(one)).toBeNull();
-        await keep(one, { ...bodyOf(text), version: 'as listed' });
+        await write(one, { ...bodyOf(text), version: 'as listed' });
         await expect.poll(async () => (await seen(other))?.body?.toString()).toBe(text);
         expect((await seen(other))?.version).toBe('as listed');
         expect(await seen(other, '/v1/other')).toBeNull();
@@ -37,13 +37,13 @@ for (const { title, leftOut, start } of sharedStores) {
 
     it('can say that upstream has nothing there', async () => {
       const { one, other } = await two();
-      await keep(one, { ...bodyOf(''), body: null });
+      await write(one, { ...bodyOf(''), body: null });
       await expect.poll(() => seen(other)).toMatchObject({ body: null });
     });
 
     it('that are over 4 MiB are not cached', async () => {
       const { one, other } = await two();
-      await keep(one, bodyOf('first'));
+      await write(one, bodyOf('first'));
       const place = await one.open(id, query);
       place.write(bodyOf('x'.repeat(4 * 1024 * 1024 + 1)));
       place.release();
@@ -53,24 +53,24 @@ for (const { title, leftOut, start } of sharedStores) {
 
     it('go all at once for all instances, with those that are on their way', async () => {
       const { one, other } = await two();
-      await keep(one, bodyOf('old'));
+      await write(one, bodyOf('old'));
       await expect.poll(() => seen(other)).not.toBeNull();
       const onItsWay = await one.open(id, query);
       other.clear();
       await expect.poll(() => seen(one)).toBeNull();
-      await keep(other, bodyOf('new'));
+      await write(other, bodyOf('new'));
       await expect.poll(async () => (await seen(one))?.body?.toString()).toBe('new');
       onItsWay.write(bodyOf('late'));
       onItsWay.release();
       // What is asked for on the same connection after it is answered after it.
-      await keep(one, { ...bodyOf('{}'), body: null }, '/v1/after');
+      await write(one, { ...bodyOf('{}'), body: null }, '/v1/after');
       await expect.poll(() => seen(other, '/v1/after')).not.toBeNull();
       expect((await seen(one))?.body?.toString()).toBe('new');
     });
 
     it('can be forgotten one by one', async () => {
       const { one, other } = await two();
-      await keep(one, bodyOf('there'));
+      await write(one, bodyOf('there'));
       await expect.poll(() => seen(other)).not.toBeNull();
       const place = await other.open(id, query);
       place.delete();

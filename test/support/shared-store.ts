@@ -14,7 +14,7 @@ import { noRedis, startRedis } from './redis.js';
 export interface SharedStore extends AsyncDisposable {
   /** As one more instance has it. */
   open(): Promise<Store>;
-  /** The process of that instance was killed: it tells nobody. */
+  /** The process of that instance was killed: it notifies nobody. */
   kill(store: Store): void;
   /** All that was shared is lost. */
   lose(): Promise<void>;

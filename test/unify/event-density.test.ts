@@ -17,7 +17,7 @@ function evenly(count: number, everyS: number, apartS: number): EventWorld {
   return new EventWorld(project, catalogue);
 }
 
-async function walk(
+async function readPages(
   world: EventWorld,
   pages: number,
 ): Promise<{ ids: (string | null)[]; sources: number[] }> {
@@ -46,14 +46,14 @@ describe('equal ids', () => {
     ['in a second, up to two minutes apart', 1, 110],
   ])('are one earthquake where one comes %s', async (_, everyS, apartS) => {
     const world = evenly(3_000, everyS, apartS);
-    const { ids, sources } = await walk(world, 4);
+    const { ids, sources } = await readPages(world, 4);
     expect(ids).toEqual(namesTo(200));
     expect(sources.every((count) => count === 2)).toBe(true);
   });
 
   it.each([60, 10, 1])('cost a page of 50 little where one comes every %i s', async (everyS) => {
     const world = evenly(3_000, everyS, 1);
-    await walk(world, 1);
+    await readPages(world, 1);
     expect(world.requests.project + world.requests.catalogue).toBeLessThanOrEqual(everyS === 1 ? 6 : 4);
   });
 });

@@ -64,16 +64,16 @@ const filters: fc.Arbitrary<EventFilter> = fc
     };
   });
 
-interface Walked {
+interface PagesRead {
   readonly keys: string[];
   readonly complaints: string[];
 }
 
 /** Every page of a list, first to last, each on a gateway that remembers nothing. */
-async function walkAll(
+async function readAllPages(
   world: EventWorld,
   args: { filter: EventFilter; orderBy: 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC'; sizes: readonly number[] },
-): Promise<Walked> {
+): Promise<PagesRead> {
   const keys: string[] = [];
   const complaints: string[] = [];
   let after: string | null = null;
@@ -97,14 +97,14 @@ async function walkAll(
     after = slice.pageInfo.endCursor;
     expect(after).not.toBeNull();
   }
-  throw new Error('the walk does not end');
+  throw new Error('the pages do not end');
 }
 
 /** Every page of a list, last to first, each on a gateway that remembers nothing; in the order of the list. */
-async function walkBack(
+async function readBack(
   world: EventWorld,
   args: { filter: EventFilter; orderBy: 'ORIGIN_TIME_DESC' | 'ORIGIN_TIME_ASC'; sizes: readonly number[] },
-): Promise<Walked> {
+): Promise<PagesRead> {
   const keys: string[] = [];
   const complaints: string[] = [];
   let before: string | null = null;
@@ -126,7 +126,7 @@ async function walkBack(
     before = slice.pageInfo.startCursor;
     expect(before).not.toBeNull();
   }
-  throw new Error('the walk does not end');
+  throw new Error('the pages do not end');
 }
 
 describe('the list of events', () => {
@@ -140,8 +140,8 @@ describe('the list of events', () => {
         fc.nat(),
         async ({ project, catalogue }, options, orderBy, sizes, which) => {
           const world = new EventWorld(project, catalogue, options);
-          const forward = await walkAll(world, { filter: {}, orderBy, sizes });
-          const back = await walkBack(world, { filter: {}, orderBy, sizes });
+          const forward = await readAllPages(world, { filter: {}, orderBy, sizes });
+          const back = await readBack(world, { filter: {}, orderBy, sizes });
           fc.pre(forward.complaints.length + back.complaints.length === 0);
           expect(back.keys).toEqual(forward.keys);
 
@@ -189,7 +189,7 @@ describe('the list of events', () => {
           const pages = isSelected ? { projectPage: 500, cataloguePage: 100 } : {};
           const world = new EventWorld(project, catalogue, { ...options, ...pages });
           await world.clock.advance(quietMs);
-          const { keys, complaints } = await walkAll(world, { filter, orderBy, sizes });
+          const { keys, complaints } = await readAllPages(world, { filter, orderBy, sizes });
           fc.pre(complaints.length === 0);
           const listOf = (records: readonly ProjectQuake[]) => {
             const keysOf = mergedWorld(records, catalogue).flatMap((event) =>
@@ -225,27 +225,27 @@ describe('the list of events', () => {
     );
     for (const orderBy of ['ORIGIN_TIME_DESC', 'ORIGIN_TIME_ASC'] as const) {
       const filter = { issuedFrom: at(nowMs - 15_000), issuedTo: at(nowMs - 5_000) };
-      const { keys } = await walkAll(world, { filter, orderBy, sizes: [1] });
+      const { keys } = await readAllPages(world, { filter, orderBy, sizes: [1] });
       const inOrder = ['p:late', 'p:west'];
       expect(keys).toEqual(orderBy === 'ORIGIN_TIME_DESC' ? inOrder : inOrder.reverse());
     }
   });
 
-  it('leaves turns of the event loop to others while many lists of hundreds are merged', async () => {
+  it('leaves iterations of the event loop to others while many lists of hundreds are merged', async () => {
     const project = oneAMinute(400);
     const catalogue = project.map((quake) => ({ ...quake, id: `c${quake.id}`, networkId: 'n1' }));
     const world = new EventWorld(project, catalogue, { caches: true });
     const read = () => listEvents(world.context(), { orderBy: 'ORIGIN_TIME_DESC', first: 400 });
     await read();
-    let turns = 0;
+    let iterations = 0;
     let counting = setImmediate(function count() {
-      turns++;
+      iterations++;
       counting = setImmediate(count);
     });
     const lists = await Promise.all(Array.from({ length: 20 }, read));
     clearImmediate(counting);
     expect(lists.map(({ edges }) => edges.length)).toEqual(Array(20).fill(400));
-    expect(turns).toBeGreaterThan(10);
+    expect(iterations).toBeGreaterThan(10);
   });
 
   it.each([

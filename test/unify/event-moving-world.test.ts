@@ -24,7 +24,7 @@ interface Delivered {
   readonly originMs: number;
 }
 
-describe('a walk through events while the world goes on', () => {
+describe('paging through events while the world goes on', () => {
   it('has nothing twice, and all that was there when it began, in order', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -53,7 +53,7 @@ describe('a walk through events while the world goes on', () => {
           const tenant = world.tenant();
           let cursor: string | null = null;
           for (let more = true, pages = 0; more; pages++) {
-            if (pages > 300) throw new Error('the walk does not end');
+            if (pages > 300) throw new Error('the pages do not end');
             const context = world.context(remembers ? tenant : world.tenant());
             const args = isBackward ? { last: size, before: cursor } : { first: size, after: cursor };
             const slice = await listEvents(context, { orderBy, ...args });

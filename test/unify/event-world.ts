@@ -107,18 +107,18 @@ export class EventWorld {
   }
 
   async #cached<T>(
-    kept: Map<string, Read<T>>,
+    cached: Map<string, Read<T>>,
     query: unknown,
     { maxAgeMs, notBeforeMs = longAgo }: ReadScope,
     read: () => Promise<Read<T>>,
   ): Promise<Read<T>> {
     const name = JSON.stringify(query);
-    const known = kept.get(name);
+    const known = cached.get(name);
     const freshFromMs = this.clock.now() - Math.min(10_000, maxAgeMs ?? Number.POSITIVE_INFINITY);
     const oldestMs = Math.max(freshFromMs, notBeforeMs);
     if (this.#choices.caches && known && known.readAtMs >= oldestMs) return known;
     const answer = await read();
-    kept.set(name, answer);
+    cached.set(name, answer);
     return answer;
   }
 
@@ -131,9 +131,9 @@ export class EventWorld {
   }
 
   #projectClient(): ProjectClient {
-    const kept = new Map<string, Read<Page<WireProjectEvent>>>();
+    const cached = new Map<string, Read<Page<WireProjectEvent>>>();
     const events = (query: ProjectQuery, scope: ReadScope) =>
-      this.#cached(kept, query, scope, () => read(query));
+      this.#cached(cached, query, scope, () => read(query));
     const read = async (query: ProjectQuery) => {
       this.requests.project++;
       const readAtMs = await this.#happens();
@@ -170,9 +170,9 @@ export class EventWorld {
   }
 
   #catalogueClient(): CatalogueClient {
-    const kept = new Map<string, Read<CataloguePage<WireCatalogueEvent>>>();
+    const cached = new Map<string, Read<CataloguePage<WireCatalogueEvent>>>();
     const events = (query: CatalogueQuery, scope: ReadScope) =>
-      this.#cached(kept, query, scope, () => read(query));
+      this.#cached(cached, query, scope, () => read(query));
     const read = async (query: CatalogueQuery) => {
       this.requests.catalogue++;
       const readAtMs = await this.#happens();
@@ -319,7 +319,7 @@ function inBox(
   return longitude >= west && longitude <= east && latitude >= south && latitude <= north;
 }
 
-// Far more than any walk of a small world can need.
+// Far more than any list of a small world can need.
 const mostRequests = 4_000;
 
 // An order that is fixed and follows nothing.

@@ -20,7 +20,7 @@ function quake(fields: Partial<Quake> = {}): Quake {
 }
 
 /** A station so many degrees north of 34° N, 118° W, which triggers so many seconds after 10:00. */
-function listener(degreesNorth: number, afterS: number) {
+function station(degreesNorth: number, afterS: number) {
   return {
     position: { latitude: 34 + degreesNorth, longitude: -118 },
     stationCode: 'TEST',
@@ -31,14 +31,14 @@ function listener(degreesNorth: number, afterS: number) {
 describe('an earthquake', () => {
   it('explains a trigger at P, at S and in the surface waves, and none before or after', () => {
     const { pS, sS, surfaceS } = travelTimes(111, 8);
-    for (const afterS of [pS, sS, surfaceS]) expect(explain(quake(), listener(1, afterS))).not.toBeNull();
-    expect(explain(quake(), listener(1, pS - 10))).toBeNull();
-    expect(explain(quake(), listener(1, surfaceS + 30))).toBeNull();
-    expect(explain(quake(), listener(3, pS))).toBeNull();
+    for (const afterS of [pS, sS, surfaceS]) expect(explain(quake(), station(1, afterS))).not.toBeNull();
+    expect(explain(quake(), station(1, pS - 10))).toBeNull();
+    expect(explain(quake(), station(1, surfaceS + 30))).toBeNull();
+    expect(explain(quake(), station(3, pS))).toBeNull();
   });
 
   it('tells the distance and when P and S were due', () => {
-    const explanation = explain(quake(), listener(1, 19));
+    const explanation = explain(quake(), station(1, 19));
     expect(explanation?.distanceKm).toBeCloseTo(110.9, 0);
     expect(explanation?.pS).toBeCloseTo(19.1, 0);
     expect(explanation?.sS).toBeCloseTo(32, 0);
@@ -53,7 +53,7 @@ describe('an earthquake', () => {
         (degrees, errorDegrees, depthKm) => {
           const { pS } = travelTimes(degrees * 111, depthKm);
           const seen = quake({ latitude: 34 + errorDegrees, depthKm, magnitude: null });
-          expect(explain(seen, listener(degrees, pS))).not.toBeNull();
+          expect(explain(seen, station(degrees, pS))).not.toBeNull();
         },
       ),
     );
@@ -61,8 +61,8 @@ describe('an earthquake', () => {
 
   it('does not explain what happens on the other side of the Earth when it is small', () => {
     const { pS } = travelTimes(50 * 111, 8);
-    expect(explain(quake({ magnitude: 2.5 }), listener(50, pS))).toBeNull();
-    expect(explain(quake({ magnitude: 7 }), listener(50, pS))).not.toBeNull();
+    expect(explain(quake({ magnitude: 2.5 }), station(50, pS))).toBeNull();
+    expect(explain(quake({ magnitude: 7 }), station(50, pS))).not.toBeNull();
   });
 
   it('explains nothing after its longest window', () => {
@@ -74,9 +74,9 @@ describe('an earthquake', () => {
         (degrees, depthKm, magnitude) => {
           const seen = quake({ depthKm, magnitude });
           const late = longestWindowS(seen) + 0.1;
-          expect(explain(seen, listener(degrees, late))).toBeNull();
+          expect(explain(seen, station(degrees, late))).toBeNull();
           const { sS } = travelTimes(degrees * 111, depthKm);
-          if (explain(seen, listener(degrees, sS))) expect(sS).toBeLessThan(late);
+          if (explain(seen, station(degrees, sS))) expect(sS).toBeLessThan(late);
         },
       ),
     );
@@ -88,8 +88,8 @@ describe('of several earthquakes', () => {
     const near = quake({ originTime: Instant.fromMs(date(originMs)) });
     const far = quake({ latitude: 24, magnitude: 6.5, originTime: Instant.fromMs(date(originMs - 180_000)) });
     const { pS } = travelTimes(111, 8);
-    expect(bestExplanation([far, near], listener(1, pS))?.quake).toBe(near);
-    expect(bestExplanation([near, far], listener(1, pS))?.quake).toBe(near);
+    expect(bestExplanation([far, near], station(1, pS))?.quake).toBe(near);
+    expect(bestExplanation([near, far], station(1, pS))?.quake).toBe(near);
   });
 
   it('the one that was picked at the station goes before one that fits a little better', () => {
@@ -99,11 +99,11 @@ describe('of several earthquakes', () => {
       pickStations: ['OTHER', 'TEST'],
     });
     const { pS } = travelTimes(111, 8);
-    expect(bestExplanation([fits, picked], listener(1, pS))?.quake).toBe(picked);
+    expect(bestExplanation([fits, picked], station(1, pS))?.quake).toBe(picked);
   });
 
   it('none explains what fits none', () => {
-    expect(bestExplanation([quake()], listener(1, 3600))).toBeNull();
-    expect(bestExplanation([], listener(1, 19))).toBeNull();
+    expect(bestExplanation([quake()], station(1, 3600))).toBeNull();
+    expect(bestExplanation([], station(1, 19))).toBeNull();
   });
 });

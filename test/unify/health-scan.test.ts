@@ -56,16 +56,16 @@ function instant(text: string): Instant {
 
 const text = (ms: number) => Instant.fromMs(date(ms)).toString();
 
-type Walk = Partial<Omit<HealthScan, 'after' | 'onlyLast'>>;
+type ScanOptions = Partial<Omit<HealthScan, 'after' | 'onlyLast'>>;
 
 /** Every page of a list, read by `scanPage` from the end of the page before. */
 async function pagesOf(
   upstream: Upstream,
-  walk: Walk,
+  given: ScanOptions,
   scanPage: (scan: BackwardHealthScan) => Promise<ScannedReports | null>,
 ): Promise<string[]> {
   const timestamps: string[] = [];
-  const scan = { read: upstream.read, from: null, to: null, nowMs, wanted: 100, mostRequests: 20, ...walk };
+  const scan = { read: upstream.read, from: null, to: null, nowMs, wanted: 100, mostRequests: 20, ...given };
   let before: BackwardHealthScan['before'] = null;
   for (let pages = 0; pages < 2000; pages++) {
     const page = await scanPage({ ...scan, before });
@@ -74,12 +74,13 @@ async function pagesOf(
     if (!page.more) return timestamps;
     before = page.reached ?? page.reports.at(-1)?.position ?? null;
   }
-  throw new Error('the walk does not end');
+  throw new Error('the pages do not end');
 }
 
-const walkAll = (upstream: Upstream, walk: Walk) =>
-  pagesOf(upstream, walk, ({ before, ...scan }) => scanHealthReports({ ...scan, after: before }));
-const walkBackward = (upstream: Upstream, walk: Walk) => pagesOf(upstream, walk, scanHealthReportsBackward);
+const readAll = (upstream: Upstream, given: ScanOptions) =>
+  pagesOf(upstream, given, ({ before, ...scan }) => scanHealthReports({ ...scan, after: before }));
+const readAllBackward = (upstream: Upstream, given: ScanOptions) =>
+  pagesOf(upstream, given, scanHealthReportsBackward);
 
 // Around the present and in the weeks before, on whole hours and between, so that windows often meet on a report.
 const offsets = fc.oneof(
@@ -92,7 +93,7 @@ const timestamps = fc
     ([offset, digits]) => `${text(Math.floor((nowMs + offset) / hourMs) * hourMs).slice(0, -1)}${digits}Z`,
   );
 
-describe('a walk through health reports', () => {
+describe('paging through health reports', () => {
   it('has each report of any range once and in order, at any page size', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -105,7 +106,7 @@ describe('a walk through health reports', () => {
           const [from, to] = [one, other].sort((a, b) => a - b).map((offset) => text(nowMs + offset));
           if (!from || !to) throw new Error('no range');
           const upstream = new Upstream(reports);
-          const walked = await walkAll(upstream, {
+          const listed = await readAll(upstream, {
             from: instant(from),
             to: instant(to),
             wanted,
@@ -116,7 +117,7 @@ describe('a walk through health reports', () => {
             .filter((time) => time.compare(instant(from)) > 0 && time.compare(instant(to)) <= 0)
             .sort((a, b) => a.compare(b))
             .map(String);
-          expect(walked).toEqual(expected);
+          expect(listed).toEqual(expected);
         },
       ),
       { numRuns: 300 },
@@ -136,8 +137,8 @@ describe('a walk through health reports', () => {
             one !== null && other !== null
               ? [one, other].sort((a, b) => a - b).map((offset) => instant(text(nowMs + offset)))
               : [one === null ? null : instant(text(nowMs + Math.min(one, 0)))];
-          const forward = await walkAll(new Upstream(reports), { from, to });
-          const backward = await walkBackward(new Upstream(reports), { from, to, wanted, mostRequests });
+          const forward = await readAll(new Upstream(reports), { from, to });
+          const backward = await readAllBackward(new Upstream(reports), { from, to, wanted, mostRequests });
           expect(backward).toEqual(forward.toReversed());
         },
       ),
@@ -170,8 +171,8 @@ describe('a walk through health reports', () => {
       instant(text(ms)),
     );
     if (!start || !seam || !end) throw new Error('no range');
-    expect(await walkAll(upstream, { from: start, to: seam })).toEqual([noon]);
-    expect(await walkAll(upstream, { from: seam, to: end })).toEqual([text(nowMs - hourMs)]);
+    expect(await readAll(upstream, { from: start, to: seam })).toEqual([noon]);
+    expect(await readAll(upstream, { from: seam, to: end })).toEqual([text(nowMs - hourMs)]);
   });
 
   it('has both of two reports of one time behind a window that ended on a report', async () => {
@@ -179,7 +180,7 @@ describe('a walk through health reports', () => {
     const upstream = new Upstream([seam, twice, twice]);
     const [from, to] = ['2026-02-22T12:00:06.999Z', text(nowMs)].map(instant);
     if (!from || !to) throw new Error('no range');
-    expect(await walkAll(upstream, { from, to, wanted: 2, mostRequests: 2 })).toEqual([seam, twice, twice]);
+    expect(await readAll(upstream, { from, to, wanted: 2, mostRequests: 2 })).toEqual([seam, twice, twice]);
   });
 
   it('keeps to both ends of a range to the last digit', async () => {
@@ -188,7 +189,7 @@ describe('a walk through health reports', () => {
     );
     if (!before || !at || !after || !end || !late) throw new Error('no times');
     const upstream = new Upstream([before, at, after, end, late]);
-    expect(await walkAll(upstream, { from: instant(at), to: instant(end) })).toEqual(
+    expect(await readAll(upstream, { from: instant(at), to: instant(end) })).toEqual(
       [after, end].map((one) => String(instant(one))),
     );
   });
@@ -197,12 +198,12 @@ describe('a walk through health reports', () => {
     const from = nowMs - 30 * dayMs;
     const reports = Array.from({ length: 30 * 144 }, (_, index) => text(from + (index + 1) * 600_000));
     const upstream = new Upstream(reports);
-    const walked = await walkAll(upstream, {
+    const listed = await readAll(upstream, {
       from: instant(text(from)),
       to: instant(text(nowMs)),
       wanted: 5000,
     });
-    expect(walked).toEqual(reports);
+    expect(listed).toEqual(reports);
     expect(upstream.queries).toHaveLength(5);
   });
 
@@ -234,9 +235,9 @@ describe('a walk through health reports', () => {
         return timestamp;
       },
     }));
-    const walk = { from: null, to: instant(text(nowMs)), nowMs, after: null, mostRequests: 20 };
+    const given = { from: null, to: instant(text(nowMs)), nowMs, after: null, mostRequests: 20 };
     const page = await scanHealthReports({
-      ...walk,
+      ...given,
       read: () => Promise.resolve({ value: { reports, nextFrom: null }, readAtMs }),
       wanted: Number.POSITIVE_INFINITY,
       onlyLast: true,
@@ -247,8 +248,8 @@ describe('a walk through health reports', () => {
 
   it('asks the same question however often the last 24 hours are asked for', async () => {
     const upstream = new Upstream([text(nowMs - 1000)]);
-    await walkAll(upstream, {});
-    await walkAll(upstream, { nowMs: plus(nowMs, 777) });
+    await readAll(upstream, {});
+    await readAll(upstream, { nowMs: plus(nowMs, 777) });
     expect(upstream.queries[0]).toEqual({ from: undefined, to: undefined, limit: 101 });
     expect(upstream.queries[1]).toEqual(upstream.queries[0]);
   });
@@ -256,7 +257,7 @@ describe('a walk through health reports', () => {
   it('fails when next_from stands still, rather than asking for ever', async () => {
     const stuck = text(nowMs - hourMs);
     const read = () => Promise.resolve({ value: { reports: [], nextFrom: stuck }, readAtMs });
-    const walk = scanHealthReports({
+    const given = scanHealthReports({
       read,
       from: instant(stuck),
       to: null,
@@ -265,7 +266,7 @@ describe('a walk through health reports', () => {
       wanted: 1,
       mostRequests: 20,
     });
-    await expect(walk).rejects.toBeInstanceOf(UpstreamUnavailable);
+    await expect(given).rejects.toBeInstanceOf(UpstreamUnavailable);
   });
 });
 

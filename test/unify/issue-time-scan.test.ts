@@ -8,10 +8,10 @@ const moment = '2026-03-08T00:00:00Z';
 const event = (id: string) => eventShape.parse({ id, issued_at: moment, magnitude: null, origin: null });
 
 /** Pages of three out of one list, all issued in one moment. */
-function walkOver(list: { ids: string[] }, beforeRead: (page: number) => void = () => {}) {
+function scanOver(list: { ids: string[] }, beforeRead: (page: number) => void = () => {}) {
   const notBefore: number[] = [];
   let page = 0;
-  const walk = new IssueTimeScan({
+  const scan = new IssueTimeScan({
     order: 'desc',
     fromMs: longAgo,
     toMs: date(Date.parse(moment)),
@@ -27,21 +27,21 @@ function walkOver(list: { ids: string[] }, beforeRead: (page: number) => void = 
   });
   const readAll = async () => {
     const seen = new Set<string>();
-    while (!walk.isDone) for (const { value } of await walk.next()) seen.add(value.id);
+    while (!scan.isDone) for (const { value } of await scan.next()) seen.add(value.id);
     return [...seen].sort();
   };
   return { readAll, notBefore };
 }
 
-describe('a walk through events that were issued in one moment', () => {
+describe('a scan of events that were issued in one moment', () => {
   it('reads them all, by offset', async () => {
-    const { readAll } = walkOver({ ids: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] });
+    const { readAll } = scanOver({ ids: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] });
     expect(await readAll()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
   });
 
   it('begins again when one of them left its place, so that nobody slips past the offset', async () => {
     const list = { ids: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] };
-    const { readAll } = walkOver(list, (page) => {
+    const { readAll } = scanOver(list, (page) => {
       if (page === 1) list.ids.splice(0, 2);
       if (page === 4) list.ids.splice(1, 1);
     });
@@ -49,7 +49,7 @@ describe('a walk through events that were issued in one moment', () => {
   });
 
   it('does not take a second page that is older than the first', async () => {
-    const { readAll, notBefore } = walkOver({ ids: ['a', 'b', 'c', 'd'] });
+    const { readAll, notBefore } = scanOver({ ids: ['a', 'b', 'c', 'd'] });
     await readAll();
     expect(notBefore).toEqual([Number.NEGATIVE_INFINITY, 1000]);
   });

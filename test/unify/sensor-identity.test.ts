@@ -6,7 +6,7 @@ import {
   type ProjectRecord,
   sensorKey,
 } from '../../src/unify/sensor/identity.js';
-import { associateSensors, type SensorAssociation } from '../../src/unify/sensor/inventory/matching.js';
+import { associateSensors, type SensorAssociation } from '../../src/unify/sensor/inventory/association.js';
 import { asId } from '../../src/upstream/decode/fields.js';
 import { forward } from '../support/moments.js';
 

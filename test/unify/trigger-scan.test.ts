@@ -61,29 +61,29 @@ class Upstream {
   };
 }
 
-function walkOf(upstream: Upstream, parts: Partial<TriggerScan> = {}): TriggerScan {
+function scanOf(upstream: Upstream, parts: Partial<TriggerScan> = {}): TriggerScan {
   return { read: upstream.read, order: 'desc', after: null, wanted: 100, mostRequests: 10, ...parts };
 }
 
-/** Every page of a walk, each cursor sent as JSON and back; `between` runs between two pages. */
-async function walkAll(walk: TriggerScan, between: () => void = () => {}): Promise<string[]> {
+/** Every page of a scan, each cursor sent as JSON and back; `between` runs between two pages. */
+async function readAll(given: TriggerScan, between: () => void = () => {}): Promise<string[]> {
   const ids: string[] = [];
-  let { after } = walk;
-  const isOpposite = walk.isOpposite === true;
+  let { after } = given;
+  const isOpposite = given.isOpposite === true;
   for (let pages = 0; pages < 1000; pages++) {
     const page = await scanTriggers({
-      ...walk,
+      ...given,
       after: after && isOpposite ? { ...after, isOpposite } : after,
     });
     ids.push(...page.triggers.map(({ trigger }) => trigger.triggerId));
-    expect(page.triggers.length).toBeLessThanOrEqual(walk.wanted);
+    expect(page.triggers.length).toBeLessThanOrEqual(given.wanted);
     if (!page.more) return ids;
-    expect(page.reached !== null || page.triggers.length === walk.wanted).toBe(true);
+    expect(page.reached !== null || page.triggers.length === given.wanted).toBe(true);
     const next = page.reached ?? page.triggers.at(-1)?.position ?? null;
     after = decodePosition(JSON.parse(JSON.stringify(next && encodePosition(next))));
     between();
   }
-  throw new Error('the walk does not end');
+  throw new Error('the pages do not end');
 }
 
 const base = Date.UTC(2026, 2, 8);
@@ -117,7 +117,7 @@ function inStartOrder(upstream: Upstream, ids: readonly string[], order: 'asc' |
   });
 }
 
-describe('a walk through the triggers', () => {
+describe('paging through the triggers', () => {
   it('has before each of its cursors, read backward, all that came before it, whatever arrives meanwhile', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -131,9 +131,9 @@ describe('a walk through the triggers', () => {
           const upstream = new Upstream();
           for (const time of initial) upstream.add(time);
           const placed: { id: string; position: TriggerPosition }[] = [];
-          const walk = walkOf(upstream, { wanted, order, mostRequests: 50 });
+          const given = scanOf(upstream, { wanted, order, mostRequests: 50 });
           for (let after: TriggerPosition | null = null, more = true; more; ) {
-            const page = await scanTriggers({ ...walk, after });
+            const page = await scanTriggers({ ...given, after });
             placed.push(
               ...page.triggers.map(({ trigger, position }) => ({ id: trigger.triggerId, position })),
             );
@@ -143,8 +143,8 @@ describe('a walk through the triggers', () => {
           const index = at % (placed.length + 1);
           const start = placed[index];
           const waiting = [...arrivals];
-          const backward = walkOf(upstream, { wanted: wantedBack, mostRequests: 50, isOpposite: true });
-          const ids = await walkAll(
+          const backward = scanOf(upstream, { wanted: wantedBack, mostRequests: 50, isOpposite: true });
+          const ids = await readAll(
             { ...backward, order: order === 'asc' ? 'desc' : 'asc', after: start?.position ?? null },
             () => {
               for (const time of waiting.shift() ?? []) upstream.add(time);
@@ -206,7 +206,7 @@ describe('a walk through the triggers', () => {
           const upstream = new Upstream();
           const atStart = initial.map((time) => upstream.add(time));
           const waiting = [...arrivals];
-          const ids = await walkAll(walkOf(upstream, { wanted, order, mostRequests: 50 }), () => {
+          const ids = await readAll(scanOf(upstream, { wanted, order, mostRequests: 50 }), () => {
             for (const time of waiting.shift() ?? []) upstream.add(time);
           });
           expect(new Set(ids).size).toBe(ids.length);
@@ -244,7 +244,7 @@ describe('a walk through the triggers', () => {
       pages.set(key, page);
       return page;
     };
-    const scan = walkOf(upstream, { read, order: 'asc', wanted: 2 });
+    const scan = scanOf(upstream, { read, order: 'asc', wanted: 2 });
     const forward = await scanTriggers(scan);
     expect(forward.triggers.map(({ position }) => position.id)).toEqual([null, null]);
     const backward = await scanTriggers({ ...scan, isOpposite: true });
@@ -269,7 +269,7 @@ describe('a walk through the triggers', () => {
           if (!a || !b) throw new Error('not a time');
           const [from, to] = a.compare(b) <= 0 ? [a, b] : [b, a];
           const keep = filtered ? (trigger: { status: string }) => trigger.status === 'OPEN' : undefined;
-          const ids = await walkAll(walkOf(upstream, { wanted, order, from, to, keep, mostRequests: 50 }));
+          const ids = await readAll(scanOf(upstream, { wanted, order, from, to, keep, mostRequests: 50 }));
           const expected = upstream.records.filter(({ start_time, status }) => {
             const time = Instant.parse(start_time);
             return (
@@ -297,11 +297,11 @@ describe('a walk through the triggers', () => {
         const page = await upstream.read(query);
         return { ...page, value: { ...page.value, total: null, goesOn: true } };
       };
-      const walk = walkOf(upstream, { order, read });
-      const { triggers, more, reached } = await scanTriggers(walk);
+      const given = scanOf(upstream, { order, read });
+      const { triggers, more, reached } = await scanTriggers(given);
       expect(triggers.map(({ trigger }) => trigger.triggerId)).toEqual(order === 'asc' ? ids : ids.reverse());
       expect({ more, reached }).toEqual({ more: true, reached: triggers.at(-1)?.position });
-      await expect(scanTriggers({ ...walk, after: reached })).rejects.toMatchObject({
+      await expect(scanTriggers({ ...given, after: reached })).rejects.toMatchObject({
         code: 'UPSTREAM_TIMEOUT',
       });
     }

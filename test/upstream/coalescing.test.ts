@@ -76,7 +76,7 @@ describe('a caller that leaves', () => {
 
   it('spends nothing when it leaves while it waits for budget', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 1, perDay: null },
+      projectRateLimit: { perMinute: 60, burst: 1, perDay: null },
     });
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());
@@ -90,18 +90,18 @@ describe('a caller that leaves', () => {
     expect(sandbox.seen('project')).toHaveLength(1);
   });
 
-  it('stops a walk through many pages at the page it is at', async () => {
+  it('stops paging at the page it is at', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox } = upstream;
     const leaving = new AbortController();
     const scope = scopeOf({ signal: leaving.signal });
-    const walk = async () => {
+    const readPages = async () => {
       for (let offset = 0; offset < 30; offset++) {
         if (offset === 2) leaving.abort(new Error('gone'));
         await project.sensors({ limit: 1, offset }, scope);
       }
     };
-    await expect(walk()).rejects.toThrow('gone');
+    await expect(readPages()).rejects.toThrow('gone');
     expect(sandbox.seen('project')).toHaveLength(2);
   });
 });
@@ -109,7 +109,7 @@ describe('a caller that leaves', () => {
 describe('a read in the background', () => {
   it('is served as a query once a query waits for it too', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 4, perDay: null },
+      projectRateLimit: { perMinute: 60, burst: 4, perDay: null },
     });
     const { project, sandbox, clock } = upstream;
     for (let offset = 0; offset < 4; offset++) await project.sensors({ limit: 1, offset }, scopeOf());

@@ -33,7 +33,7 @@ const refusals: readonly [status: number, code: string][] = [
 
 describe('an upstream refusal', () => {
   it.each(refusals)('with status %d is %s, with what upstream said of itself', async (status, code) => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, catalogue, sandbox, clock } = upstream;
     const body = JSON.stringify({
       error: { code: 'some_code', message: 'nothing to see' },
@@ -106,7 +106,7 @@ describe('an upstream refusal', () => {
   });
 
   it('never carries the key, an address or markup, even where upstream repeats them', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock, lines } = upstream;
     const { projectKey: key, projectUrl } = sandbox;
     for (const status of [400, 401, 403, 429, 500, 503]) {
@@ -114,11 +114,11 @@ describe('an upstream refusal', () => {
       const body = JSON.stringify({ error: { code: key, message: echo }, meta: { request_id: `r-${key}` } });
       sandbox.faults.add({ source: 'project', status, body, headers: { 'x-request-id': key }, times: 2 });
       const error = await failureOf(driving(clock, project.sensors(page, scopeOf())));
-      const told = JSON.stringify([error.message, error.upstream, error.argument, String(error.cause)]);
-      expect(told).not.toContain(key);
-      expect(told).not.toContain('svc_sk_');
-      expect(told).not.toContain('127.0.0.1');
-      expect(told).not.toContain('<');
+      const shown = JSON.stringify([error.message, error.upstream, error.argument, String(error.cause)]);
+      expect(shown).not.toContain(key);
+      expect(shown).not.toContain('svc_sk_');
+      expect(shown).not.toContain('127.0.0.1');
+      expect(shown).not.toContain('<');
     }
     expect(lines.join('\n')).not.toContain(key);
   });
@@ -151,7 +151,7 @@ describe('a body that is not what the spec says', () => {
   ];
 
   it.each(bodies)('is UPSTREAM_UNAVAILABLE naming the endpoint: %s', async (_, fault) => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, catalogue, sandbox, clock } = upstream;
     for (const source of ['project', 'catalogue'] as const) {
       sandbox.faults.add({ ...fault, source, times: 10 });
@@ -169,7 +169,7 @@ describe('a body that is not what the spec says', () => {
   it.each([201, 202, 204, 205, 206, 300, 301, 302, 304, 307, 308])(
     'is no answer where its status is not 200, and the error has that status: %i',
     async (status) => {
-      await using upstream = await startUpstream({ projectAllowance: unlimited });
+      await using upstream = await startUpstream({ projectRateLimit: unlimited });
       const { project, catalogue, sandbox, clock } = upstream;
       const window = { channel: 'HNZ', start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:01:00Z' };
       for (const [source, read] of [
@@ -248,7 +248,7 @@ describe('a second attempt', () => {
     ['status 503', { status: 503, body: '{"error":{"code":"maintenance","message":"soon"}}' }],
   ];
   it.each(helped)('is made once after %s', async (_, fault) => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     sandbox.faults.add({ ...fault, source: 'project' });
     const scope = scopeOf();
@@ -269,7 +269,7 @@ describe('a second attempt', () => {
     ['a body without its list', { body: '{}' }],
   ];
   it.each(useless)('is not made after %s', async (_, fault) => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     sandbox.faults.add({ ...fault, source: 'project', times: 100 });
     await failureOf(driving(clock, project.sensors(page, scopeOf())));
@@ -295,7 +295,7 @@ describe('a second attempt', () => {
 
   it('pays budget, and where it cannot, the first failure stands', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 20, perDay: 1 },
+      projectRateLimit: { perMinute: 60, burst: 20, perDay: 1 },
     });
     const { project, sandbox, clock } = upstream;
     sandbox.faults.add({ source: 'project', status: 500, times: 100 });

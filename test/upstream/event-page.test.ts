@@ -35,9 +35,9 @@ const changes = fc
   );
 const bound = fc.option(second, { nil: undefined });
 
-function changed(before: readonly Quake[], news: readonly Quake[]): Quake[] {
+function changed(before: readonly Quake[], newer: readonly Quake[]): Quake[] {
   const after = new Map(before.map((quake) => [quake.id, quake]));
-  for (const quake of news) after.set(quake.id, quake);
+  for (const quake of newer) after.set(quake.id, quake);
   return [...after.values()];
 }
 
@@ -58,7 +58,7 @@ describe('a page that is given what a feed has delivered', () => {
         }),
         (before, all, { order, limit, offset, from, to }) => {
           // Of an event the latest solution is the one delivered last.
-          const news = all.filter(
+          const newer = all.filter(
             ({ id, second: at }, index) =>
               ![...before, ...all.slice(0, index)].some((other) => other.id === id && other.second >= at),
           );
@@ -81,7 +81,7 @@ describe('a page that is given what a feed has delivered', () => {
             ...(from !== undefined && { from: timeOf(from) }),
             ...(to !== undefined && { to: timeOf(to) }),
           };
-          const delivered = news.map((quake, index) => ({
+          const delivered = newer.map((quake, index) => ({
             value: projectEvent(quake),
             readAtMs: forward(2 + index),
           }));
@@ -89,7 +89,7 @@ describe('a page that is given what a feed has delivered', () => {
           // In the page's range, which is open at the ends of the list.
           const isBegun = offset === 0;
           const isEnded = offset + items.length >= listed.length;
-          const expected = listOf(changed(before, news)).filter(
+          const expected = listOf(changed(before, newer)).filter(
             ({ second: at }) =>
               (isBegun || sign * (at - (items[0]?.second ?? -sign * Infinity)) >= 0) &&
               (isEnded || sign * (at - (items.at(-1)?.second ?? 0)) <= 0),
@@ -117,7 +117,7 @@ describe('a page that is given what a feed has delivered', () => {
         bound,
         bound,
         fc.integer({ min: 1, max: 10 }),
-        (before, news, start, end, limit) => {
+        (before, newer, start, end, limit) => {
           const listOf = (world: readonly Quake[]) =>
             world.filter(({ second: at }) => at >= (start ?? -Infinity) && at <= (end ?? Infinity));
           const listed = listOf(before);
@@ -134,7 +134,7 @@ describe('a page that is given what a feed has delivered', () => {
             ...(start !== undefined && { start: timeOf(start) }),
             ...(end !== undefined && { end: timeOf(end) }),
           };
-          const delivered = news.map((quake, index) => ({
+          const delivered = newer.map((quake, index) => ({
             value: catalogueEvent(quake),
             readAtMs: forward(2 + index),
           }));
@@ -145,7 +145,7 @@ describe('a page that is given what a feed has delivered', () => {
           }
           const shown = (list: readonly { id: string; magnitude: unknown }[] | undefined) =>
             list?.map(({ id, magnitude }) => `${id} ${magnitude}`).sort();
-          expect(shown(taken?.items)).toEqual(shown(listOf(changed(before, news))));
+          expect(shown(taken?.items)).toEqual(shown(listOf(changed(before, newer))));
         },
       ),
       { numRuns: 2_000 },

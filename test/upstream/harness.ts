@@ -36,7 +36,7 @@ export interface HarnessOptions {
   /** Gives the test a sandbox of its own. */
   readonly sandbox?: SandboxOptions;
   readonly client?: Partial<UpstreamOptions>;
-  readonly projectAllowance?: RateLimitSettings;
+  readonly projectRateLimit?: RateLimitSettings;
   readonly maxBytes?: number;
 }
 
@@ -87,7 +87,7 @@ export async function startUpstream(options: HarnessOptions = {}): Promise<Upstr
       ...common,
       baseUrl: sandbox.projectUrl,
       key: sandbox.projectKey,
-      rateLimit: options.projectAllowance ?? { perMinute: 60, burst: 20, perDay: null },
+      rateLimit: options.projectRateLimit ?? { perMinute: 60, burst: 20, perDay: null },
       ...own,
     });
   const catalogueWith = (own: Partial<UpstreamOptions>) =>
@@ -115,7 +115,7 @@ export async function startUpstream(options: HarnessOptions = {}): Promise<Upstr
   };
 }
 
-/** A client's operation, unless told otherwise. */
+/** A client's operation, unless the test says otherwise. */
 export function scopeOf(own: Partial<ReadScope> = {}): ReadScope {
   return {
     signal: new AbortController().signal,

@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 async function startOwned() {
   let refused = 0;
   const upstream = await startUpstream({
-    projectAllowance: unlimited,
+    projectRateLimit: unlimited,
     client: { keyOwner: 'client', onKeyRefused: () => refused++ },
   });
   return { ...upstream, refused: () => refused };
@@ -58,7 +58,7 @@ describe("a client's own key", () => {
     const reads = all();
     await eventually(() => expect(sandbox.inFlight('project')).toBe(1));
     await driving(clock, reads);
-    // The others were served what was kept, and refreshed behind: all after the one.
+    // The others were served from the cache, and revalidated: all after the one.
     const [first, ...others] = sandbox.requests.toSorted((a, b) => a.atMs - b.atMs);
     expect(first?.query).toMatchObject({ offset: '0' });
     for (const { atMs } of others) expect(atMs).toBeGreaterThanOrEqual((first?.atMs ?? 0) + 1_000);
@@ -120,7 +120,7 @@ describe("the gateway's own key", () => {
 
 describe('many keys', () => {
   it('come and go without leaving anything behind', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { sandbox, cache, clock } = upstream;
     const timers = clock.pendingTimers;
     for (let i = 0; i < 50; i++) {

@@ -163,8 +163,8 @@ describe('a budget of a day', () => {
   it('can be left to others in part', () => {
     const limiter = new Limiter(new ManualClock(), { perMinute: 60, burst: 20, perDay: 10 });
     for (let i = 0; i < 8; i++) limiter.spend().answered();
-    expect(limiter.readyAtMs(1, { keptToday: 1 })).toBe(limiter.readyAtMs());
-    expect(limiter.readyAtMs(1, { keptToday: 2 })).toBeGreaterThan(limiter.readyAtMs() + 3_600_000);
+    expect(limiter.readyAtMs(1, { reservedToday: 1 })).toBe(limiter.readyAtMs());
+    expect(limiter.readyAtMs(1, { reservedToday: 2 })).toBeGreaterThan(limiter.readyAtMs() + 3_600_000);
   });
 });
 
@@ -230,7 +230,7 @@ describe("upstream's own count", () => {
     expect(limiter.remaining).toBe(5);
   });
 
-  it('of a minute changes the pace, with the burst in proportion', () => {
+  it('of a minute changes the rate, with the burst in proportion', () => {
     const limiter = new Limiter(new ManualClock(), project);
     limiter.observe(limiter.spend(), { perMinute: 300 });
     expect([limiter.perMinute, limiter.burst]).toEqual([300, 100]);

@@ -81,7 +81,7 @@ it('an upstream that dies for ten minutes under load is hardly asked, its client
     expect(tookMs).toBeLessThanOrEqual(5_000);
   }
   expect(Math.max(...between('dashboard', 600, 660).map(({ ageS }) => ageS ?? 0))).toBeGreaterThan(590);
-  // What is not kept fails, and soon.
+  // What is not cached fails, and soon.
   for (const { code, tookMs } of between('stranger', 90, 660)) {
     expect(code).toBe('UPSTREAM_UNAVAILABLE');
     expect(tookMs).toBeLessThanOrEqual(5_000);

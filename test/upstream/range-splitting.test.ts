@@ -128,7 +128,7 @@ describe('a list that upstream takes too long over', () => {
     const query = { from: at(2000 * dayMs), order: 'desc' as const, limit: 500, offset: 0 };
     await slow.client.triggers(query, scope);
     const before = slow.asked.length;
-    // As a walk goes on, pinned to the last that it has.
+    // As a scan continues, pinned to the last record that it has.
     const behind = { ...query, to: at(59 * hourMs) };
     const { value } = await slow.client.triggers(behind, scope);
     expect(value).toMatchObject({ received: 1, goesOn: true });
@@ -136,8 +136,8 @@ describe('a list that upstream takes too long over', () => {
     expect(error).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
     expect(slow.asked.length - before).toBeLessThanOrEqual(12);
     // What is short enough is answered all the same.
-    const { value: news } = await slow.client.triggers({ ...query, from: at(2 * hourMs) }, scope);
-    expect(news.items).toHaveLength(3);
+    const { value: newer } = await slow.client.triggers({ ...query, from: at(2 * hourMs) }, scope);
+    expect(newer.items).toHaveLength(3);
   });
 
   it('is handed over as far as it was read when the interface fails in the middle of it', async () => {

@@ -75,7 +75,7 @@ describe('X-RateLimit', () => {
     });
   });
 
-  it('of a day does not change the pace, and is looked at again within the hour', () => {
+  it('of a day does not change the rate, and is looked at again within the hour', () => {
     const daily = observed(headers(10_000, 0, 40_000));
     expect(daily).toEqual({ perMinute: undefined, remaining: 0, resetInMs: 3_600_000 });
     const small = observed(headers(500, 2, now / 1000 + 7_200));
@@ -88,7 +88,7 @@ describe('X-RateLimit', () => {
     }
   });
 
-  it('never raises the pace above the highest tier, nor believes more left than there is', () => {
+  it('never raises the rate above the highest tier, nor believes more left than there is', () => {
     expect(observed(headers(1_000_000, 999_999, 30)).perMinute).toBeUndefined();
     expect(observed(headers(60, 61, 30))).toEqual({ perMinute: 60 });
     expect(observed(headers(0, 0, 30)).perMinute).toBeUndefined();

@@ -44,7 +44,7 @@ describe("upstream's limit", () => {
     expect(scope.meter.waitedMs).toBeLessThanOrEqual(5_000);
   });
 
-  it('of one key leaves the pace of another as it is, and that of the other interface', async () => {
+  it('of one key leaves the rate of another as it is, and that of the other interface', async () => {
     await using upstream = await startUpstream();
     const { project, catalogue, sandbox } = upstream;
     sandbox.faults.add({ source: 'project', status: 429, headers: { 'retry-after': '30' } });
@@ -113,7 +113,7 @@ describe('after a refusal by upstream', () => {
   });
 
   it('an absurd wait is cut to an hour, and a date is understood', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     sandbox.faults.add({ source: 'project', status: 429, headers: { 'retry-after': '999999999' } });
     expect((await failureOf(project.project(scopeOf()))).retryAfterS).toBe(3_600);
@@ -154,7 +154,7 @@ describe("the catalogue's own count", () => {
     }
   });
 
-  it('raises the pace where upstream permits more than was configured', async () => {
+  it('raises the rate where upstream permits more than was configured', async () => {
     await using upstream = await startUpstream({ sandbox: { catalogueTier: 'standard' } });
     const { catalogue } = upstream;
     await catalogue.networks(scopeOf());
@@ -174,7 +174,7 @@ describe("the catalogue's own count", () => {
 
 describe('an interface that fails again and again', () => {
   it('has its circuit open for 10 s after five reads, then probed by one, and asked freely once that is answered', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     const outage = sandbox.faults.add({ source: 'project', drop: true, times: 1_000 });
     for (let offset = 0; offset < 5; offset++) {
@@ -198,7 +198,7 @@ describe('an interface that fails again and again', () => {
   });
 
   it('is not one that answers with 4xx or is asked for too much', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox } = upstream;
     const tooLong = '{"error":{"code":"timeout","message":"too long"}}';
     sandbox.faults.add({ source: 'project', path: /sensors\//, status: 503, body: tooLong, times: 10 });
@@ -210,7 +210,7 @@ describe('an interface that fails again and again', () => {
   });
 
   it('serves what is cached meanwhile, without waiting', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     const first = await project.project(scopeOf());
     await clock.advance(2 * 3_600_000);
@@ -225,7 +225,7 @@ describe('an interface that fails again and again', () => {
 
   it('is not probed by reads that were waiting for budget when it was given up', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 10, perDay: null },
+      projectRateLimit: { perMinute: 60, burst: 10, perDay: null },
       client: { maxWaitMs: 60_000 },
     });
     const { project, sandbox, clock } = upstream;

@@ -26,7 +26,7 @@ const ages: readonly [what: string, freshS: number, ask: Ask][] = [
 
 describe('an answer', () => {
   it.each(ages)('about %s is fresh for %d s', async (_, freshS, ask) => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     await ask(project, scopeOf());
     await clock.advance(freshS * 1000);
@@ -63,7 +63,7 @@ describe('an answer', () => {
   it.each(ages)(
     'about %s is served at once up to five lifetimes; an older one waits for upstream',
     async (_, freshS, ask) => {
-      await using upstream = await startUpstream({ projectAllowance: unlimited });
+      await using upstream = await startUpstream({ projectRateLimit: unlimited });
       const { project, sandbox, clock } = upstream;
       await ask(project, scopeOf());
       await clock.advance(5 * freshS * 1000);
@@ -102,7 +102,7 @@ describe('an answer', () => {
   });
 
   it('of a day is served while upstream fails, and none that is older', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     const first = await project.sensors(page, scopeOf());
     sandbox.faults.add({ source: 'project', drop: true, times: 100 });
@@ -118,7 +118,7 @@ describe('an answer', () => {
 
   it('of a day is served when the budget is spent', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 20, perDay: 1 },
+      projectRateLimit: { perMinute: 60, burst: 20, perDay: 1 },
     });
     const { project, clock } = upstream;
     const first = await project.sensors(page, scopeOf());
@@ -188,7 +188,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what is final', () => {
+describe('what is immutable', () => {
   it('is not asked for again: a closed trigger, and triggers of which none can still become visible', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
@@ -333,7 +333,7 @@ describe('forgetting', () => {
     await expect(early).rejects.toThrow('gone');
   });
 
-  it('does not keep an answer that was asked for before it', async () => {
+  it('does not cache a response that was asked for before it', async () => {
     await using upstream = await startUpstream();
     const { project, sandbox, clock } = upstream;
     sandbox.faults.add({ source: 'project', latencyMs: 1_000 });
@@ -372,7 +372,7 @@ describe('forgetting', () => {
 
 describe('two keys', () => {
   it('never see the responses of the other, however they alternate', async () => {
-    await using upstream = await startUpstream({ projectAllowance: unlimited });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
     const { project, sandbox } = upstream;
     const masked = upstream.projectWith({ key: sandbox.maskedProjectKey });
     const own = (await project.project(scopeOf({ maxAgeMs: 0 }))).value.id;
@@ -392,7 +392,7 @@ describe('two keys', () => {
 describe('all that is cached', () => {
   it('stays within its bytes however many different things are asked for', async () => {
     const maxBytes = 300_000;
-    await using upstream = await startUpstream({ projectAllowance: unlimited, maxBytes });
+    await using upstream = await startUpstream({ projectRateLimit: unlimited, maxBytes });
     const { project, cache, clock } = upstream;
     for (let i = 0; i < 200; i++) {
       const to = new Date(clock.wallMs() - i * minuteMs).toISOString();
@@ -403,35 +403,35 @@ describe('all that is cached', () => {
     expect(cache.entries).toBeLessThan(200);
   });
 
-  it('does not keep one answer that would push out most of the others', () => {
+  it('does not cache one response that would evict most of the others', () => {
     const cache = createResponseCache({ maxBytes: 10_000 });
     const part = cache.part('a');
-    const kept = {
+    const cached = {
       value: 1,
       absent: false,
       readAtMs: forward(0),
       askedAtMs: forward(0),
-      final: false,
+      immutable: false,
       version: null,
     };
-    part.set('small', { ...kept, bytes: 10 });
-    part.set('large', { ...kept, bytes: 5_000 });
+    part.set('small', { ...cached, bytes: 10 });
+    part.set('large', { ...cached, bytes: 5_000 });
     expect(part.get('large')).toBeUndefined();
     expect(part.get('small')).toBeDefined();
   });
 
   it('goes with its key, and leaves no trace', () => {
     const cache = createResponseCache({ maxBytes: 100_000 });
-    const kept = {
+    const cached = {
       value: 1,
       absent: false,
       readAtMs: forward(0),
       askedAtMs: forward(0),
-      final: false,
+      immutable: false,
       version: null,
       bytes: 10,
     };
-    for (const name of ['a', 'b']) for (let i = 0; i < 10; i++) cache.part(name).set(`${i}`, kept);
+    for (const name of ['a', 'b']) for (let i = 0; i < 10; i++) cache.part(name).set(`${i}`, cached);
     cache.part('a').clear();
     expect(cache.entries).toBe(10);
     expect(cache.part('a').get('1')).toBeUndefined();
@@ -471,7 +471,7 @@ describe('a demand on age', () => {
 
   it('is met by a request that still waits to be sent', async () => {
     await using upstream = await startUpstream({
-      projectAllowance: { perMinute: 60, burst: 1, perDay: null },
+      projectRateLimit: { perMinute: 60, burst: 1, perDay: null },
     });
     const { project, sandbox, clock } = upstream;
     await project.project(scopeOf());

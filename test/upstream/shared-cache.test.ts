@@ -36,7 +36,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
   const seen = (path = '/v1/sensors') => sandbox.seen('project', path);
   /** One that says that it has read everything so long ago. */
   const startAgo = (ms: number) => start({ clock: { ...realClock, now: () => plus(realClock.now(), -ms) } });
-  /** Another instance asks upstream itself, although what was kept would have done for an hour. */
+  /** Another instance asks upstream itself, although what was cached would have done for an hour. */
   const isGone = () =>
     eventually(async () => {
       sandbox.forget();
@@ -45,7 +45,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
       expect(seen()).toHaveLength(1);
     });
   /** What is read goes to Redis behind the reader's back. */
-  const isKept = async (address = '/v1/sensors') => {
+  const isCached = async (address = '/v1/sensors') => {
     const link = await linkTo(redis);
     const count = `return {redis.call('TIME'), #redis.call('KEYS', '*body:' .. ARGV[1] .. '*')}`;
     await eventually(async () => expect(await link.run(count, [], [address])).toEqual([1]));
@@ -54,7 +54,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
   it('are read from upstream by one of them, and are a hit for the others', async () => {
     const [a, b] = await two();
     const read = await a.project.sensors(page, scopeOf());
-    await isKept();
+    await isCached();
     sandbox.forget();
     const scope = scopeOf();
     const other = await b.project.sensors(page, scope);
@@ -64,7 +64,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     expect(read.readAtMs - other.readAtMs).toBeLessThan(2_000);
     expect(scope.meter).toMatchObject({ requests: 0, cacheHits: 1, staleHits: 0 });
     expect(b.project.status()).toMatchObject({ requestCount: 0, cacheHitCount: 1 });
-    // Kept here as well from now on.
+    // Cached here as well from now on.
     await redis.kill();
     await b.project.sensors(page, scopeOf());
     expect(seen()).toEqual([]);
@@ -143,7 +143,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
   it('say for all that upstream has nothing there', async () => {
     const [a, b] = await two();
     expect(await a.project.sensor('NONE', scopeOf())).toBeNull();
-    await isKept('/v1/sensors/NONE');
+    await isCached('/v1/sensors/NONE');
     expect(await b.project.sensor('NONE', scopeOf())).toBeNull();
     expect(sandbox.requests).toHaveLength(1);
   });
@@ -151,7 +151,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
   it('are not for a poll, which asks upstream itself and leaves what it reads to the others', async () => {
     const [a, b] = await two();
     await a.project.sensors(page, scopeOf());
-    await isKept();
+    await isCached();
     sandbox.forget();
     await b.project.sensors(page, scopeOf({ priority: 'feed', maxAgeMs: 0 }));
     expect(seen()).toHaveLength(1);
@@ -159,13 +159,13 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     await redis.restart();
     await isUp(b.store);
     await b.project.sensors(page, scopeOf({ priority: 'feed', maxAgeMs: 0 }));
-    await isKept();
+    await isCached();
   });
 
   it('are asked for anew by a poll that finds them on their way from Redis', async () => {
     const [a, b] = await two();
     await a.project.sensors(page, scopeOf());
-    await isKept();
+    await isCached();
     sandbox.forget();
     const query = scopeOf();
     const poll = scopeOf({ priority: 'feed', maxAgeMs: 0 });
@@ -177,7 +177,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
   it('are asked for anew when they are old, and help when upstream fails', async () => {
     const [a, b] = await Promise.all([startAgo(120 * minuteMs), start()]);
     const read = await a.project.sensors(page, scopeOf());
-    await isKept();
+    await isCached();
     sandbox.faults.add({ source: 'project', status: 500, times: 2 });
     const failing = scopeOf();
     expect((await b.project.sensors(page, failing)).value).toEqual(read.value);
@@ -195,7 +195,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     ] as const) {
       const a = await startAgo(ageMs);
       await a.project.sensors(page, scopeOf({ maxAgeMs: 0 }));
-      await isKept();
+      await isCached();
       const b = await start();
       sandbox.faults.add({ source: 'project', status: 500, times: 2 });
       const failure = await failureOf(b.project.sensors(page, scopeOf({ maxAgeMs })));
@@ -203,13 +203,13 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     }
   });
 
-  it('that are final are not asked for again, however old they are', async () => {
+  it('that are immutable are not asked for again, however old they are', async () => {
     const [a, b] = await Promise.all([startAgo(120 * minuteMs), start()]);
     const [sensor] = (await a.project.sensors(page, scopeOf())).value.items;
     const id = sensor?.device_id ?? '';
     const window = { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z', limit: 10 };
     await a.project.healthReports(asId(id), window, scopeOf());
-    await isKept(`/v1/sensors/${id}/soh`);
+    await isCached(`/v1/sensors/${id}/soh`);
     const scope = scopeOf();
     await b.project.healthReports(asId(id), window, scope);
     expect(scope.meter).toMatchObject({ requests: 0, cacheHits: 1 });
@@ -222,7 +222,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     const [event] = (await a.project.events(list, scopeOf())).value.items;
     const id = String(event?.id);
     await a.project.event(asId(id), scopeOf());
-    await isKept(`/v1/events/${id}`);
+    await isCached(`/v1/events/${id}`);
     await b.project.events(list, scopeOf({ maxAgeMs: 0 }));
     const scope = scopeOf();
     await b.project.event(asId(id), scope);
@@ -232,7 +232,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
   it('go for all instances when one discards what it has', async () => {
     const [a] = await two();
     await a.project.sensors(page, scopeOf());
-    await isKept();
+    await isCached();
     a.project.discardCache();
     await isGone();
   });
@@ -240,7 +240,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
   it('stay when one of the instances ends', async () => {
     const [a, b] = await two();
     await a.project.sensors(page, scopeOf());
-    await isKept();
+    await isCached();
     sandbox.forget();
     a.project.close();
     await b.project.sensors(page, scopeOf());
@@ -256,7 +256,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     await redis.restart();
     await Promise.all([isUp(a.store), isUp(b.store)]);
     await a.project.sensors(one(0), scopeOf());
-    await isKept();
+    await isCached();
     sandbox.forget();
     await b.project.sensors(one(0), scopeOf());
     expect(seen()).toEqual([]);
@@ -268,13 +268,13 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     it('are shown by an instance only when upstream has accepted the key there', async () => {
       const [a, b] = await Promise.all([start(client), start(client)]);
       await a.project.sensors(page, scopeOf());
-      await isKept();
+      await isCached();
       sandbox.forget();
       await b.project.sensors(page, scopeOf());
       expect(seen()).toHaveLength(1);
       // As it has by now.
       await a.project.project(scopeOf());
-      await isKept('/v1/project');
+      await isCached('/v1/project');
       sandbox.forget();
       await b.project.project(scopeOf());
       expect(sandbox.requests).toEqual([]);
@@ -283,7 +283,7 @@ describe.skipIf(noRedis)(`answers that instances share${noRedis ? ` (${noRedis})
     it('go for all instances when the key is revoked', async () => {
       const a = await start(client);
       await a.project.sensors(page, scopeOf());
-      await isKept();
+      await isCached();
       sandbox.faults.add({ source: 'project', path: '/v1/project', status: 401 });
       const refused = a.project.project(scopeOf({ maxAgeMs: 0 }));
       expect((await failureOf(refused)).code).toBe('UNAUTHENTICATED');

@@ -219,7 +219,7 @@ describe('a refusal that one instance gets', () => {
 });
 
 describe("upstream's own count", () => {
-  const told = (headers: Record<string, string>) => ({
+  const observed = (headers: Record<string, string>) => ({
     onTheWayMs: 10,
     backMs: 10,
     answer: () => ({ status: 200, headers }),
@@ -235,7 +235,7 @@ describe("upstream's own count", () => {
     const model = two();
     const { real } = model;
     const headers = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': '30' };
-    void model.ask(0, 'query', 5_000, told(headers));
+    void model.ask(0, 'query', 5_000, observed(headers));
     await real.advance(100);
     for (let i = 0; i < 10; i++) void model.ask(1, 'query', 5_000);
     await real.advance(6_000);
@@ -248,10 +248,10 @@ describe("upstream's own count", () => {
     expect(model.sent.filter(({ instance }) => instance === 1)).toHaveLength(others + 1);
   });
 
-  it('of another tier changes the pace of all', async () => {
+  it('of another tier changes the rate of all', async () => {
     const model = two();
     const headers = { 'x-ratelimit-limit': '300', 'x-ratelimit-remaining': '299', 'x-ratelimit-reset': '60' };
-    void model.ask(0, 'query', 5_000, told(headers));
+    void model.ask(0, 'query', 5_000, observed(headers));
     await model.real.advance(100);
     void model.ask(1, 'query');
     await model.real.advance(100);

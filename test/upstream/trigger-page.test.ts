@@ -66,20 +66,20 @@ it('gives the page that upstream would give, or none', () => {
       (before, added, changed, asked) => {
         const world = before.map(([at, isOpen], id) => trigger(id, at, isOpen));
         const page = { value: pageOf(world, asked), readAtMs: forward(1) };
-        const news = added.map(([at, isOpen], index) => trigger(100 + index, at, isOpen));
+        const changes = added.map(([at, isOpen], index) => trigger(100 + index, at, isOpen));
         for (const [index, isOpen] of changed) {
           const one = world[index];
           if (one?.status !== 'open') continue;
           const { id, start_time } = one;
           const at = (Date.parse(start_time) - Date.parse(timeOf(0))) / 1_000;
           world[index] = trigger(Number(id), at, isOpen, Number(one.pga_horizontal_mg) + 1);
-          news.push(world[index]);
+          changes.push(world[index]);
         }
-        const delivered = news.map((value, index) => ({ value, readAtMs: forward(2 + index) }));
+        const delivered = changes.map((value, index) => ({ value, readAtMs: forward(2 + index) }));
         const taken = withDelivered(page, asked, delivered);
         if (taken === null) return;
         count++;
-        const now = pageOf([...world, ...news.filter(({ id }) => Number(id) >= 100)], asked);
+        const now = pageOf([...world, ...changes.filter(({ id }) => Number(id) >= 100)], asked);
         expect([taken.total, taken.received]).toEqual([now.total, now.received]);
         // Upstream's order within one moment is its own.
         const times = (items: readonly WireTrigger[]) => items.map(({ start_time }) => start_time);

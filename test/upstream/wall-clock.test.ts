@@ -21,7 +21,7 @@ describe.each([
   });
 
   it('leaves an open circuit open for its 10 s', async () => {
-    await using upstream = await startUpstream({ sandbox: {}, projectAllowance: unlimited });
+    await using upstream = await startUpstream({ sandbox: {}, projectRateLimit: unlimited });
     const { project, sandbox, clock } = upstream;
     const outage = sandbox.faults.add({ source: 'project', drop: true, times: 1_000 });
     for (let offset = 0; offset < 5; offset++)

@@ -15,22 +15,22 @@ export function overEventStream(address: string, headers: Headers): Open {
   return async function* open(operation, signal) {
     const silence = new AbortController();
     const lost = networkError(`Nothing came from ${url} for ${longestSilenceMs / 1_000} s`);
-    const heard = <T>(step: Promise<T>): Promise<T> => {
+    const unlessSilent = <T>(step: Promise<T>): Promise<T> => {
       const timer = setTimeout(() => silence.abort(lost), longestSilenceMs);
       return step.finally(() => clearTimeout(timer));
     };
     const accept = 'text/event-stream';
     const either = AbortSignal.any([signal, silence.signal]);
     try {
-      const response = await heard(post(operation, { url, headers, accept, signal: either }));
+      const response = await unlessSilent(post(operation, { url, headers, accept, signal: either }));
       if (!response.body || !response.headers.get('content-type')?.startsWith(accept)) {
-        yield await heard(resultIn(response));
+        yield await unlessSilent(resultIn(response));
         return;
       }
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       const parser = new EventParser();
       for (;;) {
-        const step = await heard(reader.read()).catch((error) => {
+        const step = await unlessSilent(reader.read()).catch((error) => {
           throw networkError('The event stream broke off', error);
         });
         if (step.done) return;

@@ -1,11 +1,11 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { answerOf } from '../answer.js';
-import { BackOff } from '../connection/back-off.js';
 import type { Open } from '../connection/event-stream.js';
 import { GraphError } from '../errors.js';
+import { BackOff } from './back-off.js';
 import type { Resumable } from './resumable.js';
 
-/** One change, with its place: it is the next one behind the cursor `after`. */
+/** One change, with its cursor; it is the next one behind the cursor `after`. */
 export interface Change {
   readonly after: string | null;
   readonly cursor: string;

@@ -1,15 +1,15 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { type Answer, answerOf } from '../answer.js';
-import { acrossTabs, canShare } from '../connection/across-tabs.js';
 import { overEventStream } from '../connection/event-stream.js';
 import type { Headers } from '../connection/post.js';
 import { overSocket } from '../connection/socket.js';
+import { acrossTabs, canShare } from './across-tabs.js';
 import { resumable } from './resumable.js';
 import { resumed } from './resumed.js';
 
 /**
  * Holds the cursor of the last change that was taken, beyond the page or the process. What `get` throws ends the
- * subscription, since without its place changes would be lost; where `set` fails, changes come again later.
+ * subscription, since without the cursor changes would be lost; where `set` fails, changes come again later.
  */
 export interface CursorStore {
   get(): string | null | undefined | Promise<string | null | undefined>;
@@ -23,7 +23,7 @@ export interface ResumeOptions<Variables> {
   readonly variables?: Partial<Variables>;
   /** Begins behind this change, such as `changesCursor` of a list, whatever the store holds. */
   readonly cursor?: string | null;
-  /** It keeps the place through a reload or a crash; without one the place is in memory alone. */
+  /** Stores the cursor beyond a reload or a crash; without one the cursor is in memory alone. */
   readonly store?: CursorStore;
   /** Server-sent events are shared by the tabs of an origin, a WebSocket by the subscriptions of a page. */
   readonly transport: 'ws' | 'sse';
@@ -52,7 +52,7 @@ export function subscribeWithResume<Data, Variables extends object>(
     transport === 'sse'
       ? overEventStream(url, headers)
       : overSocket({ url, connectionParams, webSocketImpl: options.webSocketImpl });
-  const keep = keeperOf(store);
+  const write = cursorWriter(store);
   const leaving = new AbortController();
   const signal = AbortSignal.any([leaving.signal, ...(options.signal ? [options.signal] : [])]);
   const open = (from: string | null, until: AbortSignal) => resumed(subscription, connect, from, until);
@@ -67,7 +67,7 @@ export function subscribeWithResume<Data, Variables extends object>(
     for await (const { cursor, result } of changes) {
       if (signal.aborted) return;
       yield answerOf<Data>(result);
-      await unlessAborted(keep(cursor), signal);
+      await unlessAborted(write(cursor), signal);
     }
   }
 
@@ -85,20 +85,20 @@ export function subscribeWithResume<Data, Variables extends object>(
   };
 }
 
-/** A place that cannot be stored, as where the storage of a browser is full or forbidden, ends no feed: it is said once. */
-function keeperOf(store: CursorStore | undefined): (cursor: string) => Promise<void> {
+/** A cursor that cannot be stored, as where the storage of a browser is full or forbidden, ends no feed: one warning says so. */
+function cursorWriter(store: CursorStore | undefined): (cursor: string) => Promise<void> {
   let hasFailed = false;
   return async (cursor) => {
     try {
       await store?.set(cursor);
     } catch (error) {
-      if (!hasFailed) console.warn(`The place in a feed is not stored: ${error}`);
+      if (!hasFailed) console.warn(`The cursor of a feed is not stored: ${error}`);
       hasFailed = true;
     }
   };
 }
 
-/** Resolves with the signal as well: a store that does not answer must not hold up who wants to leave. */
+/** Resolves with the signal as well: a store that does not answer must not delay a client that leaves. */
 function unlessAborted<T>(
   value: T | Promise<T>,
   signal: AbortSignal,

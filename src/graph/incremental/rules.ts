@@ -69,7 +69,7 @@ function OneStreamRule(context: ValidationContext): ASTVisitor {
   return {
     Document(document) {
       const asArguments = withStreamsAsArguments(document);
-      // What conflicts anyway is reported without this rule.
+      // Fields that conflict without `@stream` are reported by the rule of graphql-js.
       if (asArguments === document || conflicts(document).length > 0) return;
       for (const { message, nodes } of conflicts(asArguments)) {
         const text = message.replaceAll('differing arguments', 'differing stream directives');

@@ -7,6 +7,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { ClientGone, GatewayError } from '../../errors.js';
+import { Slices } from '../../event-loop-slices.js';
 import { ChangeStream } from '../../live/delivery/change-stream.js';
 import { FanOut } from '../../live/delivery/fan-out.js';
 import { PayloadCache } from '../../live/delivery/payload-cache.js';
@@ -17,7 +18,6 @@ import type { Log } from '../../log.js';
 import { UnifyContext } from '../../unify/context.js';
 import { onAbort } from '../../upstream/http/abort.js';
 import { newCostMeter } from '../../upstream/read/read.js';
-import { Slices } from '../../upstream/slices.js';
 import type { GraphContext } from '../context.js';
 import { clientError } from '../errors/error-codes.js';
 import { liveOperation, type PayloadOperation } from './live-operation.js';
@@ -25,7 +25,7 @@ import { DirectSink } from './result-sink.js';
 import { SharedResult } from './shared-result.js';
 
 // Sockets written to per event-loop slice, about 3 ms: writing to ten thousand at once would block other clients.
-const deliveriesPerTurn = 250;
+const deliveriesPerSlice = 250;
 // A cursor over 5,000 records takes as long as a thousand values of an answer.
 const recordsPerValue = 5;
 
@@ -36,7 +36,7 @@ const recordsPerValue = 5;
  */
 export function sharedSubscriptions(log: Log): Plugin<GraphContext> {
   const groupsByFeed = new WeakMap<object, FeedGroups>();
-  const deliveries = new Slices(deliveriesPerTurn);
+  const deliveries = new Slices(deliveriesPerSlice);
 
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
     const source = await createSourceEventStream(args);

@@ -46,21 +46,21 @@ export class LogEntries<Rec> {
     }
   }
 
-  ofState({ records, coveredFromMs, upstreamMs }: ExchangedSnapshot<Rec>): string {
+  ofState({ records, completeFromMs, upstreamMs }: ExchangedSnapshot<Rec>): string {
     return textOf({
       records: records.map(({ record, traits }) => ({
         record: this.#subject.pack(record, this.#time),
         traits,
       })),
-      coveredFromMs,
+      completeFromMs,
       upstreamMs,
     });
   }
 
   stateOf(text: string): ExchangedSnapshot<Rec> {
-    const { records, coveredFromMs, upstreamMs } = parseText(text) as {
+    const { records, completeFromMs, upstreamMs } = parseText(text) as {
       records: readonly { record: unknown; traits: unknown }[];
-      coveredFromMs: UnixMs | null;
+      completeFromMs: UnixMs | null;
       upstreamMs: UnixMs | null;
     };
     return {
@@ -68,7 +68,7 @@ export class LogEntries<Rec> {
         const unpacked = this.#subject.unpack(record, this.#time);
         return unpacked ? [{ record: unpacked, traits }] : [];
       }),
-      coveredFromMs: coveredFromMs ?? always,
+      completeFromMs: completeFromMs ?? always,
       upstreamMs: upstreamMs ?? always,
     };
   }

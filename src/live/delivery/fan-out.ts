@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js';
 import { FellBehind, type GatewayError } from '../../errors.js';
-import type { Slices } from '../../upstream/slices.js';
+import type { Slices } from '../../event-loop-slices.js';
 import type { Feed, LoggedChange, Start } from '../feeds/feed.js';
 import type { Delivery } from '../tracking/change.js';
 import type { LogEntry } from '../tracking/change-log.js';

@@ -50,7 +50,7 @@ export class ListCursors<Rec, Kind extends string> {
     // Upstream composed the list some time before it arrived.
     const seq = appender.log.lastBy(plus(list.readAtMs, -longestReadMs));
     const stateThen = (known: Known<Rec, Kind>) => appender.replay.stateAt(known, seq);
-    return this.#encoded(whole, detector.snapshot, detector.coveredFromMs, stateThen);
+    return this.#encoded(whole, detector.snapshot, detector.completeFromMs, stateThen);
   }
 
   async #inNewest(list: RecordList<Rec>, newest: Newest<Rec>, scope: ReadScope): Promise<string> {
@@ -69,19 +69,19 @@ export class ListCursors<Rec, Kind extends string> {
       return state.isFinal ? null : state.hash;
     };
     const whole = await this.#withComplete(list, snapshot, scope);
-    return this.#encoded(whole, snapshot, newest.coversFromMs, stateThen);
+    return this.#encoded(whole, snapshot, newest.completeFromMs, stateThen);
   }
 
   #encoded(
     list: RecordList<Rec>,
     snapshot: Snapshot<Rec, Kind>,
-    coveredFromMs: ChangeDetector<Rec, Kind>['coveredFromMs'],
+    completeFromMs: ChangeDetector<Rec, Kind>['completeFromMs'],
     stateThen: (known: Known<Rec, Kind>) => number | null | undefined,
   ): string {
     const { subject, detector, clock, cursors } = this.#options;
     const position = positionBeside(list, {
       snapshot,
-      coveredFromMs,
+      completeFromMs,
       stateThen,
       nowMs: clock.wallMs(),
       idOf: subject.idOf,
@@ -90,7 +90,7 @@ export class ListCursors<Rec, Kind extends string> {
     return cursors.encode(position);
   }
 
-  /** The list, deciding by complete records on those that it lacks: an incomplete one may seem to belong there. */
+  /** The list, with its lacking records completed first: an incomplete record may seem to belong to it. */
   async #withComplete(
     list: RecordList<Rec>,
     { ordered }: Snapshot<Rec, Kind>,

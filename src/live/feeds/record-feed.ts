@@ -229,9 +229,9 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   }
 
   async #readBaseline(scope: ReadScope): Promise<void> {
-    const { records, coversFromMs } = await this.#options.reader.newest(scope);
+    const { records, completeFromMs } = await this.#options.reader.newest(scope);
     if (scope.signal.aborted) return;
-    const changed = this.#detector.begin(records, this.#poller.history.startedAtMs, coversFromMs);
+    const changed = this.#detector.begin(records, this.#poller.history.startedAtMs, completeFromMs);
     await this.#publisher.append(changed);
     this.#sweepAndBackfill.begin();
   }
@@ -270,7 +270,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
     }
     if (scope.signal.aborted) return;
     if (!hasNameless) detector.countMissing(plan.fromMs, seen);
-    detector.cover(plan.fromMs);
+    detector.extendTo(plan.fromMs);
     detector.watermark.confirm(startedAtMs, clock.wallMs(startedAtMs));
   }
 

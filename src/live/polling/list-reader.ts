@@ -36,7 +36,7 @@ export interface ListedPage<Rec> {
 export interface Newest<Rec> {
   readonly records: readonly Rec[];
   /** `records` contains all of this time or later; −Infinity when it contains all there are. */
-  readonly coversFromMs: UnixMs;
+  readonly completeFromMs: UnixMs;
 }
 
 export interface Range {
@@ -70,11 +70,11 @@ export function listReader<Wire, Rec>(list: TimedList<Wire, Rec>): ListReader<Re
       const query = { order: 'desc', limit: largestPage.project, offset: 0 } as const;
       const page = await list.read(query, scope);
       const records = list.recordsOf(page);
-      if (isLastPage(page.value, query)) return { records, coversFromMs: longAgo };
+      if (isLastPage(page.value, query)) return { records, completeFromMs: longAgo };
       // The next page may contain records with the same time as the last of a full page.
       return {
         records,
-        coversFromMs: plus(earliest(...records.map((record) => list.timeOf(record).ms)), 0.001),
+        completeFromMs: plus(earliest(...records.map((record) => list.timeOf(record).ms)), 0.001),
       };
     },
     pages: (range, scope) => readPages(list, range, scope),

@@ -53,7 +53,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
   /** Call after the baseline read. The first sweep follows at once when that did not reach back a day. */
   begin(): void {
     const { detector, clock } = this.#options;
-    const isShort = detector.coveredFromMs > detector.watermark.ms - dayMs;
+    const isShort = detector.completeFromMs > detector.watermark.ms - dayMs;
     this.#sweepAtMs = plus(clock.now(), isShort ? 0 : sweepEveryMs);
   }
 
@@ -87,7 +87,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
 
   #next(signal: AbortSignal): AsyncGenerator<void> | null {
     const { resumes, detector, clock } = this.#options;
-    this.#isBackfill = resumes.wantedFromMs < detector.coveredFromMs;
+    this.#isBackfill = resumes.wantedFromMs < detector.completeFromMs;
     if (this.#isBackfill) return this.#backfill(resumes.wantedFromMs, signal);
     return clock.now() >= this.#sweepAtMs ? this.#sweep(signal) : null;
   }
@@ -95,7 +95,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
   /** Reads the range between the oldest waiting cursor and the records that are known. */
   async *#backfill(fromMs: UnixMs, signal: AbortSignal): AsyncGenerator<void> {
     const { reader, reads, detector, observe, clock, onRead } = this.#options;
-    const range = { from: instantAt(fromMs), to: instantAt(detector.coveredFromMs) };
+    const range = { from: instantAt(fromMs), to: instantAt(detector.completeFromMs) };
     for await (const page of reader.pages(range, reads(signal, 'feed'))) {
       if (signal.aborted) return;
       await observe(page.records);
@@ -103,7 +103,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
       yield;
     }
     const isTooMuch = detector.snapshot.size > mostKnown;
-    if (!isTooMuch) detector.cover(fromMs);
+    if (!isTooMuch) detector.extendTo(fromMs);
     this.#backfilledAtMs = clock.now();
     onRead(isTooMuch);
   }
@@ -111,7 +111,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
   /** docs/behaviour.md 9.2: reads the last day again for late arrivals, and records open for longer one by one. */
   async *#sweep(signal: AbortSignal): AsyncGenerator<void> {
     const { subject, reader, reads, detector, observe, clock, lookbackMs, isLeader } = this.#options;
-    const { snapshot, watermark, coveredFromMs } = detector;
+    const { snapshot, watermark, completeFromMs } = detector;
     const scope = reads(signal, 'background');
     const fromMs = plus(watermark.ms, -dayMs);
     if (!isLeader()) {
@@ -119,8 +119,8 @@ export class SweepAndBackfill<Rec, Kind extends string> {
       this.#forget(fromMs);
       return;
     }
-    // At least up to the covered range: records in a gap between the two would later look new.
-    const knownFromMs = Number.isFinite(coveredFromMs) ? coveredFromMs : longAgo;
+    // At least up to the complete range: records in a gap between the two would later look new.
+    const knownFromMs = Number.isFinite(completeFromMs) ? completeFromMs : longAgo;
     const toMs = latest(plus(watermark.ms, -lookbackMs), knownFromMs);
     this.#sweepAtMs = plus(clock.now(), sweepEveryMs);
     if (Number.isFinite(fromMs) && toMs > fromMs) {
@@ -130,7 +130,7 @@ export class SweepAndBackfill<Rec, Kind extends string> {
         await observe(page.records);
         yield;
       }
-      detector.cover(fromMs);
+      detector.extendTo(fromMs);
     }
     for (const known of snapshot.ordered.slice(0, snapshot.indexOf(fromMs)).filter(isAwaited)) {
       const record = await reader.again(known.state.record, scope);

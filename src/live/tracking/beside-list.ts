@@ -12,7 +12,7 @@ export interface RecordList<Rec> extends ListReach<Rec> {
 export interface Surroundings<Rec, Kind extends string> {
   /** Every record that can be read, including those of the list; read no earlier than the list. */
   readonly snapshot: Snapshot<Rec, Kind>;
-  readonly coveredFromMs: UnixMs;
+  readonly completeFromMs: UnixMs;
   readonly nowMs: UnixMs;
   /** The state of a record when the list was read: as for `KnownSet.stateOf`. */
   readonly stateThen: (known: Known<Rec, Kind>) => number | null | undefined;
@@ -26,7 +26,7 @@ export interface Surroundings<Rec, Kind extends string> {
  */
 export function positionBeside<Rec, Kind extends string>(
   list: RecordList<Rec>,
-  { snapshot, coveredFromMs, nowMs, stateThen, idOf, stateOf }: Surroundings<Rec, Kind>,
+  { snapshot, completeFromMs, nowMs, stateThen, idOf, stateOf }: Surroundings<Rec, Kind>,
 ): FullPosition {
   const listed = new Map(list.records.map((record) => [idOf(record), stateOf(record)]));
   const position = positionOf({
@@ -38,7 +38,7 @@ export function positionBeside<Rec, Kind extends string>(
       if (shown) return shown.isFinal ? null : shown.hash;
       return list.includes(known.state.record) ? undefined : stateThen(known);
     },
-    coveredFromMs,
+    completeFromMs,
     nowMs,
   });
   return { ...position, logged: null };

@@ -27,7 +27,7 @@ export interface ReplicatedChange {
 /** The snapshot of a feed as instances exchange it, without the change log. */
 export interface ExchangedSnapshot<Rec> {
   readonly records: readonly { readonly record: Rec; readonly traits: unknown }[];
-  readonly coveredFromMs: UnixMs;
+  readonly completeFromMs: UnixMs;
   readonly upstreamMs: UnixMs;
 }
 
@@ -83,24 +83,24 @@ export class ChangeAppender<Rec, Kind extends string> {
   }
 
   /** Takes over a snapshot of another instance: appends what is new to a feed with a baseline, learns the rest. */
-  adopt({ records, coveredFromMs, upstreamMs }: ExchangedSnapshot<Rec>, at: LogOffset): void {
+  adopt({ records, completeFromMs, upstreamMs }: ExchangedSnapshot<Rec>, at: LogOffset): void {
     const { detector, clock, subject } = this.#options;
     const { snapshot } = detector;
     const nowMs = clock.now();
     for (const { record, traits } of records) {
       const state = detector.stateOf(record, traits);
-      const isNew = detector.isChange(state) && detector.isCovered(state) && !detector.isOlder(state);
+      const isNew = detector.isChange(state) && detector.isComparable(state) && !detector.isOlder(state);
       if (detector.hasBaseline && isNew) this.#append(state, nowMs);
       else if (!snapshot.get(subject.idOf(record))) snapshot.learn(state, nowMs);
     }
-    detector.beginWith(coveredFromMs);
+    detector.beginWith(completeFromMs);
     detector.watermark.reached(upstreamMs);
     this.offsets.restart(at, this.log.next);
   }
 
   /** The newest `most` records and all that are not final, for other instances. */
   exchanged(most: number): ExchangedSnapshot<Rec> {
-    const { snapshot, coveredFromMs, watermark } = this.#options.detector;
+    const { snapshot, completeFromMs, watermark } = this.#options.detector;
     const { ordered } = snapshot;
     const first = Math.max(0, ordered.length - most);
     const taken = ordered.filter(({ state }, at) => at >= first || !state.isFinal);
@@ -108,7 +108,7 @@ export class ChangeAppender<Rec, Kind extends string> {
     const leftOutMs = ordered[first - 1]?.state.timeMs ?? longAgo;
     return {
       records: taken.map(({ state: { record, traits } }) => ({ record, traits })),
-      coveredFromMs: latest(coveredFromMs, plus(leftOutMs, 0.001)),
+      completeFromMs: latest(completeFromMs, plus(leftOutMs, 0.001)),
       upstreamMs: watermark.ms,
     };
   }
@@ -139,7 +139,7 @@ export class ChangeAppender<Rec, Kind extends string> {
       record: state.record,
       traits: state.traits,
       observedAtMs,
-      cursor: () => this.replay.cursorAt(seq, detector.coveredFromMs),
+      cursor: () => this.replay.cursorAt(seq, detector.completeFromMs),
     };
     this.delivering(state.record);
     this.log.append(change, known);

@@ -12,7 +12,7 @@ export class ChangeDetector<Rec, Kind extends string> {
   readonly watermark = new Watermark();
   readonly #subject: Subject<Rec, Kind>;
   readonly #clock: Clock;
-  #coveredFromMs: UnixMs = forever;
+  #completeFromMs: UnixMs = forever;
   #hasBaseline = false;
 
   constructor(subject: Subject<Rec, Kind>, clock: Clock) {
@@ -25,8 +25,8 @@ export class ChangeDetector<Rec, Kind extends string> {
    * Every record from this time on that existed before the feed is known, so one that appears there is new and is a
    * change. An older record that appears existed before the feed, and enters the snapshot without a change.
    */
-  get coveredFromMs(): UnixMs {
-    return this.#coveredFromMs;
+  get completeFromMs(): UnixMs {
+    return this.#completeFromMs;
   }
 
   get hasBaseline(): boolean {
@@ -36,31 +36,31 @@ export class ChangeDetector<Rec, Kind extends string> {
   /**
    * Takes the baseline, the records that existed before the feed, and returns the changes among them.
    * @param startedAtMs when the first subscriber joined
-   * @param coversFromMs `records` contains every record of this time or later
+   * @param completeFromMs `records` contains every record of this time or later
    */
-  begin(records: readonly Rec[], startedAtMs: ForwardMs, coversFromMs: UnixMs): readonly State<Rec>[] {
+  begin(records: readonly Rec[], startedAtMs: ForwardMs, completeFromMs: UnixMs): readonly State<Rec>[] {
     const nowMs = this.#clock.now();
     const wallMs = this.#clock.wallMs(nowMs);
     // Records that started after the first subscriber joined, and before this answer, are new to it. That compares
     // upstream's times with the gateway's clock, which agree well enough only when no record lies in the future.
     const clocksAgree = records.every((record) => this.#subject.timeOf(record).ms <= wallMs);
-    this.#coveredFromMs = clocksAgree ? this.#clock.wallMs(startedAtMs) : forever;
+    this.#completeFromMs = clocksAgree ? this.#clock.wallMs(startedAtMs) : forever;
     const changed = this.detect(records);
-    this.#coveredFromMs = coversFromMs;
+    this.#completeFromMs = completeFromMs;
     this.watermark.confirm(nowMs, wallMs);
     this.#hasBaseline = true;
     return changed;
   }
 
   /** The snapshot of another instance is the baseline, as far as it reaches. */
-  beginWith(coveredFromMs: UnixMs): void {
-    this.cover(coveredFromMs);
+  beginWith(completeFromMs: UnixMs): void {
+    this.extendTo(completeFromMs);
     this.#hasBaseline = true;
   }
 
-  /** Everything from `fromMs` up to the range covered so far has been read. */
-  cover(fromMs: UnixMs): void {
-    this.#coveredFromMs = earliest(this.#coveredFromMs, fromMs);
+  /** Everything from `fromMs` up to the complete range has been read. */
+  extendTo(fromMs: UnixMs): void {
+    this.#completeFromMs = earliest(this.#completeFromMs, fromMs);
   }
 
   /** Compares records, in any order, with the snapshot, and returns the changes, oldest first. */
@@ -77,7 +77,7 @@ export class ChangeDetector<Rec, Kind extends string> {
     states.sort((a, b) => a.timeMs - b.timeMs || a.number - b.number);
     return states.filter((state) => {
       this.watermark.saw(state.timeMs, wallMs);
-      if (this.isChange(state) && this.isCovered(state)) return true;
+      if (this.isChange(state) && this.isComparable(state)) return true;
       const known = this.#knownOf(state);
       if (known) this.snapshot.update(known, state);
       else this.snapshot.learn(state, nowMs);
@@ -89,7 +89,7 @@ export class ChangeDetector<Rec, Kind extends string> {
   changesAmong(records: readonly Rec[]): Rec[] {
     return records.filter((record) => {
       const state = this.stateOf(record);
-      return this.isChange(state) && this.isCovered(state);
+      return this.isChange(state) && this.isComparable(state);
     });
   }
 
@@ -113,14 +113,14 @@ export class ChangeDetector<Rec, Kind extends string> {
   /** Removes the records before `fromMs` that are not open. */
   forgetBefore(fromMs: UnixMs): void {
     this.snapshot.forgetBefore(fromMs, isAwaited);
-    this.#coveredFromMs = latest(this.#coveredFromMs, fromMs);
+    this.#completeFromMs = latest(this.#completeFromMs, fromMs);
   }
 
   /** The last subscriber has left: without polls the snapshot would miss changes. */
   reset(): void {
     this.snapshot.clear();
     this.watermark.reset();
-    this.#coveredFromMs = forever;
+    this.#completeFromMs = forever;
     this.#hasBaseline = false;
   }
 
@@ -146,8 +146,8 @@ export class ChangeDetector<Rec, Kind extends string> {
   }
 
   /** True for a known record, and for one in the range in which an unknown one is new. */
-  isCovered(state: State<Rec>): boolean {
-    return state.timeMs >= this.#coveredFromMs || this.#knownOf(state) !== undefined;
+  isComparable(state: State<Rec>): boolean {
+    return state.timeMs >= this.#completeFromMs || this.#knownOf(state) !== undefined;
   }
 
   #knownOf(state: State<Rec>): Known<Rec, Kind> | undefined {

@@ -6,7 +6,7 @@ import type { Instant } from '../../unify/time/instant.js';
 /** One thing that happened to a record of upstream, as the gateway observed it. */
 export interface Change<Rec, Kind extends string = string> {
   readonly kind: Kind;
-  /** As upstream listed it when the change was observed. */
+  /** The record as upstream listed it when the change was observed. */
   readonly record: Rec;
   /** The values that subscription filters test, gathered over all observed states of the record. */
   readonly traits: unknown;

@@ -18,7 +18,7 @@ export function presenceOf(station: Station, seed: number): Presence {
   const random = randomOf('presence', seed, station.deviceId);
   const [periodMs, downMs] = cycleOf(station.index, random);
   const phaseMs = Math.floor(random.next() * periodMs);
-  const beatMs = random.integer(18, 44) * 1000;
+  const reportEveryMs = random.integer(18, 44) * 1000;
   const startedMs = (ms: number) => Math.floor((ms - phaseMs) / periodMs) * periodMs + phaseMs;
   return {
     periodMs,
@@ -26,7 +26,7 @@ export function presenceOf(station: Station, seed: number): Presence {
     isUp: (ms) => ms - startedMs(ms) < periodMs - downMs,
     lastHeardMs: (ms) => {
       const elapsedMs = Math.min(ms - startedMs(ms), periodMs - downMs);
-      return startedMs(ms) + Math.floor(elapsedMs / beatMs) * beatMs;
+      return startedMs(ms) + Math.floor(elapsedMs / reportEveryMs) * reportEveryMs;
     },
   };
 }

@@ -58,15 +58,15 @@ export function createAnswerCache(responses: ResponseCache, clock: Clock): Answe
     return answers;
   }
 
-  function mayKeep({ dependencies, kind, client, meter, errorCodes }: Operation): boolean {
+  function mayStore({ dependencies, kind, client, meter, errorCodes }: Operation): boolean {
     if (dependencies === null || dependencies.refusal !== null) return false;
     if (kind !== OperationTypeNode.QUERY || meter.requests > 0 || errorCodes.size > 0) return false;
     return !client.tenant.signal.aborted;
   }
 
-  function keep(request: string, operation: Operation, json: string): CachedAnswer | null {
+  function store(request: string, operation: Operation, json: string): CachedAnswer | null {
     const { dependencies, name, client } = operation;
-    if (!mayKeep(operation) || dependencies === null || json.length > mostBytes) return null;
+    if (!mayStore(operation) || dependencies === null || json.length > mostBytes) return null;
     const cache = cacheOf(client.tenant);
     const answer: CachedAnswer = new CachedAnswer(Buffer.from(json), name, dependencies, () => {
       // The cache may have evicted or replaced it meanwhile.
@@ -97,10 +97,10 @@ export function createAnswerCache(responses: ResponseCache, clock: Clock): Answe
       // A demand in the request text is not known yet when `find` runs, so answers made under a demand are not cached.
       if (!operation.wantsCost && !operation.demand) operation.dependencies = new Dependencies();
     },
-    mayWrite: mayKeep,
-    write: keep,
+    mayWrite: mayStore,
+    write: store,
     *writing(request, operation, pieces) {
-      if (!mayKeep(operation)) return yield* pieces;
+      if (!mayStore(operation)) return yield* pieces;
       const written: string[] = [];
       let length = 0;
       for (const piece of pieces) {
@@ -109,7 +109,7 @@ export function createAnswerCache(responses: ResponseCache, clock: Clock): Answe
         else written.length = 0;
         yield piece;
       }
-      if (length <= mostBytes) keep(request, operation, written.join(''));
+      if (length <= mostBytes) store(request, operation, written.join(''));
     },
     get hitCount() {
       return hitCount;

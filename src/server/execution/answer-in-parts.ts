@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { clientError } from '../../graph/errors/error-codes.js';
 import { type ExecutionPart, withErrors } from '../../graph/incremental/results.js';
 import type { Log } from '../../log.js';
@@ -39,7 +39,7 @@ async function* payloadsOf(
       yield finish(part, operation);
       finish = finishLater;
       // Parts that are ready at the same time go together: a part of its own for each item of a list would be slow.
-      await nextTurn();
+      await nextIteration();
     }
   } catch (error) {
     yield finish({ errors: [clientError(error, log)], hasNext: false }, operation);

@@ -15,7 +15,7 @@ import { clientError } from '../../graph/errors/error-codes.js';
 import { inputErrors } from '../../graph/errors/input-errors.js';
 import { incrementalDelivery } from '../../graph/incremental/plugin.js';
 import type { ExecutionPart } from '../../graph/incremental/results.js';
-import { costLimit } from '../../graph/limits/cost.js';
+import { costLimit } from '../../graph/limits/cost-limit.js';
 import { queryLimits } from '../../graph/limits/limits.js';
 import { sharedSubscriptions } from '../../graph/subscriptions/shared-subscriptions.js';
 import type { Log } from '../../log.js';

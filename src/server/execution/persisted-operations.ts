@@ -20,7 +20,7 @@ export interface OperationParameters {
 export interface PersistedOperations {
   /** The text to execute; undefined where the client sent neither text nor id. Throws a GraphQLError. */
   textFor(parameters: OperationParameters): string | undefined;
-  /** What the ids name and what mode `only` permits: another object after each `reload` that succeeded. */
+  /** The operations by id, which are all that mode `only` permits; a new object after each `reload` that succeeded. */
   readonly known: object;
   /** Reads the manifests again; keeps what was known where one of them is wrong, and throws. */
   reload(): void;

@@ -3,7 +3,7 @@ import { isAsyncIterable, isPromise } from 'graphql-yoga';
 import { clientError } from '../../graph/errors/error-codes.js';
 import { hasParts } from '../../graph/incremental/directives.js';
 import type { ExecutionPart } from '../../graph/incremental/results.js';
-import { isShort } from '../../graph/limits/cost.js';
+import { isShort } from '../../graph/limits/estimate.js';
 import type { Maybe } from '../../maybe.js';
 import { unchanged } from '../../upstream/cache/dependencies.js';
 import type { Parameters } from '../http/request/parameters.js';

@@ -50,7 +50,7 @@ export function asClient(
     response.once('close', () => {
       if (!response.writableFinished) {
         operation.abandon(gone);
-        // A subscription has no other end; of anything else the client has lost its answer.
+        // A subscription always ends so; any other operation has lost its answer.
         if (operation.kind !== 'subscription') operation.addErrorCode(gone.code);
       }
       client.release();

@@ -31,13 +31,14 @@ export async function openSpanExport(options: SpanExportOptions): Promise<SpanEx
   const { url, headers } = settings;
   const warn = rareWarning(clock, log);
   const objections: string[] = [];
-  let heard: (problem: string) => void = (problem) => objections.push(problem);
+  let reported: (problem: string) => void = (problem) => objections.push(problem);
   const ignore = () => {};
-  const hear = (...parts: unknown[]) => heard(parts.filter((part) => typeof part === 'string').join(' '));
+  const report = (...parts: unknown[]) =>
+    reported(parts.filter((part) => typeof part === 'string').join(' '));
   // The SDK discards all of OTEL_RESOURCE_ATTRIBUTES where one is wrong, and says so at this level only.
   const debug = (text: string) =>
-    text.startsWith(failedDetector) && hear(text.replace(failedDetector, 'OTEL_RESOURCE_ATTRIBUTES'));
-  const logger = { error: hear, warn: hear, info: ignore, debug, verbose: ignore };
+    text.startsWith(failedDetector) && report(text.replace(failedDetector, 'OTEL_RESOURCE_ATTRIBUTES'));
+  const logger = { error: report, warn: report, info: ignore, debug, verbose: ignore };
   diag.setLogger(logger, { logLevel: DiagLogLevel.DEBUG, suppressOverrideMessage: true });
 
   const { OTLPTraceExporter } = await exporterFor(settings.protocol);
@@ -61,8 +62,8 @@ export async function openSpanExport(options: SpanExportOptions): Promise<SpanEx
   // It names a default that the gateway will not start with.
   if (objections[0])
     throw new Error(objections[0].replace(/[,.] ?(defaulting|falling|using|Expected).*/s, ''));
-  // What follows the colon can repeat the collector's answer, cut off so that a secret in it is not recognised.
-  heard = (problem) => warn(problem.replace(/:.*/s, ''), lostBy(problem));
+  // The text after the colon can repeat a part of the collector's answer, in which a secret would not be recognised.
+  reported = (problem) => warn(problem.replace(/:.*/s, ''), lostBy(problem));
   setGlobalErrorHandler((error) => warn(typeof error === 'string' ? error : reasonOf(error), 0));
 
   return {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, parse } from 'graphql';
 import type { Context, OperationResult, ServerOptions, SubscribePayload } from 'graphql-ws';
 import { isAsyncIterable } from 'graphql-yoga';
@@ -74,8 +74,8 @@ export function socketProtocol(
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const { client } = session;
     if (client === null) throw new Error('An operation before its socket was acknowledged');
-    const { wantsCost, sinkFor: outletFor } = session.parts;
-    const operation = new Operation({ client, startedAtMs: clock.now(), wantsCost, sink: outletFor(id) });
+    const { wantsCost, sinkFor } = session.parts;
+    const operation = new Operation({ client, startedAtMs: clock.now(), wantsCost, sink: sinkFor(id) });
     // Over a WebSocket `@defer` is itself the request for parts: the protocol has no other way to ask for them.
     operation.takesParts = true;
     session.running.set(id, operation);
@@ -235,7 +235,7 @@ async function bytesOf(json: Json): Promise<Buffer> {
   const written: string[] = [];
   for (const piece of json) {
     written.push(piece);
-    await nextTurn();
+    await nextIteration();
   }
   return Buffer.from(written.join(''));
 }

@@ -3,9 +3,9 @@ import type { Appended, NewEntry, ReadUpTo } from '../batched-journal.js';
 import type { Claim, OpenedBody } from '../claimed-bodies.js';
 import type { Attached, Heartbeat, LogOffset, SharedChange } from '../store.js';
 import { HubBodies } from './bodies.js';
-import { HubChanges } from './changes.js';
 import type { Channel } from './channel.js';
 import { HubJournals } from './journal.js';
+import { HubChanges } from './replicated-log.js';
 
 /** The calls that the hub answers; `name` as in `Store`. */
 export interface HubCalls {

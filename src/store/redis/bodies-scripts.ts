@@ -34,7 +34,7 @@ local asked = redis.call('GET', KEYS[3])
 return {redis.call('TIME'), asked and tonumber(string.sub(asked, 1, 1)) <= tonumber(ARGV[1]) and 1 or 0}`;
 
 /** ARGV: the generation, the body and its lifetime in milliseconds; without a body the stored one is deleted. */
-export const keeping = `
+export const storing = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   if ARGV[2] then
     redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. ARGV[2], 'PX', ARGV[3])

@@ -7,7 +7,7 @@ import {
   storedForMs,
 } from '../claimed-bodies.js';
 import type { SharedBodies } from '../store.js';
-import { claiming, forgetting, keeping, leaving, opening, readingClaim } from './bodies-scripts.js';
+import { claiming, forgetting, leaving, opening, readingClaim, storing } from './bodies-scripts.js';
 import type { RedisLink } from './link.js';
 
 /** Bodies in Redis, each stored as one string that begins with its generation. */
@@ -47,7 +47,7 @@ class RedisBodiesBackend implements BodiesBackend {
   }
 
   async put(id: string, generation: string, packed: Buffer | null): Promise<void> {
-    await this.#run(keeping, id, packed ? [generation, packed, storedForMs] : [generation]);
+    await this.#run(storing, id, packed ? [generation, packed, storedForMs] : [generation]);
   }
 
   async extend(id: string, { rank, name }: Claim): Promise<void> {

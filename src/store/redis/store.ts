@@ -1,9 +1,9 @@
 import type { Store } from '../store.js';
 import { redisBodies } from './bodies.js';
-import { RedisChanges } from './changes.js';
 import { redisJournal } from './journal.js';
 import { RedisLink, type RedisLinkOptions } from './link.js';
 import { RedisMembers } from './members.js';
+import { RedisChanges } from './replicated-log.js';
 
 /** Instances share one Redis (docs/behaviour.md 8). It may be down at the start: they connect as soon as it is up. */
 export function openRedisStore(options: RedisLinkOptions): Store {

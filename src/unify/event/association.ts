@@ -23,15 +23,15 @@ export function associate<P extends Recorded<WireProjectEvent>, C extends Record
   const ofCatalogue = catalogue.flatMap(traceOfCatalogue);
 
   const byId = new Map(ofCatalogue.map((trace) => [trace.id, trace]));
-  const paired = new Set<Trace<C>>();
+  const associated = new Set<Trace<C>>();
   const left = ofProject.filter((trace) => {
     const same = byId.get(trace.id);
     if (!same || Math.abs(secondsBetween(same.time, trace.time)) > sameIdWithinS) return true;
     pairs.set(trace.record, same.record);
-    paired.add(same);
+    associated.add(same);
     return false;
   });
-  const others = ofCatalogue.filter((trace) => !paired.has(trace));
+  const others = ofCatalogue.filter((trace) => !associated.has(trace));
 
   const nearest = nearestOf(left, others);
   const nearestBack = nearestOf(others, left);
@@ -52,13 +52,13 @@ export const associationKm = 100;
 
 /**
  * Bounds for association in a list that is read window by window: records of one id that are further apart could only
- * be paired by reading everything between them.
+ * be associated by reading everything between them.
  */
 export interface Reach {
   readonly sameIdWithinS: number;
   /**
    * Records within this span of an origin time decide on a record there: one within 16 s of it may have its own nearest
-   * another 16 s away, unless that one is paired by id.
+   * another 16 s away, unless that one is associated by id.
    */
   readonly lookAheadMs: number;
 }
@@ -77,7 +77,7 @@ interface Trace<T> {
   readonly record: T;
   readonly id: string;
   readonly time: Instant;
-  /** Null when the record has no location: it can then only be paired by id. */
+  /** Null when the record has no location: it can then only be associated by id. */
   readonly point: Point | null;
 }
 

@@ -14,7 +14,7 @@ export interface Quake extends Point {
 }
 
 /** The station of a trigger at its public position, which masking moves by up to 1 km. */
-export interface Listener {
+export interface TriggeredStation {
   readonly position: Point;
   readonly stationCode: string | null;
   readonly startTime: Instant;
@@ -46,18 +46,18 @@ const earliestErrorS = timeErrorS + locationErrorKm * pSlownessSPerKm;
  * How an earthquake explains a trigger (docs/behaviour.md 6.7). Null when the trigger does not start between P and the
  * surface waves at its distance, with tolerance for errors of location and time.
  */
-export function explain(quake: Quake, listener: Listener): Explanation | null {
-  const afterOriginS = (listener.startTime.ms - quake.originTime.ms) / 1000;
+export function explain(quake: Quake, station: TriggeredStation): Explanation | null {
+  const afterOriginS = (station.startTime.ms - quake.originTime.ms) / 1000;
   // Most pairs are ruled out by time alone, without a geodesic.
   if (afterOriginS < -earliestErrorS || afterOriginS > longestWindowS(quake)) return null;
-  const km = distanceKm(quake, listener.position);
+  const km = distanceKm(quake, station.position);
   if (km > farthestKm(quake.magnitude)) return null;
   const { pS, sS, surfaceS } = travelTimes(km, quake.depthKm);
   const earliestS = pS * (1 - modelError) - earliestErrorS;
   const latestS = surfaceS * (1 + modelError) + timeErrorS + locationErrorKm * surfaceSlownessSPerKm;
   if (afterOriginS < earliestS || afterOriginS > latestS) return null;
   const residualS = Math.min(Math.abs(afterOriginS - pS), Math.abs(afterOriginS - sS));
-  const picked = listener.stationCode !== null && quake.pickStations?.includes(listener.stationCode) === true;
+  const picked = station.stationCode !== null && quake.pickStations?.includes(station.stationCode) === true;
   return {
     distanceKm: km,
     pS,
@@ -72,11 +72,11 @@ const unpicked = 2;
 /** The best explanation of the trigger; of two equally good ones, the earlier earthquake. */
 export function bestExplanation<Q extends Quake>(
   quakes: readonly Q[],
-  listener: Listener,
+  station: TriggeredStation,
 ): { readonly quake: Q; readonly explanation: Explanation } | null {
   let best: { quake: Q; explanation: Explanation } | null = null;
   for (const quake of quakes) {
-    const explanation = explain(quake, listener);
+    const explanation = explain(quake, station);
     if (!explanation) continue;
     const order = best
       ? explanation.misfit - best.explanation.misfit || quake.originTime.compare(best.quake.originTime)

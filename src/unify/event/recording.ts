@@ -40,12 +40,12 @@ export async function recordingsOf(ctx: UnifyContext, event: Event): Promise<rea
   const quake = quakeOf(event);
   const recordings = await Promise.all(
     (await ctx.once(createLoader).load(event)).map(async (trigger): Promise<Recording | null> => {
-      const listener = await stationOfTrigger(ctx, trigger);
-      const explanation = listener && explain(quake, listener);
-      if (!listener || !explanation) return null;
+      const station = await stationOfTrigger(ctx, trigger);
+      const explanation = station && explain(quake, station);
+      if (!station || !explanation) return null;
       const { quakes } = await candidatesOf(ctx, trigger);
       const rivals = quakes.filter((other) => !isSame(other.event, event));
-      const best = bestExplanation([quake, ...rivals], listener);
+      const best = bestExplanation([quake, ...rivals], station);
       return best?.quake === quake ? { trigger, event, explanation } : null;
     }),
   );

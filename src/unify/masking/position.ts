@@ -37,7 +37,7 @@ export function verdictOf(record: ProjectRecord, setting: MaskSetting): Verdict 
     case 'masked':
       // Assumed: a masked project displaces every position it sends; one marked as not masked is not displaced.
       if (saidMasked === null) return masked;
-      return setting.isFirstHeard && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
+      return setting.hasNeverChanged && record.readAtMs < setting.saidAtMs ? 'outdated' : 'withheld';
     case 'unknown':
       // The project counts as masked until it has said so itself, whatever the record says.
       return 'withheld';

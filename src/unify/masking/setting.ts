@@ -106,7 +106,7 @@ export class MaskSetting {
   }
 
   /** True until the first discard: entries of another process in a shared cache can be older than the setting. */
-  get isFirstHeard(): boolean {
+  get hasNeverChanged(): boolean {
     return this.changedAtMs === longAgo;
   }
 

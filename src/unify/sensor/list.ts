@@ -73,7 +73,7 @@ export function noSensors(ctx: UnifyContext, args: SensorListArgs): SensorSlice 
 
 interface SensorPageRequest extends PageRequest {
   readonly order: SensorOrder;
-  /** Of the cursor. */
+  /** The position in the cursor of the request; null without one. */
   readonly position: ListPosition | null;
 }
 

@@ -1,5 +1,5 @@
 import { BadUserInput, notConfigured } from '../../errors.js';
-import { type Maybe, whenKnown } from '../../maybe.js';
+import { type Maybe, promised, whenKnown } from '../../maybe.js';
 import type { WireSensor as CatalogueSensor } from '../../upstream/catalogue/wire.js';
 import { asId, type CatalogueSensorId, type DeviceId, known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
@@ -9,10 +9,10 @@ import { sensorDetail } from './detail.js';
 import { deviceIdOf, type Pair } from './identity.js';
 import { createInventory } from './inventory/inventory.js';
 import { type UnifiedSensors, unifySensors } from './inventory/merging.js';
-import { projectSensorAt } from './inventory/project-sensors.js';
+import { projectSensor, projectSensorAt } from './inventory/project-sensors.js';
 import type { Listed } from './inventory/reading.js';
 import { stationOf } from './order.js';
-import { type Sensor, sensorByDeviceId, sensorOf } from './sensor.js';
+import { type Sensor, sensorOf } from './sensor.js';
 import type { Side } from './side.js';
 
 /** Exactly one way to identify a sensor. `key` is the part of its global id after the type. */
@@ -39,6 +39,21 @@ export function readSensor(ctx: UnifyContext, lookup: SensorLookup): Maybe<Senso
   if ('catalogueId' in lookup) return byCatalogueId(ctx, lookup.catalogueId);
   if ('stationCode' in lookup) return byStationCode(ctx, lookup.stationCode);
   return sensorByStation(ctx, lookup.station);
+}
+
+/** The project's sensor with this Device ID, in any spelling; null when the project has none. Batched. */
+export function sensorByDeviceId(ctx: UnifyContext, deviceId: DeviceId): Maybe<Sensor | null> {
+  return whenKnown(
+    projectSensor(ctx, deviceId),
+    (record) => record && sensorOf(ctx, { project: { record } }),
+  );
+}
+
+/** The sensor of a change with its present values, or with those of the change where it cannot be read. */
+export async function sensorNow(ctx: UnifyContext, { project, catalogue }: Pair): Promise<Sensor> {
+  if (!project) return sensorOf(ctx, { catalogue: { record: catalogue } });
+  const now = await promised(() => sensorByDeviceId(ctx, project.value.device_id)).catch(() => null);
+  return now ?? sensorOf(ctx, { project: { record: project } });
 }
 
 /** Looks up by both codes, which together identify at most one sensor. */
@@ -136,10 +151,8 @@ async function byCatalogueId(ctx: UnifyContext, catalogueId: CatalogueSensorId):
   if (pair) return pair;
   const record =
     listed ??
-    (await list.orOlder(
-      ctx,
-      ({ id }) => id === catalogueId,
-      () => sensorDetail(ctx, catalogueId),
+    (await sensorDetail(ctx, catalogueId).catch((error: unknown) =>
+      list.older(ctx, ({ id }) => id === catalogueId, error),
     ));
   return record && sensorOf(ctx, { catalogue: { record } });
 }

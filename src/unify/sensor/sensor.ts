@@ -1,5 +1,5 @@
 import { earliest, type ForwardMs, forever } from '../../clock.js';
-import { type Maybe, promised, whenBoth, whenKnown } from '../../maybe.js';
+import { type Maybe, whenBoth, whenKnown } from '../../maybe.js';
 import {
   type CatalogueSensorId,
   type DeviceId,
@@ -13,7 +13,6 @@ import type { Instant } from '../time/instant.js';
 import { instantOf, type MaybeInstant } from '../time/wire-time.js';
 import { type DetailRecord, sensorDetail } from './detail.js';
 import { type CatalogueRecord, deviceIdOf, type Pair, type ProjectRecord, sensorKey } from './identity.js';
-import { projectSensor } from './inventory/project-sensors.js';
 import { catalogueSide, projectSide } from './inventory/sides.js';
 import { type MergedField, mergedFields } from './precedence.js';
 import { recordOf, recordOrNull, type Side, settled } from './side.js';
@@ -28,7 +27,7 @@ export interface SensorParts {
    * null without an error of their own, except for the position.
    */
   readonly isListed?: boolean | undefined;
-  /** As in `Pair`. */
+  /** True when another catalogue-only sensor has the same serial number (`Pair`). */
   readonly isNamesake?: boolean | undefined;
 }
 
@@ -60,7 +59,7 @@ export class Sensor {
       side && !(side instanceof Promise) && 'record' in side ? side : undefined;
     const project = known(this.#project);
     const catalogue = known(this.#catalogue);
-    // A failure that is all that is known of it stays.
+    // A sensor of which only a failed read is known keeps that failure.
     if (!project?.record && !catalogue?.record) return this;
     return sensorOf(ctx, { project, catalogue, isListed: this.#isListed, isNamesake: this.#isNamesake });
   }
@@ -269,21 +268,6 @@ export class Sensor {
 }
 
 const shownDeviceId = derived(({ value }: ProjectRecord) => deviceIdOf(value.device_id) ?? value.device_id);
-
-/** The project's sensor with this Device ID, in any spelling; null when the project has none. Batched. */
-export function sensorByDeviceId(ctx: UnifyContext, deviceId: DeviceId): Maybe<Sensor | null> {
-  return whenKnown(
-    projectSensor(ctx, deviceId),
-    (record) => record && sensorOf(ctx, { project: { record } }),
-  );
-}
-
-/** The sensor of a change with its present values, or with those of the change where it cannot be read. */
-export async function sensorNow(ctx: UnifyContext, { project, catalogue }: Pair): Promise<Sensor> {
-  if (!project) return sensorOf(ctx, { catalogue: { record: catalogue } });
-  const now = await promised(() => sensorByDeviceId(ctx, project.value.device_id)).catch(() => null);
-  return now ?? sensorOf(ctx, { project: { record: project } });
-}
 
 /**
  * The `Sensor` of these records, one object per operation. Items of a list are separate objects, because they treat a

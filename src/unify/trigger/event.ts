@@ -18,12 +18,12 @@ import { stationOfTrigger } from './sensor.js';
  * @throws the failure of an interface that could have had it
  */
 export async function eventOfTrigger(ctx: UnifyContext, trigger: Trigger): Promise<LocatedEvent | null> {
-  const [listener, candidates] = await Promise.all([
+  const [station, candidates] = await Promise.all([
     stationOfTrigger(ctx, trigger),
     candidatesOf(ctx, trigger),
   ]);
-  if (!listener) return null;
-  const best = bestExplanation(candidates.quakes, listener);
+  if (!station) return null;
+  const best = bestExplanation(candidates.quakes, station);
   if (best) return best.quake.event;
   if (candidates.missing) throw candidates.missing;
   return null;

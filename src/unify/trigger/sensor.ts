@@ -2,9 +2,10 @@ import type { Maybe } from '../../maybe.js';
 import type { Text } from '../../upstream/decode/fields.js';
 import { known } from '../../upstream/decode/fields.js';
 import type { UnifyContext } from '../context.js';
-import type { Listener } from '../event/explanation.js';
+import type { TriggeredStation } from '../event/explanation.js';
 import { publicPosition, unlessMasked } from '../masking/masking.js';
-import { type Sensor, sensorByDeviceId } from '../sensor/sensor.js';
+import { sensorByDeviceId } from '../sensor/lookup.js';
+import type { Sensor } from '../sensor/sensor.js';
 import type { Trigger } from './record.js';
 
 /** The sensor that recorded a trigger; null when the project does not or no longer have it. Batched. */
@@ -18,7 +19,10 @@ export function locationNameOf(ctx: UnifyContext, { locationName, readAtMs }: Tr
 }
 
 /** Position and start time of a trigger; null when the position is not known or withheld by masking. */
-export async function stationOfTrigger(ctx: UnifyContext, trigger: Trigger): Promise<Listener | null> {
+export async function stationOfTrigger(
+  ctx: UnifyContext,
+  trigger: Trigger,
+): Promise<TriggeredStation | null> {
   const sensor = await sensorOfTrigger(ctx, trigger);
   const position = sensor && (await publicPosition(ctx, sensor));
   if (!position) return null;

@@ -34,9 +34,6 @@ import { projectTriggers, type ScannedTriggers, scanTriggers, type TriggerScan }
 import { scanTogether } from './list/together.js';
 import type { Trigger } from './record.js';
 
-export { readTrigger } from './lookup.js';
-export type { Trigger } from './record.js';
-
 export interface TriggerFilter extends TriggerConditions {
   /** Start time, both ends inclusive. */
   readonly from?: Instant | null | undefined;

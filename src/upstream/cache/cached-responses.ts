@@ -57,7 +57,7 @@ export class CachedResponses {
       absent: false,
       readAtMs,
       askedAtMs: this.#deliveries.nextMs(),
-      final: request.isFinal?.(value, this.#clock.wallMs(readAtMs)) ?? false,
+      immutable: request.isImmutable?.(value, this.#clock.wallMs(readAtMs)) ?? false,
       version: this.versionOf(request),
       bytes: freezeAndMeasure(value),
     };
@@ -84,9 +84,9 @@ export class CachedResponses {
     { maxAgeMs, notBeforeMs, demand }: AgeLimits,
   ): Freshness {
     if (this.isLacking(cached, request) || (demand && !this.#meets(cached, demand))) return 'none';
-    const seen = this.#listedVersion(request);
+    const listed = this.#listedVersion(request);
     const nowMs = this.#clock.now();
-    const freshness = freshnessOf(cached, request.kind, { maxAgeMs, notBeforeMs, seen, nowMs });
+    const freshness = freshnessOf(cached, request.kind, { maxAgeMs, notBeforeMs, listed, nowMs });
     return freshness === 'none' || this.#keyValidity.holds ? freshness : 'stale-if-error';
   }
 
@@ -128,14 +128,18 @@ export class CachedResponses {
     if (cached && cached.readAtMs > readAtMs) return 'none';
     if (!this.#deliveries.records(request.kind).includes(delivered)) return 'none';
     const version = versionOf(value);
-    const response = { value, readAtMs, absent: false, askedAtMs: forever, final: false };
+    const response = { value, readAtMs, absent: false, askedAtMs: forever, immutable: false };
     return this.freshnessOf({ ...response, version, bytes: 0 }, request, limits);
   }
 
   /** The time until which `freshnessOf` returns 'fresh', unless something changes; on the forward clock. */
   freshUntilMs<T>(cached: CachedResponse, request: ReadRequest<T>, limits: AgeLimits): ForwardMs {
     const { maxAgeMs, notBeforeMs } = limits;
-    return freshUntilMs(cached, request.kind, { maxAgeMs, notBeforeMs, seen: this.#listedVersion(request) });
+    return freshUntilMs(cached, request.kind, {
+      maxAgeMs,
+      notBeforeMs,
+      listed: this.#listedVersion(request),
+    });
   }
 
   /** The version in which a list last showed what is requested; null where none did. */
@@ -160,8 +164,8 @@ export class CachedResponses {
    * An immutable response lacks nothing: nothing can be added to it, and closed values do not change (docs/behaviour.md
    * 5.5).
    */
-  isLacking<T>({ final, askedAtMs }: CachedResponse, request: ReadRequest<T>): boolean {
-    return !final && this.#deliveries.isLacking(askedAtMs, request);
+  isLacking<T>({ immutable, askedAtMs }: CachedResponse, request: ReadRequest<T>): boolean {
+    return !immutable && this.#deliveries.isLacking(askedAtMs, request);
   }
 
   /**
@@ -200,11 +204,11 @@ export class CachedResponses {
 
   /** Immutable responses meet every demand, whenever they were read: upstream would answer the same. */
   #meets(cached: CachedResponse, demand: Demand): boolean {
-    return cached.final || isRecent(demand, cached.readAtMs) || this.sendOrder.isAfter(cached, demand);
+    return cached.immutable || isRecent(demand, cached.readAtMs) || this.sendOrder.isAfter(cached, demand);
   }
 
   #listedVersion({ listedAs }: Pick<ReadRequest<unknown>, 'listedAs'>) {
-    return listedAs === undefined ? undefined : this.versions.seen(listedAs);
+    return listedAs === undefined ? undefined : this.versions.listed(listedAs);
   }
 }
 

@@ -22,7 +22,7 @@ export class SendOrder {
   readonly #sent = new WeakMap<object, number>();
   readonly #sentBefore = new WeakMap<Demand, number>();
 
-  /** Call for each demand before anything is read for it. */
+  /** Call for each demand, before the first read under it. */
   came(demand: Demand): void {
     if (!this.#sentBefore.has(demand)) this.#sentBefore.set(demand, this.#count);
   }

@@ -22,7 +22,7 @@ export function createDerivedCache(part: CachePartition, clock: Clock): DerivedC
         readAtMs,
         askedAtMs: readAtMs,
         absent: false,
-        final: false,
+        immutable: false,
         version: null,
       });
     },

@@ -44,24 +44,24 @@ export type Freshness = 'fresh' | 'stale-while-revalidate' | 'stale-if-error' | 
 
 /**
  * `maxAgeMs`: the oldest response accepted, where the caller has a limit of its own; `notBeforeMs`: the earliest read
- * time accepted. `seen`: the version in which a list last showed the resource.
+ * time accepted. `listed`: the version in which a list last showed the resource.
  */
 export function freshnessOf(
   cached: CachedResponse,
   kind: RecordKind,
-  { maxAgeMs, notBeforeMs, seen, nowMs }: Wanted,
+  { maxAgeMs, notBeforeMs, listed, nowMs }: Wanted,
 ): Freshness {
   if (notBeforeMs !== undefined && cached.readAtMs < notBeforeMs) return 'none';
   const ageMs = nowMs - cached.readAtMs;
   if (cached.absent)
     return maxAgeMs !== 0 && ageMs <= Math.min(maxAgeMs ?? freshMs[kind], notFoundMs) ? 'fresh' : 'none';
   if (maxAgeMs !== undefined) return maxAgeMs > 0 && ageMs <= maxAgeMs ? 'fresh' : 'none';
-  if (notBeforeMs !== undefined || cached.final) return 'fresh';
-  const changed = seen !== undefined && cached.version !== null && seen.version !== cached.version;
-  if (changed && seen.atMs > cached.readAtMs) return ageMs <= staleIfErrorMs ? 'stale-if-error' : 'none';
+  if (notBeforeMs !== undefined || cached.immutable) return 'fresh';
+  const changed = listed !== undefined && cached.version !== null && listed.version !== cached.version;
+  if (changed && listed.atMs > cached.readAtMs) return ageMs <= staleIfErrorMs ? 'stale-if-error' : 'none';
   // A list that shows the resource unchanged revalidates the response.
-  const unchanged = seen !== undefined && seen.version === cached.version;
-  const sinceMs = unchanged ? Math.min(ageMs, nowMs - seen.atMs) : ageMs;
+  const unchanged = listed !== undefined && listed.version === cached.version;
+  const sinceMs = unchanged ? Math.min(ageMs, nowMs - listed.atMs) : ageMs;
   if (sinceMs <= freshMs[kind]) return 'fresh';
   if (sinceMs <= staleWhileRevalidateMs(kind)) return 'stale-while-revalidate';
   return ageMs <= staleIfErrorMs ? 'stale-if-error' : 'none';
@@ -71,17 +71,17 @@ export function freshnessOf(
 export function freshUntilMs(
   cached: CachedResponse,
   kind: RecordKind,
-  { maxAgeMs, notBeforeMs, seen }: Omit<Wanted, 'nowMs'>,
+  { maxAgeMs, notBeforeMs, listed }: Omit<Wanted, 'nowMs'>,
 ): ForwardMs {
   const { readAtMs } = cached;
   if (cached.absent) return plus(readAtMs, Math.min(maxAgeMs ?? freshMs[kind], notFoundMs));
   if (maxAgeMs !== undefined) return plus(readAtMs, maxAgeMs);
-  if (notBeforeMs !== undefined || cached.final) return forever;
-  const isUnchanged = seen !== undefined && seen.version === cached.version;
-  return plus(isUnchanged ? latest(readAtMs, seen.atMs) : readAtMs, freshMs[kind]);
+  if (notBeforeMs !== undefined || cached.immutable) return forever;
+  const isUnchanged = listed !== undefined && listed.version === cached.version;
+  return plus(isUnchanged ? latest(readAtMs, listed.atMs) : readAtMs, freshMs[kind]);
 }
 
 interface Wanted extends Pick<ReadScope, 'maxAgeMs' | 'notBeforeMs'> {
-  readonly seen: ListedVersion | undefined;
+  readonly listed: ListedVersion | undefined;
   readonly nowMs: ForwardMs;
 }

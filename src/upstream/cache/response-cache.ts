@@ -14,7 +14,7 @@ export interface CachedResponse {
    */
   askedAtMs: ForwardMs;
   /** The response is immutable (docs/behaviour.md 5.5). */
-  readonly final: boolean;
+  readonly immutable: boolean;
   /** The version that a list showed when this was requested; null where none had shown it. */
   readonly version: string | null;
   /** Estimate of the memory it takes. */

@@ -86,7 +86,7 @@ export class SharedCacheEntry {
     void this.#slot.then((slot) => slot.sending());
   }
 
-  keep(body: SharedBody): void {
+  store(body: SharedBody): void {
     void this.#slot.then((slot) => slot.write(body));
   }
 

@@ -46,7 +46,7 @@ export class Versions {
     this.#cache.set(name, {
       value: versionsByName,
       absent: false,
-      final: false,
+      immutable: false,
       version: null,
       readAtMs: atMs,
       askedAtMs: atMs,
@@ -54,7 +54,7 @@ export class Versions {
     });
   }
 
-  seen(listedAs: string): ListedVersion | undefined {
+  listed(listedAs: string): ListedVersion | undefined {
     return this.#versionsByName()?.get(listedAs);
   }
 

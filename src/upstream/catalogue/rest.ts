@@ -53,7 +53,7 @@ export function createCatalogueClient(options: UpstreamOptions): CatalogueClient
           {
             ...request,
             decode: decodeWaveform,
-            isFinal: (_, readOnMs) => Date.parse(query.end) < readOnMs - recordedMs,
+            isImmutable: (_, readOnMs) => Date.parse(query.end) < readOnMs - recordedMs,
           },
           scope,
         )

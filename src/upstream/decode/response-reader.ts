@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import { type ForwardMs, floorTo } from '../../clock.js';
 import type { Source } from '../../errors.js';
+import { Slices } from '../../event-loop-slices.js';
 import type { SharedBody } from '../../store/store.js';
 import { freezeAndMeasure } from '../cache/freeze.js';
 import type { CachedResponse } from '../cache/response-cache.js';
 import type { Versions } from '../cache/validators.js';
 import type { HttpResponse, HttpStream } from '../http/http.js';
 import type { ReadRequest, Request, UpstreamOptions } from '../read/request.js';
-import { Slices } from '../slices.js';
 import { badBody, isWhole, notFound, readResponse } from './response.js';
 
 // Bytes of responses decoded in one event-loop slice: the largest of many that arrive together takes long enough by
@@ -107,14 +107,14 @@ export class ResponseReader {
 
   #cachedResponseOf<T>(request: ReadRequest<T>, value: T, times: Times): CachedResponse {
     const bytes = freezeAndMeasure(value);
-    const final = request.isFinal?.(value, this.#context.clock.wallMs(times.readAtMs)) ?? false;
-    return { value, absent: false, ...times, final, bytes };
+    const immutable = request.isImmutable?.(value, this.#context.clock.wallMs(times.readAtMs)) ?? false;
+    return { value, absent: false, ...times, immutable, bytes };
   }
 
   /** The version that was known here when another instance read the resource. */
   #versionAt(readAtMs: ForwardMs, listedAs: string | undefined): string | null {
-    const seen = listedAs === undefined ? undefined : this.#versions.seen(listedAs);
-    return seen && seen.atMs <= readAtMs ? seen.version : null;
+    const listed = listedAs === undefined ? undefined : this.#versions.listed(listedAs);
+    return listed && listed.atMs <= readAtMs ? listed.version : null;
   }
 }
 
@@ -122,5 +122,5 @@ export class ResponseReader {
 type Times = Pick<CachedResponse, 'readAtMs' | 'askedAtMs' | 'version'>;
 
 function absentAt({ readAtMs, askedAtMs }: Times): CachedResponse {
-  return { value: null, absent: true, readAtMs, askedAtMs, final: false, version: null, bytes: 0 };
+  return { value: null, absent: true, readAtMs, askedAtMs, immutable: false, version: null, bytes: 0 };
 }

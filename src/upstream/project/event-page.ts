@@ -39,7 +39,7 @@ export function withDelivered(
   return { ...page, items: inOrder.map(({ item }) => item), readLater };
 }
 
-/** Which issue times belong to the page and not to another of the list. Null where one of the page cannot be read. */
+/** Returns the test for issue times that belong to this page and to no other of the list; null where an issue time of the page cannot be read. */
 function coverageOf(page: Page<WireEvent>, query: EventQuery): ((ms: number) => boolean) | null {
   const times = page.items.map(issuedMs);
   if (times.some(Number.isNaN)) return null;

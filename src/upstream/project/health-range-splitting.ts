@@ -16,7 +16,7 @@ export class HealthRangeSplitting {
     this.#clock = clock;
   }
 
-  /** `turn`: the operation key. Widths learnt for one page of an operation serve its next. */
+  /** `operationKey`: widths learnt for one page of an operation serve its next. */
   async page(
     query: HealthQuery,
     { id, operationKey }: { readonly id: string; readonly operationKey: object },

@@ -1,6 +1,6 @@
 import { forever, longAgo, type UnixMs } from '../../clock.js';
 /**
- * Where the next page of a list begins that upstream pages by offset and orders by a time (docs/interfaces.md P4).
+ * The position at which the next page begins, in a list that upstream orders by a time and pages by offset (docs/interfaces.md P4).
  * Offsets shift as records arrive or leave, so each page is pinned to the time that the one before has reached; an
  * offset is used only within a time that fills a page by itself.
  */

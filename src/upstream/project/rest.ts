@@ -82,7 +82,7 @@ export function createProjectClient(options: UpstreamOptions): ProjectClient {
             {
               ...request,
               parameters: { from, to, limit },
-              isFinal: (_, readOnMs) => to !== undefined && Date.parse(to) < readOnMs - recordedMs,
+              isImmutable: (_, readOnMs) => to !== undefined && Date.parse(to) < readOnMs - recordedMs,
             },
             scope,
           ),
@@ -156,7 +156,7 @@ function triggerList(query: TriggerQuery): ReadRequest<Page<WireTrigger>> {
   return {
     ...list('/v1/triggers', 'trigger', { from, to, order, limit, offset, device_id: deviceId }),
     decode: (body, decoding) => decodePage(body, triggerShape, decoding),
-    isFinal: (page, readOnMs) => isImmutable(page, query, readOnMs),
+    isImmutable: (page, readOnMs) => isImmutable(page, query, readOnMs),
     takeIn: (page, delivered) => withDelivered(page, query, delivered as readonly Read<WireTrigger>[]),
     madeOf: (delivered) => momentOfDelivered(query, delivered as readonly Read<WireTrigger>[]),
   };

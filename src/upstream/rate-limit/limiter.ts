@@ -89,10 +89,10 @@ export class Limiter {
   }
 
   /**
-   * When the `nth` request from now may be sent, at the latest. `keptToday` requests of the day are reserved for
+   * When the `nth` request from now may be sent, at the latest. `reservedToday` requests of the day are reserved for
    * others; `anyDay` ignores the daily quota. `hopeful` assumes that all requests in flight are answered now.
    */
-  readyAtMs(nth = 1, { keptToday = 0, hopeful = false, anyDay = false } = {}): ForwardMs {
+  readyAtMs(nth = 1, { reservedToday = 0, hopeful = false, anyDay = false } = {}): ForwardMs {
     const now = this.#clock.now();
     const part = this.#part;
     return latest(
@@ -100,12 +100,12 @@ export class Limiter {
       this.#slidingWindow.readyAtMs(this.whole, now, nth, hopeful),
       part?.slidingWindow.readyAtMs(this.#rate, now, nth, hopeful) ?? now,
       this.#retryAfter.readyAtMs(now, nth, {
-        paceMs: minuteMs / this.perMinute,
+        spacingMs: minuteMs / this.perMinute,
         lastSentMs: this.#lastSentMs,
       }),
       this.#windowReadyMs(now, nth),
-      (anyDay ? null : this.#dailyQuota?.readyAtMs(now, nth + keptToday)) ?? now,
-      (anyDay ? null : part?.dailyQuota?.readyAtMs(now, nth + keptToday)) ?? now,
+      (anyDay ? null : this.#dailyQuota?.readyAtMs(now, nth + reservedToday)) ?? now,
+      (anyDay ? null : part?.dailyQuota?.readyAtMs(now, nth + reservedToday)) ?? now,
     );
   }
 

@@ -69,8 +69,8 @@ export class RateLimit {
       clock,
       limiter: this.#limiter,
       queue: this.#queue,
-      onPaused: (isAway) => {
-        this.#isUnavailable = isAway;
+      onPaused: (isUnavailable) => {
+        this.#isUnavailable = isUnavailable;
       },
     });
   }
@@ -102,15 +102,15 @@ export class RateLimit {
     return maxWaitMs ?? this.#longestWaitMs[priority];
   }
 
-  /** The time that a patient read still has after one with less patience, which it had joined at `joinedMs`; 0 for others. */
+  /** The time that a patient read still has after one with less patience, with which it was coalesced at `sinceMs`; 0 for others. */
   patienceLeftMs(
     scope: Pick<Urgency, 'priority' | 'maxWaitMs'>,
-    joined: RequestControl,
-    joinedMs: ForwardMs,
+    coalesced: RequestControl,
+    sinceMs: ForwardMs,
   ) {
     const patienceMs = this.longestWaitMs(scope);
-    const isMorePatient = scope.maxWaitMs !== undefined && this.longestWaitMs(joined) < patienceMs;
-    return isMorePatient ? Math.max(0, patienceMs - (this.#clock.now() - joinedMs)) : 0;
+    const isMorePatient = scope.maxWaitMs !== undefined && this.longestWaitMs(coalesced) < patienceMs;
+    return isMorePatient ? Math.max(0, patienceMs - (this.#clock.now() - sinceMs)) : 0;
   }
 
   close(): void {
@@ -130,10 +130,10 @@ export class RateLimit {
    * Waits for a permit, here and among all instances: where another instance was first, the request is queued again.
    */
   async #granted(control: RequestControl, leftMs: number): Promise<Permit> {
-    const joinedMs = this.#clock.now();
+    const queuedMs = this.#clock.now();
     const { signal } = control;
     let maxWaitMs = Math.min(leftMs, this.longestWaitMs(control));
-    let untilMs = plus(joinedMs, maxWaitMs);
+    let untilMs = plus(queuedMs, maxWaitMs);
     let queued: QueuedRequest | undefined;
     control.queued = {
       raise: (by) => {
@@ -161,7 +161,7 @@ export class RateLimit {
       }
     } finally {
       control.queued = undefined;
-      control.waitedMs += this.#clock.now() - joinedMs;
+      control.waitedMs += this.#clock.now() - queuedMs;
     }
   }
 
@@ -182,7 +182,7 @@ export class RateLimit {
     if (!overLimit && namedMs === null) return undefined;
     this.#isUnavailable = !overLimit;
     const pauseMs = this.#limiter.refuse(namedMs);
-    this.#shared.paused(pauseMs, { isNamed: namedMs !== null, isAway: this.#isUnavailable });
+    this.#shared.paused(pauseMs, { isNamed: namedMs !== null, isUnavailable: this.#isUnavailable });
     this.#queue.refuseHopeless();
     return inSeconds(pauseMs);
   }

@@ -108,12 +108,12 @@ export class RequestQueue {
         return;
       }
       const undoReservation = priority === 'feed' ? this.#reservation.served(this.isContested) : () => {};
-      const undoTurn = this.#scheduler.served(priority, this.#waitingAnywhere);
+      const undoServed = this.#scheduler.served(priority, this.#waitingAnywhere);
       const permit = this.#limiter.spend();
       const giveBack = () => {
         permit.giveBack();
         undoReservation();
-        undoTurn();
+        undoServed();
       };
       this.#fairQueues[priority].take()?.grant({ ...permit, giveBack });
     }
@@ -236,15 +236,15 @@ export class RequestQueue {
       background: { burst: this.#scheduler.isOverdue ? 0 : 1 / 2, today: 1 / 2 },
     }[priority];
     const nth = 1 + ahead + Math.floor(burst * reserved.burst);
-    const keptToday = Math.floor((perDay ?? 0) * reserved.today);
-    const readyMs = this.#limiter.readyAtMs(nth, { keptToday, hopeful });
+    const reservedToday = Math.floor((perDay ?? 0) * reserved.today);
+    const readyMs = this.#limiter.readyAtMs(nth, { reservedToday, hopeful });
     if (priority !== 'feed') return latest(readyMs, this.#reservation.othersReadyAtMs(nth, hopeful));
     // The share that queries leave is for the whole day: a feed does not take it at once.
     return this.#waitingAnywhere.query > 0 ? latest(readyMs, this.#reservation.contestedAtMs) : readyMs;
   }
 }
 
-// Many times as long as another instance takes to announce that it sends.
+// Many times the delay with which another instance reports a request that it sends.
 const longestYieldMs = 100;
 
 interface Waiter {

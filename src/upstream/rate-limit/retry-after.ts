@@ -28,15 +28,15 @@ export class RetryAfter {
   }
 
   /**
-   * For a minute after the pause, requests are sent one by one, `paceMs` apart, so that the restart is not the next
+   * For a minute after the pause, requests are sent one by one, `spacingMs` apart, so that the restart is not the next
    * burst.
    */
   readyAtMs(
     now: ForwardMs,
     nth: number,
-    { paceMs, lastSentMs }: { paceMs: number; lastSentMs: ForwardMs },
+    { spacingMs, lastSentMs }: { spacingMs: number; lastSentMs: ForwardMs },
   ): ForwardMs {
     if (now > this.untilMs + minuteMs) return now;
-    return plus(latest(this.untilMs, plus(lastSentMs, paceMs)), (nth - 1) * paceMs);
+    return plus(latest(this.untilMs, plus(lastSentMs, spacingMs)), (nth - 1) * spacingMs);
   }
 }

@@ -3,7 +3,7 @@ import type { DerivedCache } from '../cache/derived-cache.js';
 import type { InterfaceState } from './interface-state.js';
 import type { UpstreamStatus } from './read.js';
 
-/** What the clients of both interfaces have in common, beside their reads. */
+/** The methods that the clients of both interfaces share, beside their reads. */
 export interface UpstreamClient {
   status(): UpstreamStatus;
   /** True where responses read with this key may be served without asking upstream again (docs/behaviour.md 7). */

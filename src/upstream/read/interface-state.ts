@@ -28,7 +28,7 @@ export interface Completed {
 }
 
 /**
- * What all reads of one interface under one key have in common: its caches, the requests in flight, the circuit breaker,
+ * State that all reads of one interface under one key share: its caches, the requests in flight, the circuit breaker,
  * the rate limit, and what is known of its condition. `pipeline.ts` says in which order a read uses them.
  */
 export class InterfaceState {

@@ -20,7 +20,7 @@ import type { ReadRequest, Request, UpstreamOptions } from './request.js';
  * read:
  *
  * cache (`read`) → coalesce (`#coalesced`) → shared cache (`#send`) → circuit breaker, retry, queue and rate limit, decode
- * (`#ask`) → HTTP (`#sendHttp`); then `#send` keeps the response.
+ * (`#ask`) → HTTP (`#sendHttp`); then `#send` caches the response.
  */
 export class Pipeline {
   readonly #state: InterfaceState;
@@ -104,22 +104,22 @@ export class Pipeline {
     isAgain = false,
   ): Promise<Read<T> | null> {
     const inFlight = this.#state.inFlight.get(address);
-    const joined = inFlight !== undefined && !inFlight.abandoned;
-    if (joined && scope.demand && this.#state.cache.sendOrder.isBefore(inFlight.control, scope.demand)) {
+    const isCoalesced = inFlight !== undefined && !inFlight.abandoned;
+    if (isCoalesced && scope.demand && this.#state.cache.sendOrder.isBefore(inFlight.control, scope.demand)) {
       // Its response may predate the demand, but the same request is never in flight twice (docs/behaviour.md 5.3):
       // wait for it, then read again.
       await this.#whenEnded(inFlight, scope);
       return this.read(request, scope);
     }
-    const coalesced = joined ? inFlight : this.#send(address, request, scope);
-    const joinedMs = this.#options.clock.now();
+    const coalesced = isCoalesced ? inFlight : this.#send(address, request, scope);
+    const sinceMs = this.#options.clock.now();
     let completed: Completed;
     try {
       completed = await this.#join(coalesced, scope);
     } catch (error) {
       // A less patient caller's request got no permit in time: this caller still has time to ask by itself.
-      const maxWaitMs = this.#state.rateLimit.patienceLeftMs(scope, coalesced.control, joinedMs);
-      if (!joined || maxWaitMs <= 0 || !isOfGateway(error)) throw error;
+      const maxWaitMs = this.#state.rateLimit.patienceLeftMs(scope, coalesced.control, sinceMs);
+      if (!isCoalesced || maxWaitMs <= 0 || !isOfGateway(error)) throw error;
       return this.#coalesced(address, request, { ...scope, maxWaitMs }, isAgain);
     }
     const { cached: response, isShared } = completed;
@@ -130,11 +130,11 @@ export class Pipeline {
     if (isShared) {
       // The response was read before this waiter joined: it may be too old for the waiter's own age limit.
       const isParticular = hasAgeLimit(scope) || scope.demand !== undefined;
-      if (joined && isParticular && this.#state.cache.freshnessOf(cached, request, scope) !== 'fresh')
+      if (isCoalesced && isParticular && this.#state.cache.freshnessOf(cached, request, scope) !== 'fresh')
         return this.#coalesced(address, request, scope);
       return this.#hit<T>(cached, scope, 'cacheHits');
     }
-    if (joined) this.#state.hits.count(scope.meter, 'cacheHits');
+    if (isCoalesced) this.#state.hits.count(scope.meter, 'cacheHits');
     return readOf<T>(cached);
   }
 
@@ -142,7 +142,7 @@ export class Pipeline {
     return coalesced.join(scope, this.#options.clock, this.#state.rateLimit.longestWaitMs(scope));
   }
 
-  /** Takes the response from the shared cache where another instance has read it, else asks upstream and keeps it. */
+  /** Takes the response from the shared cache where another instance has read it, else asks upstream and caches the response. */
   #send<T>(address: string, request: ReadRequest<T>, scope: ReadScope): CoalescedRequest<Completed> {
     const isCurrent = () => this.#state.inFlight.get(address) === coalesced;
     const coalesced: CoalescedRequest<Completed> = new CoalescedRequest(scope, async (control) => {
@@ -162,7 +162,7 @@ export class Pipeline {
         if (isCurrent()) {
           this.#state.cache.set(address, cached);
           const { readAtMs, askedAtMs, version } = cached;
-          shared?.keep({ body, readAtMs, askedAtMs, version });
+          shared?.store({ body, readAtMs, askedAtMs, version });
         }
         return { cached, isShared: false };
       } catch (error) {

@@ -65,7 +65,7 @@ export interface ReadRequest<T> extends Request {
   readonly kind: RecordKind;
   readonly decode: (body: unknown, decoding: Decoding) => T;
   /** True where the response is immutable (docs/behaviour.md 5.5). */
-  readonly isFinal?: (value: T, readOnMs: UnixMs) => boolean;
+  readonly isImmutable?: (value: T, readOnMs: UnixMs) => boolean;
   /**
    * The name that lists give the resource, where they show enough to detect that it has not changed (docs/behaviour.md
    * 5.5).

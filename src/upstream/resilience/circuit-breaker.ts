@@ -13,7 +13,7 @@ export interface Admission {
   end(outcome: Outcome): void;
 }
 
-// docs/behaviour.md 5.11.
+// Rules of the circuit: docs/behaviour.md 5.11.
 const failuresToOpen = 5;
 const openMs = 10_000;
 

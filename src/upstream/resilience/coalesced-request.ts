@@ -60,7 +60,7 @@ export class CoalescedRequest<T> {
    */
   async join(scope: ReadScope, clock: Clock, maxWaitMs: number): Promise<T> {
     scope.signal.throwIfAborted();
-    const joinedMs = clock.now();
+    const sinceMs = clock.now();
     const control = this.control;
     if (priorityRank[scope.priority] < priorityRank[control.priority]) {
       control.priority = scope.priority;
@@ -87,7 +87,7 @@ export class CoalescedRequest<T> {
       timer?.cancel();
       scope.meter.waitedMs = Math.max(
         scope.meter.waitedMs,
-        Math.min(control.waitedMs, clock.now() - joinedMs),
+        Math.min(control.waitedMs, clock.now() - sinceMs),
       );
       this.#waiters--;
       if (this.#waiters === 0 && !this.#ended) this.#controller.abort(scope.signal.reason);

@@ -4,10 +4,10 @@ import {
   type EventOfListFragment,
   EventsDocument,
   type EventsQuery,
+  GatewayStatusDocument,
+  type GatewayStatusQuery,
   ProjectNameDocument,
   type ProjectNameQuery,
-  PulseDocument,
-  type PulseQuery,
   type SensorOfListFragment,
   SensorsDocument,
   type SensorsQuery,
@@ -34,7 +34,7 @@ export interface WorldState {
   readonly connection: Connection;
   /** Milliseconds since 1970, by this machine; null before the first answer. */
   readonly answeredAtMs: number | null;
-  readonly gateway: PulseQuery['gateway'] | null;
+  readonly gateway: GatewayStatusQuery['gateway'] | null;
   readonly project: ProjectNameQuery['project'];
   readonly sensors: ReadonlyMap<string, SensorItem>;
   /** Latest origin time first. */
@@ -59,13 +59,13 @@ const dayMs = 86_400_000;
 const mostTriggers = 100;
 const mostEvents = 5_000;
 const daysOfEvents = 7;
-const pulseMs = 5_000;
+const pollMs = 5_000;
 const sensorsMs = 60_000;
 // The feed reports what the project issues: what the catalogue alone knows comes with the list.
 const eventsMs = 300_000;
-// A page that has not heard of the gateway for as long was asleep.
+// A page that had no answer of the gateway for as long was asleep.
 const sleptMs = 30_000;
-const pulsePatienceMs = 10_000;
+const pollTimeoutMs = 10_000;
 // Earlier earthquakes are a matter of seeing more, and come after what everybody waits for.
 const earlierMs = 3_000;
 const leastBudget = 12;
@@ -261,12 +261,12 @@ export function openWorld(session: Session): World {
     }
   }
 
-  async function feelPulse(): Promise<void> {
+  async function pollGateway(): Promise<void> {
     while (!signal.aborted) {
       try {
         // A connection that the sleep of the machine has cut can stay silent for minutes.
-        const patience = AbortSignal.any([signal, AbortSignal.timeout(pulsePatienceMs)]);
-        const { data } = await session.ask(PulseDocument, {}, patience);
+        const patience = AbortSignal.any([signal, AbortSignal.timeout(pollTimeoutMs)]);
+        const { data } = await session.ask(GatewayStatusDocument, {}, patience);
         const silentMs = Date.now() - (state.answeredAtMs ?? Date.now());
         const wasAway = state.connection === 'reconnecting' || silentMs > sleptMs;
         change({ connection: 'live', gateway: data.gateway, answeredAtMs: Date.now() });
@@ -282,7 +282,7 @@ export function openWorld(session: Session): World {
           return;
         }
       }
-      await pause(state.connection === 'live' ? pulseMs : 1_000, signal);
+      await pause(state.connection === 'live' ? pollMs : 1_000, signal);
     }
   }
 
@@ -293,7 +293,7 @@ export function openWorld(session: Session): World {
     void insist('triggers', readTriggers);
   }
 
-  void feelPulse();
+  void pollGateway();
   void session.ask(ProjectNameDocument, {}, signal).then(
     ({ data }) => change({ project: data.project }),
     () => {},

@@ -1,7 +1,7 @@
 import type { FieldMap } from '@pothos/core';
 import type { Delivery } from '../../../live/tracking/change.js';
 import type { Pair } from '../../../unify/sensor/identity.js';
-import { sensorNow } from '../../../unify/sensor/sensor.js';
+import { sensorNow } from '../../../unify/sensor/lookup.js';
 import { builder } from '../../builder.js';
 import { SensorRef } from '../../refs.js';
 import type { FieldsOf } from '../delivery-fields.js';

@@ -1,9 +1,9 @@
 import { whenKnown } from '../../../maybe.js';
 import { eventOfTrigger } from '../../../unify/trigger/event.js';
 import { estimateIntensity } from '../../../unify/trigger/intensity.js';
+import { readTrigger } from '../../../unify/trigger/lookup.js';
 import { durationS } from '../../../unify/trigger/record.js';
 import { locationNameOf, sensorOfTrigger } from '../../../unify/trigger/sensor.js';
-import { readTrigger } from '../../../unify/trigger/trigger.js';
 import { type AccelerationUnit, accelerationIn, velocityIn } from '../../../unify/trigger/units.js';
 import { known, type Num } from '../../../upstream/decode/fields.js';
 import { builder } from '../../builder.js';
@@ -13,7 +13,7 @@ import { cost } from '../../limits/cost.js';
 import { loadEach } from '../../load-nodes.js';
 import { idOf, nodeKey } from '../../node-id.js';
 import { EventRef, SensorRef, TriggerRef } from '../../refs.js';
-import { AccelerationUnitEnum, IntensityRef, VelocityUnitEnum } from '../intensity.js';
+import { AccelerationUnitEnum, IntensityRef, VelocityUnitEnum } from './intensity.js';
 
 export const TriggerStatusEnum = builder.enumType('TriggerStatus', {
   description: 'Status of a trigger.',

@@ -39,7 +39,7 @@ export function withCatalogue(tenant: Tenant) {
           const event = await eventOfProjectRecord(ctx, project).catch(() => record.event);
           return { ...record, event: event.failures.catalogue ? record.event : event };
         }
-        // One that no subscriber without a cursor gets is not worth a request, of which an outage would make hundreds.
+        // An event that only resuming subscribers would get is not worth a request: after an outage there are hundreds.
         if (!catalogue || !record.isShown || record.isUnmatched || record.isEarlier) return record;
         const partner = await projectPartner(ctx, catalogue).catch(() => null);
         return { ...record, isShown: partner === null };
@@ -63,8 +63,8 @@ export function catalogueEventReader(tenant: Tenant, catalogue: CatalogueClient)
   return {
     pageSize: largestPage.catalogue,
     async newest(scope) {
-      const coversFromMs = plus(tenant.clock.wallMs(), -dayMs);
-      return { records: await read({ from: instantAt(coversFromMs), to: null }, scope), coversFromMs };
+      const completeFromMs = plus(tenant.clock.wallMs(), -dayMs);
+      return { records: await read({ from: instantAt(completeFromMs), to: null }, scope), completeFromMs };
     },
     async *pages(range, scope) {
       yield { records: await read(range, scope), unreadable: [] };

@@ -48,17 +48,17 @@ export class MergedEventReader implements ListReader<EventRecord> {
     this.#earlier = new Set();
     this.#dueMs = longAgo;
     this.#begunAtMs = this.#tenant.clock.wallMs();
-    const [{ records, coversFromMs }] = await Promise.all([
+    const [{ records, completeFromMs }] = await Promise.all([
       this.#project.newest(scope),
       this.#readIfDue(scope),
     ]);
-    this.#knownFromMs = coversFromMs;
+    this.#knownFromMs = completeFromMs;
     this.#remember(records);
     const dayAgoMs = plus(this.#tenant.clock.wallMs(), -dayMs);
     return {
       records: [...this.#merged(records), ...this.#alone(this.#listed ?? [])],
-      // A resume from before reads the catalogue's list of then.
-      coversFromMs: latest(coversFromMs, dayAgoMs),
+      // A resume from an earlier time reads the catalogue's list of that time.
+      completeFromMs: latest(completeFromMs, dayAgoMs),
     };
   }
 
@@ -89,7 +89,7 @@ export class MergedEventReader implements ListReader<EventRecord> {
     return { records: this.#alone(listed), unreadable };
   }
 
-  /** What the project lists is delivered all the same. */
+  /** The project's records are delivered without the catalogue's. */
   #failed(error: unknown, { signal }: ReadScope): void {
     signal.throwIfAborted();
     const name = error instanceof Error ? error.name : String(error);
@@ -137,7 +137,7 @@ export class MergedEventReader implements ListReader<EventRecord> {
     });
   }
 
-  /** Those of the catalogue's records that have no partner. */
+  /** The catalogue's records that have no partner. */
   #alone(records: readonly EventRecord[]): readonly EventRecord[] {
     const partners = new Set(this.#partners(records).values());
     // No solution is issued before its earthquake.

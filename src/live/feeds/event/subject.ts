@@ -64,7 +64,7 @@ export function catalogueOnly(
 
 const nameInCatalogue = (id: string) => `c:${id}`;
 
-/** A merged event as the feed has it; null where it does not. */
+/** The feed's record of a merged event; null where the feed would not have one. */
 export function recordOf(source: Source, event: Event): EventRecord | null {
   if (source === 'PROJECT' && event.project) {
     const record = ofProject(event.project);

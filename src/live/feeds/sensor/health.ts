@@ -25,7 +25,7 @@ export interface WatchedSensor {
 
 interface KnownHealth {
   readAtMs: ForwardMs;
-  /** The last contact that this read covers; null where it covers none. */
+  /** The last contact that this read includes; null where it includes none. */
   lastSeenAt: Instant | null;
   change: SensorHealthChange | null;
 }

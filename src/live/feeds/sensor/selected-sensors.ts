@@ -6,8 +6,9 @@ import { newCostMeter } from '../../../upstream/read/read.js';
 import type { Preparation } from '../../delivery/preparation.js';
 
 /**
- * The sensors that a subscription's networks and places select, as of the moment: the change log has no positions, since
- * one that may be shown now need not have been when a change was observed, and the reverse (docs/behaviour.md 6.4).
+ * The sensors that a subscription's networks and places select, by their present public positions. The change log holds
+ * no positions: one that may be shown now may have been withheld when the change was observed, and the other way round
+ * (docs/behaviour.md 6.4).
  */
 export class SelectedSensors implements Preparation {
   readonly #tenant: Tenant;
@@ -26,7 +27,7 @@ export class SelectedSensors implements Preparation {
     return this.#devices;
   }
 
-  /** As fresh as the other fields of a change (docs/behaviour.md 9.9). */
+  /** The selection is as fresh as the other fields of a change (docs/behaviour.md 9.9). */
   prepare(): Promise<void> | null {
     if (this.#tenant.clock.now() - this.#selectedAtMs <= freshMs.trigger) return null;
     this.#selecting ??= this.#select().finally(() => {

@@ -45,7 +45,7 @@ export class SensorStatuses {
     return this.#sensors.size;
   }
 
-  /** Those of which the status is known. */
+  /** The sensors whose status is known. */
   *readable(): Generator<KnownSensor> {
     for (const sensor of this.#sensors.values()) if (sensor.isReadable) yield sensor;
   }

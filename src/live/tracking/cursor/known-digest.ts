@@ -1,7 +1,7 @@
 /**
  * Reconciles two sets of known records, of which a cursor has no room for the first: the sums of a Reed–Solomon code over
- * the field of this prime. Each record has a place in the field, and a value that names its state; a sum is that of all
- * values × placeⁿ. A resume forms the same sums over what upstream lists now. The difference of the sums depends on the
+ * the field of this prime. Each record has an element of the field, and a value that names its state; a sum is that of all
+ * values × elementⁿ. A resume forms the same sums over what upstream lists now. The difference of the sums depends on the
  * records that differ alone, and tells which they are, and their values, as long as there are two sums for each of them.
  */
 const prime = 2 ** 31 - 1;
@@ -24,10 +24,10 @@ export class RunningSums {
       const value = valueOfState(state);
       const valueBefore = before.get(number) ?? 0;
       values.set(number, value);
-      if (value !== valueBefore) addTo(this.#sums, placeOf(number), subtract(value, valueBefore));
+      if (value !== valueBefore) addTo(this.#sums, elementOf(number), subtract(value, valueBefore));
     }
     for (const [number, value] of before) {
-      if (!values.has(number)) addTo(this.#sums, placeOf(number), subtract(0, value));
+      if (!values.has(number)) addTo(this.#sums, elementOf(number), subtract(0, value));
     }
     this.#values = values;
     return this.#sums;
@@ -46,8 +46,8 @@ export function stateOfValue(value: number): number | null | undefined {
   return value === finalValue ? null : value - firstStateValue;
 }
 
-/** The place of a record: from 1 to `prime` − 1, by the finalizer of MurmurHash3. */
-export function placeOf(number: number): number {
+/** The element of a record: from 1 to `prime` − 1, by the finalizer of MurmurHash3. */
+export function elementOf(number: number): number {
   let hash = (number >>> 0) ^ Math.imul(Math.floor(number / 2 ** 32), 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
@@ -55,18 +55,18 @@ export function placeOf(number: number): number {
 }
 
 /**
- * The places whose values differ between two sets, with the first value minus the second; null when too many differ.
- * @param places all places where a difference matters
+ * The elements whose values differ between two sets, with the first value minus the second; null when too many differ.
+ * @param elements the elements where a difference matters
  */
 export function differencesOf(
   first: readonly number[],
   second: readonly number[],
-  places: Iterable<number>,
+  elements: Iterable<number>,
 ): ReadonlyMap<number, number> | null {
   const sums = first.map((sum, n) => subtract(sum, second[n] ?? 0));
   const locator = recurrenceOf(sums);
   const degree = locator.length - 1;
-  // The two sums in excess would contradict a result that is wrong.
+  // With two sums more than the differences need, a wrong result does not pass.
   if (2 * degree > sums.length - 2) return null;
   const evaluator = locator.map((_, n) => {
     let sum = 0;
@@ -77,21 +77,21 @@ export function differencesOf(
   const backwards = locator.toReversed();
   const found = new Map<number, number>();
   if (degree === 0) return found;
-  for (const place of places) {
-    // The locator is zero at the inverse of a place that differs; backwards, it is zero at the place.
-    if (valueAt(backwards, place) !== 0) continue;
-    const at = inverse(place);
+  for (const element of elements) {
+    // The locator is zero at the inverse of an element that differs; backwards, it is zero at the element.
+    if (valueAt(backwards, element) !== 0) continue;
+    const at = inverse(element);
     const value = multiply(valueAt(evaluator, at), inverse(valueAt(derivative, at)));
-    found.set(place, multiply(place, subtract(0, value)));
+    found.set(element, multiply(element, subtract(0, value)));
   }
   return found;
 }
 
-function addTo(sums: number[], place: number, value: number): void {
+function addTo(sums: number[], element: number, value: number): void {
   let term = value;
   for (let n = 0; n < sums.length; n++) {
     sums[n] = add(sums[n] ?? 0, term);
-    term = multiply(term, place);
+    term = multiply(term, element);
   }
 }
 
@@ -128,14 +128,14 @@ function recurrenceOf(sums: readonly number[]): number[] {
   return Array.from({ length: length + 1 }, (_, i) => current[i] ?? 0);
 }
 
-/** Of the polynomial whose coefficients begin with the constant. */
+/** The value at `at` of the polynomial whose coefficients begin with the constant. */
 function valueAt(coefficients: readonly number[], at: number): number {
   let value = 0;
   for (let n = coefficients.length - 1; n >= 0; n--) value = add(multiply(value, at), coefficients[n] ?? 0);
   return value;
 }
 
-/** In the field. */
+/** Arithmetic in the field. */
 export const add = (a: number, b: number) => (a + b >= prime ? a + b - prime : a + b);
 const subtract = (a: number, b: number) => (a >= b ? a - b : a - b + prime);
 
@@ -150,7 +150,7 @@ function reduced(value: number): number {
   return sum >= prime ? sum - prime : sum;
 }
 
-/** By Fermat's little theorem. */
+/** The inverse in the field, by Fermat's little theorem. */
 function inverse(value: number): number {
   let result = 1;
   let square = value;

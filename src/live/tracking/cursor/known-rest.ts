@@ -1,5 +1,5 @@
 import type { Position } from './cursor.js';
-import { add, differencesOf, placeOf, RunningSums, stateOfValue, valueOfState } from './known-digest.js';
+import { add, differencesOf, elementOf, RunningSums, stateOfValue, valueOfState } from './known-digest.js';
 import { unknownState } from './known-entries.js';
 
 interface RecordState {
@@ -28,18 +28,18 @@ export function withRest(
       .filter((record) => isWithin(position, record) && wasShown(record.traits))
       .map((record) => [record.number, stateOf(record)]),
   );
-  const byPlace = new Map<number, RecordState | null>();
+  const byElement = new Map<number, RecordState | null>();
   for (const record of others) {
-    const place = placeOf(record.number);
-    byPlace.set(place, byPlace.has(place) ? null : record);
+    const element = elementOf(record.number);
+    byElement.set(element, byElement.has(element) ? null : record);
   }
   const sums = new RunningSums(rest.length).of(presumed);
-  const differences = differencesOf(rest, sums, byPlace.keys());
+  const differences = differencesOf(rest, sums, byElement.keys());
   if (!differences) return null;
   const known = new Map([...position.known, ...presumed]);
-  for (const [place, difference] of differences) {
-    const record = byPlace.get(place);
-    // Two records at one place: either could differ.
+  for (const [element, difference] of differences) {
+    const record = byElement.get(element);
+    // Two records with one element: either could differ.
     if (!record) return null;
     const presumedState = presumed.get(record.number);
     const state = stateOfValue(

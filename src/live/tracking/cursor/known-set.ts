@@ -27,7 +27,7 @@ export interface KnownSet<K> {
   /** Null when final, the number of its state when not, undefined when it is not known at the position. */
   readonly stateOf: (record: K) => number | null | undefined;
   /** The records include every listed one of this time or later. */
-  readonly coveredFromMs: UnixMs;
+  readonly completeFromMs: UnixMs;
   /** The position's time when there is no record to take it from. */
   readonly nowMs: UnixMs;
 }
@@ -39,7 +39,7 @@ const epochMs: UnixMs = asMoment(0);
 
 /** The known records at a position: all from a horizon on, and all that are not final. */
 export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<FullPosition, 'logged'> {
-  const { records, last, unfinished, stateOf, coveredFromMs, nowMs } = set;
+  const { records, last, unfinished, stateOf, completeFromMs, nowMs } = set;
   const known = new Map<number, number | null>();
   let newest: KnownRecord | null = null;
   let horizonMs: UnixMs = epochMs;
@@ -50,7 +50,7 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<FullPo
     if (!record || state === undefined) continue;
     if (!newest) {
       newest = record;
-      horizonMs = horizonAt(record.state.timeMs, coveredFromMs);
+      horizonMs = horizonAt(record.state.timeMs, completeFromMs);
     }
     if (record.state.timeMs < horizonMs) break;
     known.set(record.number, state);
@@ -68,7 +68,7 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<FullPo
   return {
     timeUs: microseconds(timeMs),
     lastNumber: newest?.number ?? 0,
-    horizonMs: horizonAt(timeMs, coveredFromMs),
+    horizonMs: horizonAt(timeMs, completeFromMs),
     oldestOpenMs: floorTo(1, Number.isFinite(oldestOpenMs) ? oldestOpenMs : timeMs),
     known,
     older,
@@ -76,6 +76,6 @@ export function positionOf<K extends KnownRecord>(set: KnownSet<K>): Omit<FullPo
 }
 
 /** Rounded up: a record that is left out lies before it. */
-function horizonAt(newestMs: UnixMs, coveredFromMs: UnixMs): UnixMs {
-  return latest(epochMs, ceilTo(1, latest(coveredFromMs, plus(newestMs, -longestMs))));
+function horizonAt(newestMs: UnixMs, completeFromMs: UnixMs): UnixMs {
+  return latest(epochMs, ceilTo(1, latest(completeFromMs, plus(newestMs, -longestMs))));
 }

@@ -53,15 +53,15 @@ export class PendingResumes<Rec, Kind extends string> {
     expire: (listener: FeedListener<Change<Rec, Kind>>, error: GatewayError) => void,
     isTooMuch: boolean,
   ): void {
-    const { watermark, coveredFromMs } = detector;
+    const { watermark, completeFromMs } = detector;
     const { replay, log } = appender;
     for (const [listener, { cursor, position }] of this.#waiting) {
       const isExpired = timeOf(position) < watermark.ms - limits.resumeMs;
-      const isCovered = earliestOf(position) >= coveredFromMs;
-      if (!isExpired && !isCovered && !isTooMuch) continue;
+      const isComplete = earliestOf(position) >= completeFromMs;
+      if (!isExpired && !isComplete && !isTooMuch) continue;
       this.#waiting.delete(listener);
       const missed =
-        isExpired || !isCovered ? null : replay.missedSince(cursor, position, log.next, coveredFromMs);
+        isExpired || !isComplete ? null : replay.missedSince(cursor, position, log.next, completeFromMs);
       if (!missed) {
         expire(listener, new CursorExpired(expired, { argument: 'after' }));
       } else {

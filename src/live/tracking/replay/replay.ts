@@ -37,7 +37,7 @@ export class Replay<Rec, Kind extends string> {
   }
 
   /** The cursor after the change `seq`, cached since all subscribers ask for it at about the same time. */
-  cursorAt(seq: number, coveredFromMs: UnixMs): string {
+  cursorAt(seq: number, completeFromMs: UnixMs): string {
     return cached(this.#cursors, mostCursors, seq, () => {
       const { snapshot, offsets, cursors, clock } = this.#options;
       const position = positionOf({
@@ -45,7 +45,7 @@ export class Replay<Rec, Kind extends string> {
         last: snapshot.size - 1,
         unfinished: snapshot.unfinishedAt(seq),
         stateOf: (record) => this.stateAt(record, seq),
-        coveredFromMs,
+        completeFromMs,
         nowMs: clock.wallMs(),
       });
       return cursors.encode({ ...position, logged: offsets.offsetOf(seq) });
@@ -68,9 +68,9 @@ export class Replay<Rec, Kind extends string> {
     cursor: string,
     start: Position,
     next: number,
-    coveredFromMs: UnixMs,
+    completeFromMs: UnixMs,
   ): Missed<Change<Rec, Kind>> | null {
-    const key = `${next} ${coveredFromMs} ${cursor}`;
+    const key = `${next} ${completeFromMs} ${cursor}`;
     return cached(this.#missed, mostReplays, key, () => {
       const { snapshot, subject, cursors } = this.#options;
       const position = start.rest
@@ -81,7 +81,7 @@ export class Replay<Rec, Kind extends string> {
           )
         : start;
       if (!position) return null;
-      const replay = this.#replayFrom(position, coveredFromMs);
+      const replay = this.#replayFrom(position, completeFromMs);
       const ahead = aheadOf(position, snapshot);
       if (!ahead) return { replay };
       const adapt = (change: Change<Rec, Kind>) => adapted(change, ahead, { subject, snapshot, cursors });
@@ -95,7 +95,7 @@ export class Replay<Rec, Kind extends string> {
     });
   }
 
-  #replayFrom(position: Position, coveredFromMs: UnixMs): Delivery<Change<Rec, Kind>>[] {
+  #replayFrom(position: Position, completeFromMs: UnixMs): Delivery<Change<Rec, Kind>>[] {
     const { snapshot, subject } = this.#options;
     const wasKnownAsOther = ({ known }: Position, record: Rec) => {
       const other = subject.continues(record);
@@ -128,7 +128,7 @@ export class Replay<Rec, Kind extends string> {
           record: state.record,
           traits: state.traits,
           observedAtMs: known.last?.change.observedAtMs ?? known.seenAtMs,
-          cursor: () => this.#cursorWithin(frozen, record, position, coveredFromMs),
+          cursor: () => this.#cursorWithin(frozen, record, position, completeFromMs),
         },
       });
     }
@@ -140,7 +140,7 @@ export class Replay<Rec, Kind extends string> {
     { records, lastKnown, unfinished }: FrozenRecords<Rec, Kind>,
     reached: Frozen<Rec, Kind>,
     position: Position,
-    coveredFromMs: UnixMs,
+    completeFromMs: UnixMs,
   ): string {
     const { cursors, clock, subject } = this.#options;
     const behind = positionOf({
@@ -153,7 +153,7 @@ export class Replay<Rec, Kind extends string> {
         if (record.at > reached.at || !isShown) return before;
         return record.state.isFinal ? null : record.state.hash;
       },
-      coveredFromMs: latest(coveredFromMs, position.horizonMs),
+      completeFromMs: latest(completeFromMs, position.horizonMs),
       nowMs: clock.wallMs(),
     });
     return cursors.encode({ ...behind, logged: null });

@@ -13,7 +13,7 @@ export interface Accepted {
    * events. Null where it takes none.
    */
   readonly whole: MediaType | null;
-  /** That of an answer in parts; null for a client that does not name one, and gets all in one. */
+  /** The media type of an answer in parts; null for a client that names none, whose answer comes whole. */
   readonly parts: PartsType | null;
   /** True for the results of a subscription as parts of `multipart/mixed; subscriptionSpec=1.0`. */
   readonly changes: boolean;

@@ -14,7 +14,7 @@ export function toOriginForm(request: IncomingMessage): void {
 }
 
 /**
- * The refusal where a header that decides who asks whom for what was sent twice; null where none was. Node takes the
+ * The refusal where a header that decides about host, credentials or body was sent twice; null where none was. Node takes the
  * first, a proxy before it perhaps the last; RFC 9112 3.2 has a second Host refused.
  */
 export function refusalOfRepeated({ rawHeaders }: IncomingMessage): string | null {

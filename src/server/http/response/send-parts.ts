@@ -24,7 +24,7 @@ interface PartsSending {
   readonly leaving?: AbortSignal;
 }
 
-/** Sends each part as soon as it is there, at the client's pace. Ends the source when the client disconnects. */
+/** Sends each part as soon as it is there, no faster than the client reads. Ends the source when the client disconnects. */
 export async function sendParts(
   parts: AsyncIterable<Json>,
   response: ServerResponse,
@@ -78,10 +78,10 @@ export async function sendParts(
 function startHeartbeat({ heartbeat }: Framing, clock: Clock, send: (text: string) => void): Timer | null {
   if (heartbeat === null) return null;
   const { text, everyMs } = heartbeat;
-  const beat = () => {
+  const sendHeartbeat = () => {
     send(text);
-    timer = clock.timer(everyMs, beat);
+    timer = clock.timer(everyMs, sendHeartbeat);
   };
-  let timer = clock.timer(everyMs, beat);
+  let timer = clock.timer(everyMs, sendHeartbeat);
   return { cancel: () => timer.cancel() };
 }

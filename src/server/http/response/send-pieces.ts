@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { type Clock, minuteMs } from '../../../clock.js';
 
 // A client that reads nothing for this long is disconnected, to free the memory of its unsent data.
 const stalledMs = minuteMs;
 
-/** Sends pieces at the client's pace, and lets the event loop serve other clients between two pieces. */
+/** Sends pieces no faster than the client reads, and lets the event loop serve other clients between two pieces. */
 export async function sendPieces(
   pieces: Iterable<string | Buffer>,
   response: ServerResponse,
@@ -15,7 +15,7 @@ export async function sendPieces(
   response.end();
 }
 
-/** The same for pieces that more can follow. */
+/** Sends the pieces without ending the response. */
 export async function writePieces(
   pieces: Iterable<string | Buffer>,
   response: ServerResponse,
@@ -25,7 +25,7 @@ export async function writePieces(
     if (response.destroyed) return;
     if (!response.write(piece)) await drained(response, clock);
     // A fast socket drains at once: without this the loop would never give way.
-    await nextTurn();
+    await nextIteration();
   }
 }
 

@@ -5,7 +5,7 @@ export interface ScanCostOptions {
   readonly filter: EventFilter;
   /** All events read so far, matching or not. */
   readonly known: readonly LocatedEvent[];
-  /** How many more events the page needs. */
+  /** Number of events that the page still needs. */
   readonly wanted: number;
   /** Upstream's count of project events in range; null when it gives none. */
   readonly total: number | null;

@@ -74,10 +74,10 @@ export class ListOrder {
     catalogue: readonly Read<WireCatalogueEvent>[],
   ): LocatedEvent[] {
     const pairs = associate(project, catalogue, this.reach);
-    const paired = new Set(pairs.values());
+    const associated = new Set(pairs.values());
     const events = [
       ...project.map((record) => mergeEvent(record, pairs.get(record) ?? null)),
-      ...catalogue.filter((record) => !paired.has(record)).map((record) => mergeEvent(null, record)),
+      ...catalogue.filter((record) => !associated.has(record)).map((record) => mergeEvent(null, record)),
     ];
     return events.filter(isLocated).sort((a, b) => this.sign * compareEvents(a, b));
   }

@@ -104,7 +104,7 @@ class MergedScan {
       const found = known.filter((event) => this.#isOnPage(event, certain));
       const isEnd = certain > this.#listOrder.end || certain === Number.POSITIVE_INFINITY;
       if (found.length <= first && !isEnd) {
-        const wanted = Math.min(limits.pageRecords, first + 1 - found.length);
+        const wanted = Math.min(limits.pageRecords + 1, first + 1 - found.length);
         if (this.#isTooDense(known)) return 'too dense';
         if (this.#isTooMuch(known, wanted)) return 'too much';
         if (await this.#advance(known, wanted, certain)) continue;

@@ -5,7 +5,7 @@ import { issuedMs, type LocatedEvent } from '../merge.js';
 import { solutionsSince } from '../origins.js';
 import { mostMarks, movesWithinMs } from './cursor.js';
 import type { ListOrder } from './list-order.js';
-import { lateMs } from './project-reader.js';
+import { listingLagMs } from './project-reader.js';
 
 /**
  * Events that a new solution moved from behind the cursor to before it: the scan would miss them. Events that are new
@@ -27,7 +27,7 @@ export async function movedEvents(
     if (!event.project || !isNear || (issuedMs(event.project.value) ?? 0) <= horizonMs) continue;
     if (listOrder.isAhead(event) || listOrder.isDelivered(event) || !matchesFilter(filter, event)) continue;
     // Solutions up to the newest one shown when the scan began may have been on a page already.
-    const solutions = await solutionsSince(context, event.project.value.id, plus(horizonMs, lateMs));
+    const solutions = await solutionsSince(context, event.project.value.id, plus(horizonMs, listingLagMs));
     if (solutions.some((solution) => listOrder.isAhead({ solution, key: event.key }))) moved.push(event);
   }
   return moved;

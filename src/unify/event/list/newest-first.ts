@@ -16,6 +16,8 @@ import {
  */
 export class NewestFirst extends ProjectScan {
   #pages = 0;
+  /** The solutions issued since the beginning of the page have been counted. */
+  #isCounted = false;
 
   constructor(reader: ProjectReader, options: ProjectScanOptions) {
     const { resume, pushdown } = options;
@@ -43,7 +45,7 @@ export class NewestFirst extends ProjectScan {
       isTop,
     );
     this.#pages++;
-    if (isTop) await this.#jump();
+    if (isTop || this.#pages === fewPages) await this.#jump(isTop);
   }
 
   resumeAt(originMs: UnixMs): ProjectResume | null {
@@ -80,11 +82,11 @@ export class NewestFirst extends ProjectScan {
    * A list that begins in the past is preceded by all solutions issued since. If they are too many to read, the scan
    * begins one day after `startMs`; later solutions are then missed, which the page reports.
    */
-  async #jump(): Promise<void> {
+  async #jump(isTop: boolean): Promise<void> {
     const { startMs, resume, pushdown } = this.options;
-    if (resume) return;
+    if (resume || this.#isCounted) return;
     const reached = Math.max(...this.scans.map((scan) => scan.reachedMs));
-    if (reached > pushdown.issuedToMs) return this.#beginAt(plus(pushdown.issuedToMs, 2000));
+    if (isTop && reached > pushdown.issuedToMs) return this.#beginAt(plus(pushdown.issuedToMs, 2000));
     if (!(reached > startMs) || (await this.#canReadSince(startMs, reached))) return;
     this.isAssumed = true;
     return this.#beginAt(plus(startMs, assumedLagMs));
@@ -99,11 +101,13 @@ export class NewestFirst extends ProjectScan {
     const total = totalOf(this.scans) ?? 0;
     if (total <= fewPages * largestPage.project) return true;
     const most = (this.reader.left - fewPages) * largestPage.project;
-    // If the rate of the first page is far over the limit, the exact count is not worth a request.
+    // If the rate so far is far over the limit, or a few pages suffice by it, the exact count is not worth a request.
     const issued = this.reader.records.size;
     const estimate =
       issued * ((this.reader.horizonMs - startMs) / Math.max(1, this.reader.horizonMs - reached));
     if (estimate > most * 4) return false;
+    if (this.#pages < fewPages && estimate <= fewPages * largestPage.project) return true;
+    this.#isCounted = true;
     const since = this.reader.scans('desc', floorSecond(startMs), forever);
     await this.reader.advance(since);
     return (totalOf(since) ?? 0) <= most;

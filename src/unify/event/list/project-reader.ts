@@ -116,7 +116,7 @@ export class ProjectReader {
     if (areNewest) this.#newestReadAtMs = earliest(...times);
     else this.#hasRead(times);
     if (this.horizonMs !== longAgo) return;
-    this.horizonMs = plus(this.#newestMs(), -lateMs);
+    this.horizonMs = plus(this.#newestMs(), -listingLagMs);
     this.#atMs = earliest(...times);
   }
 
@@ -129,12 +129,12 @@ export class ProjectReader {
    * Reads the solutions issued since the scan began: one that was replaced between two pages is in neither of them, but
    * here. False when they were already read after all other pages.
    */
-  async readNews(): Promise<boolean> {
+  async readNewer(): Promise<boolean> {
     if (this.#isSettled || this.horizonMs === longAgo) return false;
     this.#isSettled = true;
     let fromMs = this.horizonMs;
     let notBeforeMs = this.#readAtMs;
-    for (let isWhole = false; !isWhole; fromMs = plus(this.#newestMs(), -lateMs)) {
+    for (let isWhole = false; !isWhole; fromMs = plus(this.#newestMs(), -listingLagMs)) {
       const before = this.#times.size;
       const scans = this.#pushdown.boxes.map((bbox) =>
         this.#scan('desc', plus(floorTo(1000, fromMs), -1000), forever, bbox, notBeforeMs),
@@ -233,7 +233,7 @@ export function originMs(event: WireEvent): UnixMs {
 
 // Assumed: a solution that the list does not show yet is issued at most this long before the newest that it shows. Data
 // can be a few seconds behind (docs/interfaces.md P1), and issue times may be in whole seconds.
-export const lateMs = 10_000;
+export const listingLagMs = 10_000;
 
 export function tooManyRequests(source: 'PROJECT' | 'CATALOGUE', most: number): QueryTooComplex {
   const name = source === 'PROJECT' ? 'project' : 'catalogue';

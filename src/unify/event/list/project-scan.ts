@@ -56,7 +56,7 @@ export abstract class ProjectScan implements Scan {
   }
 
   async settle(): Promise<boolean> {
-    return !this.isAssumed && this.reader.readNews();
+    return !this.isAssumed && this.reader.readNewer();
   }
 
   protected async readStraggler(straggler: Straggler): Promise<void> {

@@ -13,7 +13,7 @@ export interface ScanTarget {
 export interface ScanTargetOptions {
   readonly filter: EventFilter;
   readonly known: readonly LocatedEvent[];
-  /** How many more events the page needs. */
+  /** Number of events that the page still needs. */
   readonly wanted: number;
   /** Position up to which the project's events are known; null when the project is not read any more. */
   readonly projectFrontier: number | null;
@@ -29,14 +29,21 @@ export function scanTargetOf(listOrder: ListOrder, options: ScanTargetOptions): 
   const { lookAheadMs } = listOrder.reach;
   const last = listOrder.end + lookAheadMs + 1000;
   const isOfProject = filter.source === 'PROJECT' || Boolean(filter.issuedFrom ?? filter.issuedTo);
-  const isOfCatalogue = filter.source === 'CATALOGUE' || typeof filter.networkId === 'string';
-  if (projectFrontier === null || (isOfCatalogue && !isOfProject)) {
+  // A network has an unknown share of the events, so the project's density says nothing of it.
+  const isOfNetwork = typeof filter.networkId === 'string';
+  if (projectFrontier === null || (isOfNetwork && !isOfProject)) {
     return { from: catalogueFrontier, to: finite(last) };
   }
   const ofProject = known.filter((event) => event.project);
-  const likely = ofProject.filter((event) => listOrder.isAhead(event) && matchesFilter(filter, event));
-  const lastWanted = likely[wanted - 1];
-  const reach = (lastWanted ? listOrder.positionOf(lastWanted) : projectFrontier) + lookAheadMs + 1000;
+  // Where all are the catalogue's, the project's events still show how densely they lie. A quarter more of them is
+  // reached, since not all need be in the catalogue: a second window costs more than a longer one.
+  const isShared = isOfProject || filter.source !== 'CATALOGUE';
+  const values = isShared ? filter : { ...filter, source: null };
+  const least = isShared ? wanted : Math.ceil(wanted * 1.25);
+  const likely = ofProject
+    .filter((event) => listOrder.isAhead(event) && matchesFilter(values, event))
+    .map((event) => listOrder.positionOf(event));
+  const reach = (likely[least - 1] ?? projectFrontier + beyond(likely, least)) + lookAheadMs + 1000;
   if (!isOfProject) return { from: catalogueFrontier, to: finite(Math.min(reach, last)) };
   // The catalogue's record can change magnitude, place and time; only the issue time is the project's alone and
   // certain.
@@ -50,6 +57,17 @@ export function scanTargetOf(listOrder: ListOrder, options: ScanTargetOptions): 
     from: Math.max(catalogueFrontier, from),
     to: finite(Math.min(reach, last, clusterEnd(next) + lookAheadMs + 1000)),
   };
+}
+
+/**
+ * How far behind the known events the page probably ends, where they are nearly as many as it needs: a window that ends
+ * with them would take another request for the last few.
+ */
+function beyond(likely: readonly number[], wanted: number): number {
+  const missing = wanted - likely.length;
+  if (likely.length < 2 || missing > likely.length / 10) return 0;
+  const gapMs = ((likely.at(-1) ?? 0) - (likely[0] ?? 0)) / (likely.length - 1);
+  return 3 * missing * gapMs;
 }
 
 /** Last position of the first cluster of events. */

@@ -8,8 +8,8 @@ import type { WireSensor as ProjectSensor } from '../../../upstream/project/wire
 import type { Tenant, UnifyContext } from '../../context.js';
 import { codeKeyOf, createNetworkCodes } from '../../network/code.js';
 import { type CatalogueRecord, deviceKeyOf } from '../identity.js';
+import { associateSensors, type SensorAssociation } from './association.js';
 import { SensorListing } from './listing.js';
-import { associateSensors, type SensorAssociation } from './matching.js';
 import type { PageSource } from './pages.js';
 import type { Listed } from './reading.js';
 
@@ -64,7 +64,7 @@ export function createInventory(tenant: Tenant): Inventory {
   };
 }
 
-/** How many sensors there are, by the last complete lists; infinite where one of them has not been read. */
+/** Number of sensors by the last complete lists; infinite where one of them has not been read. */
 export function knownSensorCount(tenant: Tenant): number {
   const inventory = tenant.perTenant(createInventory);
   const { project, catalogue } = inventory;

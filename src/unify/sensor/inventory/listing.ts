@@ -51,7 +51,7 @@ export class SensorListing<W> {
   }
 
   /**
-   * How much of the list the operation can use, for choosing between list and single reads. Use `read` for the records.
+   * The part of the list that the operation can use, for choosing between list and single reads. Use `read` for the records.
    */
   available(ctx: UnifyContext): Pick<Listed<W>, 'complete' | 'pagesLeft'> | null {
     const { demand } = ctx.scope;
@@ -150,27 +150,19 @@ export class SensorListing<W> {
   }
 
   /**
-   * The record that `readOne` reads; where the budget or upstream fails, the record from the cached list
-   * (stale-if-error). A single read has no cached response of its own where earlier look-ups were answered from the
-   * list.
+   * The record from the cached list (stale-if-error), where its single read has failed. A single read has no cached
+   * response of its own where earlier look-ups were answered from the list.
+   * @throws `failure` where the list cannot stand in for it
    */
-  async orOlder<R extends Read<W>>(
-    ctx: UnifyContext,
-    matches: (value: W) => boolean,
-    readOne: () => Promise<R | null>,
-  ): Promise<R | Read<W> | null> {
-    try {
-      return await readOne();
-    } catch (error) {
-      const older = allowsStaleIfError(error) && this.#cached.usable(staleIfErrorMs, ctx.scope.demand);
-      if (!older || !this.#options.mayServeCached()) throw error;
-      for (const record of older.records.values()) {
-        if (!matches(record.value)) continue;
-        ctx.once(this.#countOnce);
-        return record;
-      }
-      throw error;
+  older(ctx: UnifyContext, matches: (value: W) => boolean, failure: unknown): Read<W> {
+    const older = allowsStaleIfError(failure) && this.#cached.usable(staleIfErrorMs, ctx.scope.demand);
+    if (!older || !this.#options.mayServeCached()) throw failure;
+    for (const record of older.records.values()) {
+      if (!matches(record.value)) continue;
+      ctx.once(this.#countOnce);
+      return record;
     }
+    throw failure;
   }
 
   /** Discards the cached list and every reading in progress: no record read before this call is served again. */

@@ -8,9 +8,9 @@ import { codeKeyOf, createNetworkCodes } from '../../network/code.js';
 import { networkCodeOf } from '../../network/code-lookup.js';
 import type { CatalogueRecord } from '../identity.js';
 import type { SortedPair } from '../order.js';
+import type { SensorAssociation } from './association.js';
 import { createInventory } from './inventory.js';
 import type { SensorListing } from './listing.js';
-import type { SensorAssociation } from './matching.js';
 import type { Listed } from './reading.js';
 
 // Bound per operation, because a code costs one or two requests: later operations learn the rest.

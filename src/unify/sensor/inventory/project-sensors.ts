@@ -134,5 +134,5 @@ async function readOrOlder(
   const { project } = ctx;
   const list = ctx.tracked(createInventory).project;
   if (!project || !list) return null;
-  return list.orOlder(ctx, matches, () => project.sensor(id, ctx.scope));
+  return project.sensor(id, ctx.scope).catch((error: unknown) => list.older(ctx, matches, error));
 }

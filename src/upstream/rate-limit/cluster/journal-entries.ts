@@ -22,12 +22,12 @@ const entries = z.discriminatedUnion('is', [
     /** Priorities that still wait. */
     waiting: z.array(priority),
   }),
-  /** `count` requests were sent while Redis was away; `agoMs`: how long ago each of the last minute was sent. */
+  /** `count` requests were sent while partitioned; `agoMs`: how long ago each of the last minute was sent. */
   z.object({ is: z.literal('sent while partitioned'), count: z.number(), agoMs: z.array(ms) }),
-  /** Priorities that wait here, so that other instances can yield to them in their turn. */
+  /** Priorities that wait here, so that other instances give way to them as the scheduler would. */
   z.object({ is: z.literal('waits'), by: z.string(), answered, waiting: z.array(priority) }),
   /** Upstream has asked for a pause (docs/behaviour.md 5.1). */
-  z.object({ is: z.literal('held'), forMs: ms, isNamed: z.boolean(), isAway: z.boolean() }),
+  z.object({ is: z.literal('paused'), forMs: ms, isNamed: z.boolean(), isUnavailable: z.boolean() }),
   /** Upstream's own count (docs/interfaces.md C8), from the response to a request sent `sentAgoMs` ago. */
   z.object({
     is: z.literal('observed'),

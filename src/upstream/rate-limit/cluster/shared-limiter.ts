@@ -15,8 +15,8 @@ export interface SharedLimiterOptions {
   readonly clock: Clock;
   readonly limiter: Limiter;
   readonly queue: RequestQueue;
-  /** Another instance has to pause. `isAway`: because the interface is unavailable, not because of a limit. */
-  readonly onPaused: (isAway: boolean) => void;
+  /** Another instance has to pause. `isUnavailable`: because the interface is unavailable, not because of a limit. */
+  readonly onPaused: (isUnavailable: boolean) => void;
 }
 
 // Other instances find Redis again within this time, and report what they sent meanwhile: until then none uses the
@@ -119,13 +119,18 @@ export class SharedLimiter {
   }
 
   /** Upstream refused: all instances pause. `isNamed`: upstream named the length of the pause. */
-  paused(forMs: number, { isNamed, isAway }: { readonly isNamed: boolean; readonly isAway: boolean }): void {
+  paused(
+    forMs: number,
+    { isNamed, isUnavailable }: { readonly isNamed: boolean; readonly isUnavailable: boolean },
+  ): void {
     const untilMs = plus(this.#options.clock.now(), forMs);
     // Requests refused during one pause are reported once.
     if (untilMs <= this.#reportedPauseUntilMs) return;
     this.#reportedPauseUntilMs = untilMs;
     // The entry stands a minute longer: that is how long the restart is slow.
-    void this.#journal.append(textOf({ is: 'held', forMs, isNamed, isAway }), { standsMs: forMs + minuteMs });
+    void this.#journal.append(textOf({ is: 'paused', forMs, isNamed, isUnavailable }), {
+      standsMs: forMs + minuteMs,
+    });
   }
 
   /** Reports upstream's headers on the response to a request that was sent at `sentAtMs`. */
@@ -144,7 +149,7 @@ export class SharedLimiter {
   }
 
   #apply({ text, atMs }: JournalEntry): void {
-    const { limiter, queue, onPaused: onHeld } = this.#options;
+    const { limiter, queue, onPaused } = this.#options;
     const entry = entryOf(text);
     this.#serveSoon();
     switch (entry?.is) {
@@ -163,8 +168,8 @@ export class SharedLimiter {
         this.#peerRequests.answered(entry, atMs);
         for (const priority of entry.waiting) queue.waitsAtPeer(priority);
         break;
-      case 'held':
-        onHeld(entry.isAway);
+      case 'paused':
+        onPaused(entry.isUnavailable);
         limiter.refusedAtPeer(plus(atMs, entry.forMs), entry.isNamed ? null : entry.forMs);
         queue.refuseHopeless();
         break;
@@ -233,6 +238,7 @@ export class SharedLimiter {
     // Redis may have lost what was reported before.
     this.#reportedPauseUntilMs = longAgo;
     const { retryAfterUntilMs } = limiter;
-    if (retryAfterUntilMs !== null) this.paused(retryAfterUntilMs - now, { isNamed: true, isAway: false });
+    if (retryAfterUntilMs !== null)
+      this.paused(retryAfterUntilMs - now, { isNamed: true, isUnavailable: false });
   }
 }

@@ -1,6 +1,6 @@
-import type { Intensity } from '../../unify/trigger/intensity.js';
-import { builder } from '../builder.js';
-import { intensityShown } from '../digits.js';
+import type { Intensity } from '../../../unify/trigger/intensity.js';
+import { builder } from '../../builder.js';
+import { intensityShown } from '../../digits.js';
 
 export const IntensityRef = builder.objectRef<Intensity>('Intensity').implement({
   description:

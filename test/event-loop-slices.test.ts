@@ -1,19 +1,19 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Slices } from '../../src/upstream/slices.js';
+import { Slices } from '../src/event-loop-slices.js';
 
 describe('work in slices', () => {
-  it('goes on at once as long as a turn has room for it', async () => {
+  it('goes on at once as long as a slice has room for it', async () => {
     const slices = new Slices(10);
     expect(slices.take(6, {})).toBeNull();
     expect(slices.take(4, {})).toBeNull();
     expect(slices.take(1, {})).toBeInstanceOf(Promise);
-    await nextTurn();
-    await nextTurn();
+    await nextIteration();
+    await nextIteration();
     expect(slices.take(10, {})).toBeNull();
   });
 
-  it('that is larger than any turn has one for itself', async () => {
+  it('that is larger than any slice has one for itself', async () => {
     const slices = new Slices(10);
     expect(slices.take(50, {})).toBeNull();
     await slices.take(50, {});

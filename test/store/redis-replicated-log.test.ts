@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisChanges } from '../../src/store/redis/changes.js';
+import { RedisChanges } from '../../src/store/redis/replicated-log.js';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.js';
 import { linkTo } from './links.js';
 

@@ -12,7 +12,7 @@ import {
 import type { RedisLink } from './link.js';
 
 // Keys of a feed without listeners expire after a day and an hour.
-const keptForS = (dayMs + hourMs) / 1000;
+const storedForS = (dayMs + hourMs) / 1000;
 
 /** The replicated log of one feed in a Redis stream, with the changes' numbers as stream ids. */
 export class RedisChanges implements SharedChanges {
@@ -42,10 +42,10 @@ export class RedisChanges implements SharedChanges {
       own?.offset ?? '',
     );
     if (epoch === undefined) return null;
-    const isBased = String(offset) !== '';
+    const hasSnapshot = String(offset) !== '';
     return {
       epoch: Number(epoch),
-      snapshot: isBased ? { offset: Number(offset), text: String(snapshot) } : null,
+      snapshot: hasSnapshot ? { offset: Number(offset), text: String(snapshot) } : null,
       changes: changesOf(changes),
     };
   }
@@ -89,7 +89,7 @@ export class RedisChanges implements SharedChanges {
 
   #run(lua: string, ...args: readonly (string | number)[]): Promise<unknown[]> {
     const { instance } = this.#link;
-    return this.#link.run(prelude + lua, this.#keys, [instance, goneAfterMs, leaseMs, keptForS, ...args]);
+    return this.#link.run(prelude + lua, this.#keys, [instance, goneAfterMs, leaseMs, storedForS, ...args]);
   }
 }
 
@@ -104,7 +104,7 @@ function changesOf(answer: unknown): SharedChange[] {
 // Common beginning of all scripts. A script's own arguments follow the first four.
 const prelude = `
 local epoch, changes, last, snapshot, listeners, lease, progress = unpack(KEYS)
-local instance, goneAfterMs, leaseMs, keptForS = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local instance, goneAfterMs, leaseMs, storedForS = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -113,8 +113,8 @@ local function listen()
   redis.call('ZADD', listeners, now, instance)
 end
 
-local function keep()
-  for _, key in ipairs({epoch, changes, last, snapshot, listeners, progress}) do redis.call('EXPIRE', key, keptForS) end
+local function extend()
+  for _, key in ipairs({epoch, changes, last, snapshot, listeners, progress}) do redis.call('EXPIRE', key, storedForS) end
   if redis.call('GET', lease) == instance then redis.call('PEXPIRE', lease, leaseMs) end
 end
 
@@ -150,7 +150,7 @@ redis.call('DEL', changes)
 redis.call('SET', epoch, newEpoch)
 redis.call('SET', last, 0)
 redis.call('HSET', snapshot, 'text', newText, 'offset', 0)
-keep()
+extend()
 return {time, 1}`;
 
 const appending = `
@@ -161,7 +161,7 @@ for at = first, #ARGV do
   offset = redis.call('INCR', last)
   redis.call('XADD', changes, 'MAXLEN', '~', mostChanges, offset .. '-0', 'change', ARGV[at])
 end
-keep()
+extend()
 redis.call('PUBLISH', channel, offset)
 return {time, offset}`;
 
@@ -180,7 +180,7 @@ local ownProgress = ARGV[5]
 listen()
 local isLeader = redis.call('SET', lease, instance, 'NX', 'PX', leaseMs) or redis.call('GET', lease) == instance
 if isLeader and ownProgress ~= '' then redis.call('SET', progress, ownProgress) end
-keep()
+extend()
 local function text(key) return redis.call('GET', key) or '' end
 return {time, isLeader and 1 or 0, text(epoch), text(last), text(progress)}`;
 

@@ -1,6 +1,6 @@
-import { Chain } from '../resume/chain.js';
-import type { Change } from '../resume/resumed.js';
-import { Queue } from './queue.js';
+import { Queue } from '../connection/queue.js';
+import { Chain } from './chain.js';
+import type { Change } from './resumed.js';
 
 /** Messages between the tabs of an origin about one subscription. */
 type Message =
