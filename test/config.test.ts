@@ -95,6 +95,20 @@ describe('configuration', () => {
       'GATEWAY_TOKENS',
       { AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-that-is-long-enough, token-that-is-long-enough' },
     ],
+    // Pasted over two lines: a client that sends the whole token would be refused.
+    [
+      'GATEWAY_TOKENS',
+      { AUTH_MODE: 'token', GATEWAY_TOKENS: 'first-half-of-a-token\nsecond-half-of-a-token' },
+    ],
+    // An address loses its line breaks when it is parsed, and would be another one.
+    ['PROJECT_API_URL', { ...project, PROJECT_API_URL: 'https://one.exam\nple' }],
+    ['REDIS_URL_FILE', { REDIS_URL_FILE: fileWith('redis://local\r\nhost') }],
+    [
+      'JWT_AUDIENCE',
+      { AUTH_MODE: 'jwt', JWT_JWKS_URL: 'https://id.example', JWT_ISSUER: 'i', JWT_AUDIENCE: 'a\nb' },
+    ],
+    ['CORS_ORIGINS', { CORS_ORIGINS: 'https://one.example,\nhttps://two.example' }],
+    ['OTEL_SERVICE_NAME', { ...collector, OTEL_SERVICE_NAME: 'one\ntwo' }],
     ['REDIS_URL', { REDIS_URL: 'redis://localhost/first' }],
     ['REDIS_URL', { REDIS_URL: 'redis://localhost/0?family=6' }],
     ['REDIS_URL', { REDIS_URL: 'redis://:100%@localhost' }],

@@ -24,7 +24,7 @@ export function projectKey(value: string): string {
   return value;
 }
 
-/** Tokens are separated by commas or line ends, since a token file may use either. */
+/** Tokens are separated by commas, in a token file by line ends too. */
 export function tokenList(value: string): readonly string[] {
   const tokens = value
     .split(/[,\r\n]/)
