@@ -55,17 +55,25 @@ describe('every response', () => {
     }
   });
 
-  it('of a subscription asks proxies to pass on each event as it is', async () => {
+  const live = 'subscription { sensorStatusChanges { status } }';
+  const deferred = '{ __typename ... @defer { sensors(first: 1) { totalCount } } }';
+
+  it.each([
+    ['text/event-stream', live],
+    ['multipart/mixed;subscriptionSpec="1.0"', live],
+    ['text/event-stream', deferred],
+    ['multipart/mixed;deferSpec=20220824', deferred],
+  ])('in parts asks proxies to pass on each as it is: %s, %s', async (accept, query) => {
     await using gw = await startGateway();
     const controller = new AbortController();
     const response = await gw.fetch('/graphql', {
       method: 'POST',
-      headers: { ...json, accept: 'text/event-stream' },
-      body: JSON.stringify({ query: 'subscription { sensorStatusChanges { status } }' }),
+      headers: { ...json, accept },
+      body: JSON.stringify({ query }),
       signal: controller.signal,
     });
     expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': 'text/event-stream',
+      'content-type': expect.stringMatching(/^(text\/event-stream$|multipart\/mixed;)/),
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
