@@ -99,8 +99,7 @@ describe('a list that is read shortly after a feed has delivered', () => {
         fc.constantFrom('ORIGIN_TIME_DESC' as const, 'ORIGIN_TIME_ASC' as const),
         async ({ project, catalogue }, moves, pages, orderBy) => {
           const world = new EventWorld(project, catalogue, { ...pages, takesIn: true });
-          for (const quake of world.project) world.deliverProject(quake);
-          for (const quake of world.catalogue) world.deliverCatalogue(quake);
+          world.deliverAll();
           await world.clock.advance(1_000);
           for (const { which, byS } of moves) {
             for (const kind of ['reissued', 'moved'] as const)

@@ -124,6 +124,11 @@ export class EventWorld {
     this.#delivered.catalogue.push({ value: catalogueRecord(quake), readAtMs: this.clock.now() });
   }
 
+  deliverAll(): void {
+    for (const quake of this.project) this.deliverProject(quake);
+    for (const quake of this.catalogue) this.deliverCatalogue(quake);
+  }
+
   async #cached<T, Rec>(
     kept: Map<string, Read<T>>,
     query: unknown,
