@@ -46,12 +46,16 @@ export function createLog({ level, secrets, worker, write }: LogOptions): Log {
 }
 
 /**
- * Scrubs each text of a JSON line by itself, so that the line stays JSON whatever the secrets are. Names of fields are
- * the code's own.
+ * Scrubs each text of a JSON line by itself, so that the line stays JSON whatever the secrets are. Names of fields, the
+ * level and the time are the code's own: with a password `info` a line would have no level.
  */
 function withScrubbedTexts(line: string, scrub: (text: string) => string): string {
   if (scrub(line) === line) return line;
-  return line.replace(/"(?:[^"\\]|\\.)*":?/g, (literal) =>
-    literal.endsWith(':') ? literal : JSON.stringify(scrub(JSON.parse(literal))),
-  );
+  const [own = ''] = /^\{"level":"\w+","time":"[^"]*"/.exec(line) ?? [];
+  const texts = line
+    .slice(own.length)
+    .replace(/"(?:[^"\\]|\\.)*":?/g, (literal) =>
+      literal.endsWith(':') ? literal : JSON.stringify(scrub(JSON.parse(literal))),
+    );
+  return `${own}${texts}`;
 }

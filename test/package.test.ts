@@ -33,6 +33,15 @@ describe('what the package needs at run time', () => {
   });
 });
 
+it.each(['.', 'examples/clients', 'examples/federation'])(
+  '`npm ci` in %s installs all that its scripts run, also where NODE_ENV is production',
+  (folder) => {
+    const { devDependencies = {} } = read(`${folder}/package.json`);
+    const settings = readFileSync(new URL(`../${folder}/.npmrc`, import.meta.url), 'utf8').split('\n');
+    expect(settings.includes('include=dev')).toBe(Object.keys(devDependencies).length > 0);
+  },
+);
+
 /** The package that `name` is to the one at `path`, found as Node finds it. */
 function resolved(name: string, path: string): Locked | undefined {
   for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {

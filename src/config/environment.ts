@@ -21,6 +21,9 @@ export function readSettings(env: Environment): Settings {
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
     const { variable, value } = rawValue(name, setting, env);
     if (value === undefined) return [name, setting.fallback];
+    // A value that was pasted over two lines would be another: a URL loses the break, and a token becomes two.
+    if (/[\r\n]/.test(value) && variable !== 'GATEWAY_TOKENS_FILE')
+      throw new ConfigError(variable, 'must be on one line');
     try {
       return [name, setting.parse(value)];
     } catch (problem) {

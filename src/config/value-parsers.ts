@@ -24,7 +24,7 @@ export function projectKey(value: string): string {
   return value;
 }
 
-/** Tokens are separated by commas or line ends, since a token file may use either. */
+/** Tokens are separated by commas, in a token file by line ends too. */
 export function tokenList(value: string): readonly string[] {
   const tokens = value
     .split(/[,\r\n]/)
@@ -128,21 +128,23 @@ function isUrlEncoded(text: string): boolean {
 
 export function originList(value: string): readonly string[] | '*' {
   if (value.trim() === '*') return '*';
-  return value
-    .split(',')
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== '')
-    .map((origin) => {
-      if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
-      throw new Error(`must be * or origins such as https://example.org, not ${quoted(origin)}`);
-    });
+  return listIn(value).map((origin) => {
+    if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
+    throw new Error(`must be * or origins such as https://example.org, not ${quoted(origin)}`);
+  });
 }
 
 export function fileList(value: string): readonly string[] {
-  return value
+  return listIn(value);
+}
+
+function listIn(value: string): readonly string[] {
+  const items = value
     .split(',')
-    .map((file) => file.trim())
-    .filter((file) => file !== '');
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  if (items.length === 0) throw new Error('must name at least one');
+  return items;
 }
 
 export function readableFile(value: string): string {

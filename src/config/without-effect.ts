@@ -16,11 +16,14 @@ interface Deciding {
   readonly auth: { readonly mode: string };
   readonly host: string;
   readonly tracing: { readonly url: string } | null;
+  readonly proxies: { readonly noProxy: string } | null;
+  readonly projectRate: { readonly perMinute: number; readonly burst: number };
+  readonly upstreamMaxWaitMs: number;
 }
 
 /** The variables of the environment that the other settings leave without effect. */
 export function settingsWithoutEffect(config: Deciding, env: Environment): readonly WithoutEffect[] {
-  const { project, catalogue, sandbox, auth, host } = config;
+  const { project, catalogue, sandbox, auth, host, projectRate, upstreamMaxWaitMs } = config;
   const hasProject = sandbox || project !== null;
   const hasCatalogue = sandbox || catalogue !== null;
   const noProject = 'there is no project interface';
@@ -36,7 +39,15 @@ export function settingsWithoutEffect(config: Deciding, env: Environment): reado
     ['PROJECT_API_KEY', keyIsUnused(project !== null)],
     ['CATALOGUE_API_KEY', keyIsUnused(catalogue !== null)],
     ['PROJECT_RATE_PER_MINUTE', hasProject ? null : noProject],
-    ['PROJECT_RATE_BURST', hasProject ? null : noProject],
+    ['PROJECT_RATE_BURST', hasProject ? burstIsUnused(projectRate) : noProject],
+    // docs/behaviour.md 9.7.
+    ['EVENT_POLL_INTERVAL_MS', hasProject ? null : onceAMinute],
+    ['SENSOR_POLL_INTERVAL_MS', hasProject ? null : onceAMinute],
+    [
+      'UPSTREAM_MAX_DEFERRED_WAIT_MS',
+      Number(env.UPSTREAM_MAX_DEFERRED_WAIT_MS) < upstreamMaxWaitMs ? 'UPSTREAM_MAX_WAIT_MS is longer' : null,
+    ],
+    ['NO_PROXY', rangesIn(config.proxies?.noProxy ?? '')],
     ['TRIGGER_POLL_INTERVAL_MS', hasProject ? null : noProject],
     ['TRIGGER_LOOKBACK_S', hasProject ? null : noProject],
     ['CATALOGUE_TIER', hasCatalogue ? null : 'there is no catalogue interface'],
@@ -56,9 +67,29 @@ export function settingsWithoutEffect(config: Deciding, env: Environment): reado
     variable,
     because: unusedForTraces(variable, config, env),
   }));
-  return [...ruled, ...traces].flatMap(({ variable, because }) =>
+  const proxies = ['ALL_PROXY', 'all_proxy'].map((variable) => ({
+    variable,
+    because:
+      sandbox || config.proxies !== null
+        ? null
+        : 'seisgraph has no such setting, and reads HTTPS_PROXY and HTTP_PROXY',
+  }));
+  return [...ruled, ...proxies, ...traces].flatMap(({ variable, because }) =>
     because !== null && env[variable]?.trim() ? { variable, because } : [],
   );
+}
+
+const onceAMinute = 'the catalogue alone is polled once a minute';
+
+function burstIsUnused({ perMinute, burst }: Deciding['projectRate']): string | null {
+  return burst > perMinute
+    ? `no more than ${perMinute} are sent in a minute (PROJECT_RATE_PER_MINUTE)`
+    : null;
+}
+
+function rangesIn(noProxy: string): string | null {
+  const ranges = noProxy.split(/[\s,]+/).filter((host) => host.includes('/'));
+  return ranges.length > 0 ? `only hosts and addresses are understood, not ${ranges.join(' or ')}` : null;
 }
 
 /** OpenTelemetry has variables for more than traces, and the SDK passes over those that do not apply. */

@@ -161,6 +161,20 @@ describe('an event stream', () => {
     expect(server.asked).toHaveLength(2);
   });
 
+  it('is not opened again at once where a proxy asks to wait for longer than a timer can', async () => {
+    const away = (response: ServerResponse) => response.writeHead(503, { 'retry-after': '9999999' }).end();
+    await using server = await startServer([away, away]);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const changes = follow(server.url);
+    void cursorOf(changes);
+    for (let round = 0; round < 50; round++) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(server.asked).toHaveLength(1);
+    await changes.return?.();
+  });
+
   it('ends where its signal aborts while a store does not answer', async () => {
     await using server = await startServer([streaming(eventOf('1'), eventOf('2'))]);
     let leaving = new AbortController();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { anEvent, aTrigger } from '../../src/sandbox/builders.js';
 import { startGateway } from '../support/gateway.js';
 import { addSensor, deviceId, worldOf } from './sensors-world.js';
 
@@ -37,5 +38,18 @@ describe('codes of SEED that are padded with blanks', () => {
     };
     expect(list.nodes).toEqual([sensor]);
     expect([padded, plain, station]).toEqual([sensor, sensor, sensor]);
+  });
+
+  it('are the station of a trigger, and of a pick', async () => {
+    const world = paddedWorld();
+    world.project.events.push(anEvent({ id: 'e1', pick_stations: ['ABC  ', ' XYZ'] }));
+    world.project.triggers.push(aTrigger({ id: 1, device_id: deviceId(7), station: 'ABC  ' }));
+    await using gw = await startGateway({ sandbox: { world } });
+    const { events, triggers } = await gw.query(`{
+      events(first: 5) { nodes { pickStations } }
+      triggers(first: 5, filter: { stationCodes: [" ABC"] }) { nodes { stationCode } }
+    }`);
+    expect(events.nodes).toEqual([{ pickStations: ['ABC', 'XYZ'] }]);
+    expect(triggers.nodes).toEqual([{ stationCode: 'ABC' }]);
   });
 });

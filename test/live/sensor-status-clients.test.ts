@@ -96,6 +96,21 @@ describe.each(['ws', 'sse'] as const)('sensor status over %s', (transport) => {
   }, 60_000);
 });
 
+describe('a cursor of another deployment', () => {
+  it('has expired where none of its sensors is there, and brings no silence', async () => {
+    await using theirs = await startWorld();
+    await using ours = await startWorld();
+    for (const sensor of ours.world.project.sensors)
+      Object.assign(sensor, { device_id: `F${sensor.device_id.slice(1)}`, station: `X${sensor.station}` });
+    await using other = await startGateway({ behind: theirs, env: quick });
+    await using gw = await startGateway({ behind: ours, env: quick });
+    const { lines, connect } = await follow(other, 'sse');
+    const { done } = connect(gw);
+    await expect(done).rejects.toMatchObject({ code: 'CURSOR_EXPIRED' });
+    expect(lines).toHaveLength(3);
+  });
+});
+
 if (noRedis) console.warn(`Sensor status of several instances on Redis: ${noRedis}`);
 
 describe('sensor status of several instances', () => {

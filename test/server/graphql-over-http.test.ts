@@ -63,9 +63,6 @@ describe('POST and GET', () => {
     const stream = await own.fetch('/graphql', body(feed));
     expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     await stream.body?.cancel();
-    // The protocol of the socket itself has it that these are objects or null.
-    if ('variables' in empty && empty.variables === '') return;
-    if ('extensions' in empty && empty.extensions === '') return;
     await using socket = await openSocket(own, { init: {} });
     socket.send({ id: '1', type: 'subscribe', payload: { query, ...empty } });
     expect(await socket.next()).toMatchObject({ type: 'next', payload: data });

@@ -157,14 +157,22 @@ describe('a socket that breaks the rules', () => {
     expect((await socket.closed).code).toBe(4409);
   });
 
-  it.each(['no JSON', '[]', '{"type":"nothing"}', '{"id":1,"type":"subscribe"}', 'null', '"x"'])(
-    'is closed when it sends %s',
-    async (text) => {
-      await using socket = await openSocket(shared, { init: {} });
-      socket.send(text);
-      expect((await socket.closed).code).toBe(4400);
-    },
-  );
+  it.each([
+    'no JSON',
+    '[]',
+    '{"type":"nothing"}',
+    '{"id":1,"type":"subscribe"}',
+    'null',
+    '"x"',
+    '{"id":"1","type":"subscribe","payload":null,"variables":""}',
+    '{"id":"1","type":"subscribe","payload":{"variables":""}}',
+    '{"id":"1","type":"subscribe","payload":{"query":"{ __typename }","variables":"x","extensions":""}}',
+    '{"variables":""',
+  ])('is closed when it sends %s', async (text) => {
+    await using socket = await openSocket(shared, { init: {} });
+    socket.send(text);
+    expect((await socket.closed).code).toBe(4400);
+  });
 
   it('is closed when it sends what only a server sends, which is no fault of the gateway', async () => {
     await using gw = await startGateway();

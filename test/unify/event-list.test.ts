@@ -16,6 +16,7 @@ const choices = fc.record({
   inclusive: fc.boolean(),
   order: fc.constantFrom('none' as const, 'newest' as const, 'oldest' as const),
   seed: fc.integer(),
+  takesIn: fc.boolean(),
 });
 
 const order = fc.constantFrom('ORIGIN_TIME_DESC' as const, 'ORIGIN_TIME_ASC' as const);
@@ -140,6 +141,7 @@ describe('the list of events', () => {
         fc.nat(),
         async ({ project, catalogue }, options, orderBy, sizes, which) => {
           const world = new EventWorld(project, catalogue, options);
+          world.deliverAll();
           const forward = await readAllPages(world, { filter: {}, orderBy, sizes });
           const back = await readBack(world, { filter: {}, orderBy, sizes });
           fc.pre(forward.complaints.length + back.complaints.length === 0);
@@ -188,6 +190,7 @@ describe('the list of events', () => {
           const isSelected = [filter.minMagnitude, filter.networkId].some((value) => value !== undefined);
           const pages = isSelected ? { projectPage: 500, cataloguePage: 100 } : {};
           const world = new EventWorld(project, catalogue, { ...options, ...pages });
+          world.deliverAll();
           await world.clock.advance(quietMs);
           const { keys, complaints } = await readAllPages(world, { filter, orderBy, sizes });
           fc.pre(complaints.length === 0);

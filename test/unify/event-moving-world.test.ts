@@ -9,11 +9,12 @@ import { type CatalogueQuake, EventWorld, type ProjectQuake, quakes } from './ev
 const happenings = fc.array(
   fc.record({
     atRequest: fc.integer({ min: 1, max: 30 }),
-    kind: fc.constantFrom('new', 'late', 'reissued', 'catalogued'),
+    kind: fc.constantFrom('new', 'late', 'reissued', 'catalogued', 'moved'),
     which: fc.nat(),
     // A new solution moves an earthquake by seconds.
     byS: fc.integer({ min: -50, max: 50 }),
     agoS: fc.integer({ min: 0, max: 9 * 3600 }),
+    isDelivered: fc.boolean(),
   }),
   { maxLength: 12, size: 'max' },
 );
@@ -34,6 +35,7 @@ describe('paging through events while the world goes on', () => {
           projectPage: fc.constantFrom(5, 20, 500),
           cataloguePage: fc.constantFrom(7, 30, 100),
           caches: fc.boolean(),
+          takesIn: fc.boolean(),
         }),
         fc.constantFrom('ORIGIN_TIME_DESC' as const, 'ORIGIN_TIME_ASC' as const),
         fc.integer({ min: 1, max: 12 }),
@@ -85,20 +87,81 @@ describe('paging through events while the world goes on', () => {
   });
 });
 
-type Happening = { kind: string; which: number; byS: number; agoS: number; atRequest: number };
+describe('a list that is read shortly after a feed has delivered', () => {
+  it('shows what upstream lists now, where that is another solution', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        quakes,
+        fc.array(fc.record({ which: fc.nat(), byS: fc.integer({ min: -7200, max: 7200 }) }), {
+          maxLength: 8,
+        }),
+        fc.record({ projectPage: fc.constantFrom(5, 20), cataloguePage: fc.constantFrom(7, 30) }),
+        fc.constantFrom('ORIGIN_TIME_DESC' as const, 'ORIGIN_TIME_ASC' as const),
+        async ({ project, catalogue }, moves, pages, orderBy) => {
+          const world = new EventWorld(project, catalogue, { ...pages, takesIn: true });
+          world.deliverAll();
+          await world.clock.advance(1_000);
+          for (const { which, byS } of moves) {
+            for (const kind of ['reissued', 'moved'] as const)
+              happen(world, { kind, which, byS, agoS: 0, isDelivered: false }, new Set());
+            await world.clock.advance(1_000);
+          }
+          const slice = await listEvents(world.context(), { orderBy, first: 100 });
+          fc.pre(slice.unavailableSources.length === 0);
+          const shown = slice.edges.map(({ node }) => [
+            node.projectEventId,
+            node.catalogueEventId,
+            node.solution.originTime.ms,
+          ]);
+          const expected = mergedWorld(world.project, world.catalogue).map((event) => [
+            event.project?.id ?? null,
+            event.catalogue?.id ?? null,
+            event.originMs,
+          ]);
+          if (orderBy === 'ORIGIN_TIME_DESC') expected.reverse();
+          expect(shown).toEqual(expected);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
 
-function happen(world: EventWorld, { kind, which, byS, agoS }: Happening, touched: Set<string>): void {
+type Happening = {
+  kind: string;
+  which: number;
+  byS: number;
+  agoS: number;
+  isDelivered: boolean;
+};
+
+function happen(
+  world: EventWorld,
+  { kind, which, byS, agoS, isDelivered }: Happening,
+  touched: Set<string>,
+): void {
   const nowMs = world.clock.wallMs();
   const place = { latitude: 5, longitude: 5, depthKm: 1, magnitude: 2 };
   const id = `n${world.project.length + world.catalogue.length}`;
   if (kind === 'new' || kind === 'late') {
     const originMs = nowMs - (kind === 'new' ? Math.min(agoS, 60) : agoS) * 1000;
-    world.project.push({ id, originMs, issuedMs: nowMs, ...place, origins: [] });
+    const quake = { id, originMs, issuedMs: nowMs, ...place, origins: [] };
+    world.project.push(quake);
+    if (isDelivered) world.deliverProject(quake);
     touched.add(String(originMs));
   } else if (kind === 'catalogued') {
     const originMs = nowMs - agoS * 1000;
-    world.catalogue.push({ id, originMs, ...place, networkId: null });
+    const quake = { id, originMs, ...place, networkId: null };
+    world.catalogue.push(quake);
+    if (isDelivered) world.deliverCatalogue(quake);
     touched.add(String(originMs));
+  } else if (kind === 'moved') {
+    const quake = world.catalogue[which % Math.max(1, world.catalogue.length)];
+    if (!quake) return;
+    touched.add(String(quake.originMs));
+    quake.originMs = Math.min(nowMs, quake.originMs + byS * 1000);
+    touched.add(String(quake.originMs));
+    if (isDelivered) world.deliverCatalogue(quake);
   } else {
     const quake = world.project[which % Math.max(1, world.project.length)];
     if (!quake || quake.issuedMs === nowMs) return;
@@ -106,6 +169,7 @@ function happen(world: EventWorld, { kind, which, byS, agoS }: Happening, touche
     quake.origins.push({ originMs: quake.originMs, issuedMs: quake.issuedMs });
     quake.originMs = Math.min(nowMs, quake.originMs + byS * 1000);
     quake.issuedMs = nowMs;
+    if (isDelivered) world.deliverProject(quake);
     touched.add(String(quake.originMs));
   }
 }

@@ -9,11 +9,13 @@ import type {
   CataloguePage,
   EventQuery as CatalogueQuery,
 } from '../../src/upstream/catalogue/client.js';
+import { withDelivered as withCatalogueEvents } from '../../src/upstream/catalogue/event-page.js';
 import {
   eventShape as catalogueShape,
   type WireEvent as WireCatalogueEvent,
 } from '../../src/upstream/catalogue/wire.js';
 import type { ProjectClient, EventQuery as ProjectQuery } from '../../src/upstream/project/client.js';
+import { withDelivered as withProjectEvents } from '../../src/upstream/project/event-page.js';
 import {
   eventShape as projectShape,
   type WireEvent as WireProjectEvent,
@@ -56,6 +58,8 @@ export interface WorldChoices {
   readonly seed: number;
   /** As the clients do: an answer of the last ten seconds is given again, unless it must not be so old. */
   readonly caches: boolean;
+  /** As where a feed is listened to: answers take in what was delivered (docs/behaviour.md 5.7). */
+  readonly takesIn: boolean;
 }
 
 /** Both lists of events in memory, by the letter of docs/interfaces.md P4 and C4; what is not shown is a choice. */
@@ -70,6 +74,10 @@ export class EventWorld {
   failures: { project?: Error; catalogue?: Error } = {};
   readonly #choices: WorldChoices;
   readonly #tenant: Tenant;
+  readonly #delivered = {
+    project: [] as Read<WireProjectEvent>[],
+    catalogue: [] as Read<WireCatalogueEvent>[],
+  };
 
   constructor(project: ProjectQuake[], catalogue: CatalogueQuake[], choices: Partial<WorldChoices> = {}) {
     this.project = project.map((quake) => ({ ...quake, origins: [...quake.origins] }));
@@ -81,6 +89,7 @@ export class EventWorld {
       order: 'none',
       seed: 1,
       caches: false,
+      takesIn: false,
       ...choices,
     };
     this.#tenant = this.tenant();
@@ -106,20 +115,42 @@ export class EventWorld {
     });
   }
 
-  async #cached<T>(
+  /** A feed has just read this record. */
+  deliverProject(quake: ProjectQuake): void {
+    this.#delivered.project.push({ value: projectRecord(quake), readAtMs: this.clock.now() });
+  }
+
+  deliverCatalogue(quake: CatalogueQuake): void {
+    this.#delivered.catalogue.push({ value: catalogueRecord(quake), readAtMs: this.clock.now() });
+  }
+
+  deliverAll(): void {
+    for (const quake of this.project) this.deliverProject(quake);
+    for (const quake of this.catalogue) this.deliverCatalogue(quake);
+  }
+
+  async #cached<T, Rec>(
     cached: Map<string, Read<T>>,
     query: unknown,
     { maxAgeMs, notBeforeMs = longAgo }: ReadScope,
     read: () => Promise<Read<T>>,
+    deliveries: readonly Read<Rec>[],
+    takeIn: (answer: Read<T>, delivered: readonly Read<Rec>[]) => T | null,
   ): Promise<Read<T>> {
+    const since = (ms: number) =>
+      this.#choices.takesIn ? deliveries.filter(({ readAtMs }) => readAtMs >= ms) : [];
     const name = JSON.stringify(query);
     const known = cached.get(name);
     const freshFromMs = this.clock.now() - Math.min(10_000, maxAgeMs ?? Number.POSITIVE_INFINITY);
     const oldestMs = Math.max(freshFromMs, notBeforeMs);
-    if (this.#choices.caches && known && known.readAtMs >= oldestMs) return known;
+    if (this.#choices.caches && known && known.readAtMs >= oldestMs) {
+      const value = takeIn(known, since(known.readAtMs));
+      if (value !== null) return { ...known, value };
+    }
     const answer = await read();
-    cached.set(name, answer);
-    return answer;
+    const value = takeIn(answer, since(answer.readAtMs - 10_000)) ?? answer.value;
+    cached.set(name, { ...answer, value });
+    return { ...answer, value };
   }
 
   async #happens(): Promise<ForwardMs> {
@@ -133,7 +164,14 @@ export class EventWorld {
   #projectClient(): ProjectClient {
     const cached = new Map<string, Read<Page<WireProjectEvent>>>();
     const events = (query: ProjectQuery, scope: ReadScope) =>
-      this.#cached(cached, query, scope, () => read(query));
+      this.#cached(
+        cached,
+        query,
+        scope,
+        () => read(query),
+        this.#delivered.project,
+        (answer, delivered) => withProjectEvents(answer, query, delivered),
+      );
     const read = async (query: ProjectQuery) => {
       this.requests.project++;
       const readAtMs = await this.#happens();
@@ -172,7 +210,14 @@ export class EventWorld {
   #catalogueClient(): CatalogueClient {
     const cached = new Map<string, Read<CataloguePage<WireCatalogueEvent>>>();
     const events = (query: CatalogueQuery, scope: ReadScope) =>
-      this.#cached(cached, query, scope, () => read(query));
+      this.#cached(
+        cached,
+        query,
+        scope,
+        () => read(query),
+        this.#delivered.catalogue,
+        (answer, delivered) => withCatalogueEvents(answer, query, delivered),
+      );
     const read = async (query: CatalogueQuery) => {
       this.requests.catalogue++;
       const readAtMs = await this.#happens();

@@ -1,5 +1,7 @@
 const firstMs = 1_000;
 const longestMs = 30_000;
+// A timer for longer fires at once.
+const longestTimerMs = 2 ** 31 - 1;
 
 /** Pauses between attempts: random up to 1 s at first, so that clients of a restarted gateway spread, and doubling to 30 s. */
 export class BackOff {
@@ -18,7 +20,7 @@ export class BackOff {
         signal.removeEventListener('abort', end);
         resolve();
       };
-      const timer = setTimeout(end, (leastS ?? 0) * 1_000 + jitterMs);
+      const timer = setTimeout(end, Math.min((leastS ?? 0) * 1_000 + jitterMs, longestTimerMs));
       signal.addEventListener('abort', end);
       if (signal.aborted) end();
     });

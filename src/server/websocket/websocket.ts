@@ -5,6 +5,7 @@ import { realClock } from '../../clock.js';
 import { credentialsOf } from '../http/as-client.js';
 import type { BrowserPolicy } from '../http/browser-safety.js';
 import { pathOf } from '../http/http.js';
+import { withoutEmpty } from '../http/request/parameters.js';
 import { refusalOfRepeated, toOriginForm } from '../http/request/request-head.js';
 import { asksForWebSocket, ignoreUpgrade, onUpgrade } from '../http/request/upgrade.js';
 import { refuseConnection } from '../http/response/refuse-connection.js';
@@ -116,7 +117,7 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
     if (socket.readyState !== socket.OPEN) return;
     session.seeComplete(text);
     try {
-      await take(text);
+      await take(withoutEmptyTexts(text));
     } catch (error) {
       // graphql-ws throws for a message that only a server sends, and for its own faults.
       if (isOfServer(text)) return socket.close(4400, 'Invalid message received');
@@ -145,6 +146,23 @@ export function attachWebSockets(server: Server, options: WebSocketOptions): Soc
 type Ending = (code: number, reason: string) => void;
 
 const noAnswer = 'No answer to a ping';
+
+/**
+ * The message with an empty text for a parameter left out, as in the body of a POST: graphql-ws would close the socket,
+ * since its protocol has objects or null there.
+ */
+function withoutEmptyTexts(text: string): string {
+  if (!/"(?:variables|extensions)"\s*:\s*""/.test(text)) return text;
+  try {
+    const message = JSON.parse(text);
+    const { type, payload } = message;
+    if (type !== MessageType.Subscribe) return text;
+    return JSON.stringify({ ...message, payload: { ...withoutEmpty(payload), query: payload.query } });
+  } catch {
+    // graphql-ws refuses malformed messages itself.
+    return text;
+  }
+}
 
 function isOfServer(text: string): boolean {
   const { type } = JSON.parse(text);

@@ -137,7 +137,7 @@ export class Event {
 
   get pickStations(): readonly string[] | null {
     const codes = this.project?.value.pick_stations;
-    return codes?.filter((code): code is string => typeof code === 'string') ?? null;
+    return codes?.flatMap((code) => (typeof code === 'string' ? [code.trim()] : [])) ?? null;
   }
 
   /** Read time of the oldest record of the event. */

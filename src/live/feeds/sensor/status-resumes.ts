@@ -87,6 +87,9 @@ export class StatusResumes {
     const present = new Map([...sensors].map(([number, { status }]) => [number, status]));
     const before = statusesAt(position, present);
     if (!before) return null;
+    // Where none of its sensors is there the cursor is of another project, and nothing could ever differ from it.
+    if (before.size > 0 && sensors.size > 0 && ![...before.keys()].some((number) => sensors.has(number)))
+      return null;
     // A sensor whose record cannot be read may have changed too.
     if (!statuses.isReadable && [...before.keys()].some((number) => !sensors.has(number))) return null;
     const missed = [...sensors.values()]

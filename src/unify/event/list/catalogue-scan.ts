@@ -102,7 +102,11 @@ export class CatalogueScan implements Scan {
 
   async #take(opened: OpenedWindow, window: Window, until: number): Promise<void> {
     const reads = opened.pages > 1 ? await opened.whole() : opened.reads;
-    for (const read of reads) this.records.set(read.value.id, read);
+    for (const read of reads) {
+      const known = this.records.get(read.value.id);
+      // A window that an event has left can still have it as a feed delivered it before.
+      if (!known || read.readAtMs >= known.readAtMs) this.records.set(read.value.id, read);
+    }
     const positions = this.#positionsOf(reads);
     const nearEnd = this.#sign < 0 ? -window.toMs : window.fromMs;
     const start = Number.isFinite(nearEnd) ? nearEnd : Math.min(this.#openingMs, ...positions);
