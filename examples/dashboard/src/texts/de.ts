@@ -163,7 +163,7 @@ export const de: Texts = {
   sectionRead: (read, all) => `${read} von ${all} Seismogrammen gelesen.`,
   sectionWaits: 'Die übrigen warten, bis das Budget des Katalogs reicht: Jedes kostet eine Anfrage.',
   sectionTooEarly:
-    'Die Wellen sind noch unterwegs: Die Wellenformen werden gelesen, sobald sie vorüber sind.',
+    'Die Wellen sind noch unterwegs: Die Seismogramme werden gelesen, sobald die letzte vorüber ist.',
   sectionMasked:
     'Entfernungen und Einsätze werden nicht gezeigt, weil sie die Standorte verrieten. Deshalb gibt es diese Darstellung nicht.',
   sectionEmpty: 'Keine Station mit einem Seismogramm im Katalog hat dieses Erdbeben aufgezeichnet.',

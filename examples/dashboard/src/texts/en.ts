@@ -163,7 +163,7 @@ export const en = {
     `Channel ${channel} of up to eight stations, spread over the distance. Each trace is scaled to its own greatest sample. P and S as the catalogue gives them, or else by the Earth model AK135.`,
   sectionRead: (read: number, all: number) => `${read} of ${all} waveforms read.`,
   sectionWaits: 'The others wait until the catalogue’s budget has room: each costs a request.',
-  sectionTooEarly: 'The waves are still on their way: the waveforms are read once they have passed.',
+  sectionTooEarly: 'The waves are still on their way: the waveforms are read once the last has passed.',
   sectionMasked:
     'Distances and arrivals are withheld, because they would reveal where the stations are. So there is no record section.',
   sectionEmpty: 'No station with a waveform in the catalogue recorded this earthquake.',
