@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SensorItem } from '../../examples/dashboard/src/data/world.js';
 import { clustered, type StationMark } from '../../examples/dashboard/src/map/clusters.js';
+import { repeated } from '../../examples/dashboard/src/map/draw.js';
 import { placedNames } from '../../examples/dashboard/src/map/names.js';
 import { unwound } from '../../examples/dashboard/src/map/unwound.js';
 import {
   isPolar,
   moved,
   type Place,
+  placementOf,
   pointIn,
   projectionOf,
   viewOf,
@@ -62,6 +64,14 @@ describe('stations that cannot be told apart', () => {
 });
 
 describe('the names of stations', () => {
+  it('are cut off by no edge of what is seen of the canvas, and are few where few marks are seen', () => {
+    const seen = { x: 895, y: 300, text: 'SEEN', radius: 6 };
+    const crowd = Array.from({ length: 200 }, (_, i) => ({ x: i % 50, y: 3 * i, text: `X${i}`, radius: 6 }));
+    expect(placedNames([seen, ...crowd], size, 100)).toEqual([
+      { text: 'SEEN', x: expect.closeTo(857.2, 3), y: 300 },
+    ]);
+  });
+
   it('lie over no other name and no mark, whatever lies where', () => {
     const mark = fc.record({ x: fc.integer({ min: 0, max: 400 }), y: fc.integer({ min: 0, max: 300 }) });
     fc.assert(
@@ -166,6 +176,43 @@ describe('the view of the map', () => {
     expect(now.latitude).toBe(90);
     expect(isPolar(now)).toBe(true);
     expect(moved(now, 40, 0)).toMatchObject({ latitude: 90, longitude: expect.closeTo(12.2, 0) });
+  });
+
+  it('is placed anew instead of drawn again while it is moved, also over the antimeridian', () => {
+    const far = fc.integer({ min: -150, max: 150 });
+    const flat = fc.record({
+      longitude: fc.double({ min: -180, max: 180, noNaN: true }),
+      latitude: fc.double({ min: -50, max: 50, noNaN: true }),
+      scale: fc.double({ min: 1_000, max: 100_000, noNaN: true }),
+    });
+    const factor = fc.double({ min: 0.7, max: 1.4, noNaN: true });
+    fc.assert(
+      fc.property(flat, far, far, factor, far, far, (before, right, down, by, x, y) => {
+        const after = zoomed(moved(before, right, down), by, size, 700, 200);
+        const [longitude = 0, latitude = 0] = projectionOf(before, size).invert?.([500 + x, 300 + y]) ?? [];
+        const placement = placementOf(before, after);
+        const [pointX, pointY] = pointIn(after, size)({ longitude, latitude });
+        expect(500 + (placement?.right ?? Number.NaN) + x * (placement?.scale ?? 0)).toBeCloseTo(pointX, 3);
+        expect(300 + (placement?.down ?? Number.NaN) + y * (placement?.scale ?? 0)).toBeCloseTo(pointY, 3);
+      }),
+    );
+  });
+
+  it('is drawn again about a pole, where a picture moved would be wrong', () => {
+    const view = { longitude: 10, latitude: 40, scale: 500 };
+    expect(placementOf({ ...view, latitude: 80 }, { ...view, latitude: 81 })).toBeNull();
+    expect(placementOf(view, { ...view, latitude: 70 })).toBeNull();
+    const polar = { ...view, latitude: 80 };
+    expect(placementOf(polar, polar)).toEqual({ scale: 1, right: 0, down: 0 });
+  });
+
+  it('has a station at both sides where it goes round the Earth more than once', () => {
+    const xs = (scale: number) =>
+      repeated({ view: { longitude: 0, latitude: 0, scale }, size }, [{ x: 500 }, { x: 120 }]).map(({ x }) =>
+        Math.round(x),
+      );
+    expect(xs(800 / (2 * Math.PI))).toEqual([500, 120, 920]);
+    expect(xs(1_000)).toEqual([500, 120]);
   });
 
   it('keeps the place at the pointer where it is while zooming', () => {

@@ -232,6 +232,54 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
     await other.close();
   });
 
+  it('is dragged with what lies on it, for the pointer too', async () => {
+    const world = shakenWorld();
+    await using gw = await start(world);
+    const near = world.project.sensors.find(({ station }) => station === 'NEAR')?.location;
+    const hash = `#/?map=${near?.latitude},${near?.longitude},20000`;
+    const { page } = await visitDashboard(browser, gw.url, { hash });
+    const frame = await page.locator('.map-frame').boundingBox();
+    if (!frame) throw new Error('There is no map');
+    const at = (right: number, down: number) =>
+      [frame.x + frame.width / 2 + right, frame.y + frame.height / 2 + down] as const;
+    const card = page.locator('.map-card', { hasText: 'NEAR' });
+    const isNamed = async (right: number, down: number) => {
+      await page.mouse.move(...at(right + 1, down));
+      await page.mouse.move(...at(right, down));
+      return card.isVisible();
+    };
+    await expect.poll(() => isNamed(0, 0), patience).toBe(true);
+    await page.mouse.down();
+    await page.mouse.move(...at(60, 40), { steps: 6 });
+    await page.mouse.up();
+    const shift = () => page.locator('.map-layers').evaluate((layers) => layers.style.transform);
+    await expect.poll(shift, patience).toBe('translate(0px, 0px) scale(1)');
+    expect(await isNamed(60, 40)).toBe(true);
+    expect(await isNamed(0, 0)).toBe(false);
+    await isNamed(60, 40);
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.getByRole('heading', { name: 'SX.NEAR' }).waitFor(patience);
+    await page.close();
+  });
+
+  it('says the status in the words of the service, and by what the worst are first', async () => {
+    const world = shakenWorld();
+    Object.assign(world.project.sensors[0] ?? {}, { status: 'maintenance' });
+    await using gw = await start(world);
+    const { page } = await visitDashboard(browser, gw.url, { hash: '#/stations' });
+    await page.getByRole('row').filter({ hasText: 'unknown status: maintenance' }).waitFor(patience);
+    await page.getByText('offline stations, the longest silent on top').waitFor(patience);
+    // All columns are in view.
+    const widths = await page
+      .getByLabel('Stations, table')
+      .evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+    expect(widths[0]).toBe(widths[1]);
+    await page.getByRole('link', { name: 'SX.FAR', exact: true }).click();
+    await page.getByText('unknown status: maintenance', { exact: true }).waitFor(patience);
+    await page.close();
+  });
+
   it('keeps still for those who ask for it', async () => {
     const world = shakenWorld();
     world.project.triggers.push(aTrigger({ id: 9, status: 'open', end_time: null, start_time: at(0) }));

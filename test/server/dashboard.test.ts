@@ -85,6 +85,23 @@ describe('the dashboard', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
+  it('leads a browser from another path to the view of that name, or to the page that says there is none', async () => {
+    await using gw = await start();
+    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    for (const [path, location] of [
+      ['/dashboard/stations', './#/stations'],
+      ['/dashboard/nonsense', './#/nonsense'],
+      ['/dashboard/sensors/abc', '../#/sensors/abc'],
+      ['/dashboard/assets/', '../#/assets/'],
+    ] as const) {
+      const response = await gw.fetch(path, { headers: browser, redirect: 'manual' });
+      expect([response.status, response.headers.get('location')], path).toEqual([302, location]);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect((await gw.fetch(path, { headers: browser })).url).toBe(`${gw.url}/dashboard/`);
+      expect((await gw.fetch(path)).status, path).toBe(404);
+    }
+  });
+
   it('is served without a credential, as GraphiQL is, and the graph is not', async () => {
     await using gw = await start({ AUTH_MODE: 'token', GATEWAY_TOKENS: 'token-of-the-dashboard' });
     expect((await gw.fetch('/dashboard/')).status).toBe(200);

@@ -100,6 +100,17 @@ describe.skipIf(noBrowser)(`GraphiQL in a browser${noBrowser ? ` (${noBrowser})`
     await page.close();
   });
 
+  it('asks for the waveform of a minute that is just past', async () => {
+    await using gw = await startGateway({ sandbox: { rateLimits: false } });
+    const { page } = await visit(gw);
+    await run(page, 'WaveformOfAMinute');
+    await expect.poll(() => answer(page).textContent(), { timeout: 60_000 }).toContain('"envelope"');
+    const [asked] = gw.sandbox.seen('catalogue', /^\/v1\/sensors\/[^/]+\/data$/);
+    const ageMs = Date.now() - Date.parse(asked?.query.end ?? '');
+    expect(Math.round(ageMs / 60_000)).toBeLessThan(15);
+    await page.close();
+  });
+
   it('opens with Overview first and every tab in view, and after a reload with the same tabs', async () => {
     await using gw = await startGateway({ sandbox: { rateLimits: false } });
     const { page } = await visit(gw);

@@ -9,7 +9,14 @@ import { asClient, type ClientRouteOptions } from './as-client.js';
 import type { Exchange } from './exchange.js';
 import type { GraphiQLPage } from './pages/graphiql.js';
 import { demandOf, maxAgeInExtensions, stricter } from './request/demanded-age.js';
-import { type Accepted, acceptedBy, isJson, type PartsType, rangesOf } from './request/media-type.js';
+import {
+  type Accepted,
+  acceptedBy,
+  asksForPage,
+  isJson,
+  type PartsType,
+  rangesOf,
+} from './request/media-type.js';
 import { areWellFormed, bodyParameters, type Parameters, searchParameters } from './request/parameters.js';
 import { bodyCodings, isDecodable, readBody } from './request/read-body.js';
 import { sendInParts } from './response/answer-in-parts.js';
@@ -150,10 +157,6 @@ const notAcceptable =
 function changesType({ changes, events }: Accepted, { method }: IncomingMessage): PartsType | null {
   if (changes && method === 'POST') return 'multipart/mixed';
   return events ? 'text/event-stream' : null;
-}
-
-function asksForPage({ headers }: IncomingMessage): boolean {
-  return /\btext\/html\b/.test(headers.accept ?? '');
 }
 
 /** The query string with its `?`, which no JSON text starts with. */

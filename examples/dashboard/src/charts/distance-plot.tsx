@@ -1,6 +1,8 @@
+import { useRef } from 'react';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import { decades, linear } from './scale.js';
+import { useWidth } from './use-width.js';
 
 export interface DistancePoint {
   readonly key: string;
@@ -10,12 +12,14 @@ export interface DistancePoint {
   readonly color: string;
 }
 
-const [width, height, left, bottom] = [520, 320, 52, 38];
+const [height, left, bottom] = [320, 52, 38];
 
 /** Peak acceleration against distance, both on logarithmic axes, as attenuation is drawn. */
 export function DistancePlot({ points }: { readonly points: readonly DistancePoint[] }) {
   const texts = useTexts();
   const format = useFormat();
+  const frame = useRef<HTMLElement>(null);
+  const width = useWidth(frame);
   const xs = decades(points.map(({ distanceKm }) => distanceKm));
   const ys = decades(points.map(({ pgaMg }) => pgaMg));
   const ends = (ticks: readonly number[]) =>
@@ -24,7 +28,7 @@ export function DistancePlot({ points }: { readonly points: readonly DistancePoi
   const y = linear(ends(ys), [height - bottom, 8]);
   const shown = (value: number) => format.number(value, Math.max(0, -Math.round(Math.log10(value))));
   return (
-    <figure>
+    <figure ref={frame}>
       <svg
         className="chart"
         viewBox={`0 0 ${width} ${height}`}

@@ -1,6 +1,8 @@
+import { useRef } from 'react';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import { linear } from './scale.js';
+import { useWidth } from './use-width.js';
 
 export interface RangePoint {
   readonly from: string;
@@ -13,18 +15,21 @@ interface RangeChartProps {
   readonly name: string;
   readonly unit: string;
   readonly digits: number;
+  /** One of them has a value. */
   readonly points: readonly RangePoint[];
 }
 
-const [width, height, left, bottom] = [420, 130, 44, 18];
+const [height, left, bottom] = [130, 44, 18];
 
 /** The smallest, mean and greatest value of each part of a time, with its gaps. */
 export function RangeChart({ name, unit, digits, points }: RangeChartProps) {
   const texts = useTexts();
   const format = useFormat();
+  const frame = useRef<HTMLElement>(null);
+  const width = useWidth(frame);
   const values = points.flatMap(({ value }) => value ?? []);
   const [first, last] = [points[0], points.at(-1)];
-  if (values.length === 0 || !first || !last) return null;
+  if (!first || !last) return null;
   const least = Math.min(...values.map(({ min }) => min));
   const most = Math.max(...values.map(({ max }) => max));
   const margin = (most - least) * 0.1 || Math.max(0.1, Math.abs(most) * 0.02);
@@ -37,7 +42,7 @@ export function RangeChart({ name, unit, digits, points }: RangeChartProps) {
   const path = (run: readonly RangePoint[], choose: (value: NonNullable<RangePoint['value']>) => number) =>
     run.flatMap((point) => (point.value ? `${middleOf(point)},${y(choose(point.value))}` : []));
   return (
-    <figure>
+    <figure ref={frame}>
       <figcaption>
         {name}
         <span>{shown(values.at(-1)?.mean ?? 0)}</span>

@@ -1,7 +1,9 @@
+import { useRef } from 'react';
 import type { WaveformOverviewFragment } from '../operations/operations.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import { linear, steps } from './scale.js';
+import { useWidth } from './use-width.js';
 
 export interface SectionTrace {
   readonly id: string;
@@ -22,61 +24,65 @@ interface SectionPlotProps {
   readonly traces: readonly SectionTrace[];
 }
 
-const [width, height, left, right, top, bottom] = [720, 440, 48, 52, 22, 34];
+const [height, left, right, top, bottom] = [440, 42, 52, 22, 34];
 
 /** Traces at their distance over the time since the origin, with the arrivals of P and S. */
 export function SectionPlot({ label, originMs, fromS, toS, traces }: SectionPlotProps) {
   const texts = useTexts();
   const format = useFormat();
+  const frame = useRef<HTMLElement>(null);
+  const width = useWidth(frame);
   const farthest = Math.max(...traces.map(({ distanceKm }) => distanceKm));
   const nearest = Math.min(...traces.map(({ distanceKm }) => distanceKm));
   const room = (height - top - bottom) / (traces.length + 1);
   const x = linear([fromS, toS], [left, width - right]);
   const y = linear([nearest, farthest], [top + room, height - bottom - room * 0.8]);
   return (
-    <svg className="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
-      {steps(fromS, toS, 8).map((second) => (
-        <g key={second}>
-          <path className="axis" d={`M${x(second)} ${top}V${height - bottom}`} />
-          <text x={x(second)} y={height - bottom + 14} textAnchor="middle">
-            {format.number(second)}
-          </text>
-        </g>
-      ))}
-      <text x={width - right} y={height - 4} textAnchor="end">
-        {texts.sinceOrigin}
-      </text>
-      <text x={4} y={12}>
-        {texts.distance} (km)
-      </text>
-      {traces.map(({ id, name, distanceKm, pS, sS, waveform }) => (
-        <g key={id}>
-          <path className="axis" d={`M${left} ${y(distanceKm)}H${width - right}`} />
-          {waveform && (
-            <path className="trace-line" d={pathOf(waveform, originMs, x, y(distanceKm), room * 0.75)} />
-          )}
-          <text x={left - 5} y={y(distanceKm) + 4} textAnchor="end">
-            {format.number(distanceKm, 1)}
-          </text>
-          <text className="station" x={width - right + 5} y={y(distanceKm) + 4}>
-            {name}
-          </text>
-          {[
-            { phase: texts.pWave, at: pS, className: 'wave-p' },
-            { phase: texts.sWave, at: sS, className: 'wave-s' },
-          ].map(({ phase, at, className }) =>
-            at === null || at < fromS || at > toS ? null : (
-              <g key={className} className={className}>
-                <path d={`M${x(at)} ${y(distanceKm) - 15}V${y(distanceKm) + 15}`} />
-                <text x={x(at)} y={y(distanceKm) - 17} textAnchor="middle">
-                  {phase}
-                </text>
-              </g>
-            ),
-          )}
-        </g>
-      ))}
-    </svg>
+    <figure ref={frame}>
+      <svg className="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
+        {steps(fromS, toS, Math.min(8, width / 60)).map((second) => (
+          <g key={second}>
+            <path className="axis" d={`M${x(second)} ${top}V${height - bottom}`} />
+            <text x={x(second)} y={height - bottom + 14} textAnchor="middle">
+              {format.number(second)}
+            </text>
+          </g>
+        ))}
+        <text x={width - right} y={height - 4} textAnchor="end">
+          {texts.sinceOrigin}
+        </text>
+        <text x={4} y={12}>
+          {texts.distance} (km)
+        </text>
+        {traces.map(({ id, name, distanceKm, pS, sS, waveform }) => (
+          <g key={id}>
+            <path className="axis" d={`M${left} ${y(distanceKm)}H${width - right}`} />
+            {waveform && (
+              <path className="trace-line" d={pathOf(waveform, originMs, x, y(distanceKm), room * 0.75)} />
+            )}
+            <text x={left - 5} y={y(distanceKm) + 4} textAnchor="end">
+              {format.number(distanceKm, 1)}
+            </text>
+            <text className="station" x={width - right + 5} y={y(distanceKm) + 4}>
+              {name}
+            </text>
+            {[
+              { phase: texts.pWave, at: pS, className: 'wave-p' },
+              { phase: texts.sWave, at: sS, className: 'wave-s' },
+            ].map(({ phase, at, className }) =>
+              at === null || at < fromS || at > toS ? null : (
+                <g key={className} className={className}>
+                  <path d={`M${x(at)} ${y(distanceKm) - 15}V${y(distanceKm) + 15}`} />
+                  <text x={x(at)} y={y(distanceKm) - 17} textAnchor="middle">
+                    {phase}
+                  </text>
+                </g>
+              ),
+            )}
+          </g>
+        ))}
+      </svg>
+    </figure>
   );
 }
 

@@ -1,12 +1,13 @@
 import { type RefObject, useLayoutEffect, useState } from 'react';
+import { unitPixels } from '../map/unit.js';
 
-/** Pixels from left to right, so that a chart has letters of the same size on a telephone and on a wall. */
+/** Units from left to right, so that the letters of a chart can be read on a telephone, and grow with the text on a wall. */
 export function useWidth(frame: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(1_000);
   useLayoutEffect(() => {
     const element = frame.current;
     if (!element) return;
-    const measure = () => setWidth(Math.max(200, element.clientWidth));
+    const measure = () => setWidth(Math.max(200, element.clientWidth / unitPixels()));
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();

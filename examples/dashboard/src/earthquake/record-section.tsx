@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import { SectionPlot, type SectionTrace } from '../charts/section-plot.js';
+import { useNow } from '../data/use-world.js';
 import type { Channel } from '../operations/operations.js';
 import { ChannelChoice } from '../sensor/channel-choice.js';
 import { hrefOf } from '../shell/route.js';
@@ -7,7 +8,7 @@ import { Scroll } from '../shell/scroll.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import { type SectionStation, sectionStations, sectionWindow } from './section-stations.js';
-import { type Trace, useWaveforms } from './use-waveforms.js';
+import { readableAtMs, type Trace, useWaveforms } from './use-waveforms.js';
 
 interface RecordSectionProps {
   readonly originTime: string;
@@ -22,6 +23,7 @@ export function RecordSection({ originTime, stations, isMasked }: RecordSectionP
   const [channel, setChannel] = useState<Channel>('HNZ');
   const chosen = useMemo(() => sectionStations(stations), [stations]);
   const window = useMemo(() => sectionWindow(originTime, chosen), [originTime, chosen]);
+  const isTooEarly = useNow(1_000) < (window ? readableAtMs(window) : 0);
   const read = useWaveforms(
     chosen.map(({ id }) => id),
     channel,
@@ -36,7 +38,8 @@ export function RecordSection({ originTime, stations, isMasked }: RecordSectionP
           <div className="controls">
             <ChannelChoice channel={channel} onChoose={setChannel} />
             <span role="status">
-              {texts.sectionRead(read.size, chosen.length)} {read.size < chosen.length && texts.sectionWaits}
+              {isTooEarly ? texts.sectionTooEarly : texts.sectionRead(read.size, chosen.length)}{' '}
+              {!isTooEarly && read.size < chosen.length && texts.sectionWaits}
             </span>
           </div>
           <Traces originTime={originTime} window={window} stations={chosen} read={read} channel={channel} />

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { DistancePlot } from '../charts/distance-plot.js';
 import { useConfigured } from '../data/use-configured.js';
-import { useQuery } from '../data/use-world.js';
+import { useNow, useQuery } from '../data/use-world.js';
 import { IntensityChip } from '../live/intensity-chip.js';
 import { RecordingsDocument, type RecordingsQuery } from '../operations/operations.js';
 import { Problem } from '../shell/problem.js';
@@ -21,12 +21,18 @@ interface RecordingsProps {
   readonly round: number;
 }
 
+const againMs = 15_000;
+const youngMs = 300_000;
+
 /** Recordings of an earthquake by distance: their peaks as a plot and as a table, and their waveforms. */
 export function Recordings({ event, round }: RecordingsProps) {
   const texts = useTexts();
   const hasProject = useConfigured('PROJECT');
   const variables = hasProject ? { id: event.id } : null;
-  const { data, error, isLoading } = useQuery(RecordingsDocument, variables, round);
+  // While the waves are on their way there are further recordings each time.
+  const now = useNow(againMs);
+  const again = now - Date.parse(event.originTime) < youngMs ? now : 0;
+  const { data, error, isLoading } = useQuery(RecordingsDocument, variables, round + again);
   const recordings = data?.event?.recordings ?? [];
   const points = recordings.flatMap(({ distanceKm, trigger }) => {
     const { pgaHorizontal: pgaMg, estimatedIntensity, stationCode } = trigger;
@@ -54,7 +60,7 @@ export function Recordings({ event, round }: RecordingsProps) {
           {recordings.length > 0 && <RecordingsTable recordings={recordings} />}
         </div>
       </section>
-      {!(hasProject && isLoading) && (
+      {!(hasProject && isLoading && !data) && (
         <RecordSection
           originTime={event.originTime}
           stations={stations}

@@ -89,7 +89,7 @@ export function SolutionTable({ event, round }: SolutionTableProps) {
   return (
     <section className="section" aria-labelledby="solution-title">
       <h2 id="solution-title">{texts.solution}</h2>
-      <Scroll label={texts.solution}>
+      <Scroll label={texts.solution} className="wraps">
         <table>
           <thead>
             <tr>

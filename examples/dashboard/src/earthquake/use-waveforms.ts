@@ -16,6 +16,11 @@ export type Trace = WaveformOverviewFragment | string | null;
 // Requests of the catalogue that are left for what others wait for.
 const toBeLeft = 4;
 
+const arrivesMs = 10_000;
+
+/** When the service should have the whole window, in milliseconds since 1970. */
+export const readableAtMs = ({ end }: Window): number => Date.parse(end) + arrivesMs;
+
 /** Waveforms by sensor id, one after the other as the budget allows; those not read yet are not in it. */
 export function useWaveforms(
   ids: readonly string[],
@@ -33,6 +38,8 @@ export function useWaveforms(
     const leaving = new AbortController();
     const { signal } = leaving;
     void (async () => {
+      // Of an earthquake whose waves are on their way the service has a part, which would be kept as if it were all.
+      await pause(readableAtMs({ start, end }) - Date.now(), signal);
       for (const id of all.split(',')) {
         let trace: Trace | undefined;
         while (trace === undefined) {

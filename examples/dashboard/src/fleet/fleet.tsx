@@ -33,8 +33,19 @@ export function Fleet({ parameters }: { readonly parameters: URLSearchParams }) 
   const health = useHealth(rows);
   const linkTo = (target: number) => addressWith({ page: String(target) });
   const online = [...sensors.values()].filter(({ status }) => status === 'ONLINE').length;
+  const sortOf = (name: Order) =>
+    name !== order ? undefined : isDescending ? 'descending' : ('ascending' as const);
+  const link = (name: Order, text: string) => (
+    <a
+      href={addressWith({ order: name, direction: sortOf(name) === 'ascending' ? 'desc' : null, page: null })}
+    >
+      {text} {name === order && <span aria-hidden="true">{isDescending ? '▼' : '▲'}</span>}
+    </a>
+  );
   const heading = (name: Order, text: string) => (
-    <Heading order={name} now={order} isDescending={isDescending} text={text} />
+    <th scope="col" className={name === 'battery' ? 'number' : undefined} aria-sort={sortOf(name)}>
+      {link(name, text)}
+    </th>
   );
   return (
     <>
@@ -58,6 +69,7 @@ export function Fleet({ parameters }: { readonly parameters: URLSearchParams }) 
           {texts.worstFirst}
         </a>
       </div>
+      {order === 'worst' && <p className="muted">{texts.worstNote}</p>}
       <Scroll label={texts.fleet} className="section">
         <table>
           <thead>
@@ -66,15 +78,15 @@ export function Fleet({ parameters }: { readonly parameters: URLSearchParams }) 
               {heading('status', texts.status)}
               {heading('seen', texts.lastSeen)}
               {heading('battery', texts.battery)}
-              {heading('dbm', texts.signalDbm)}
-              {heading('pct', texts.signalPct)}
+              <th scope="col" className="number" aria-sort={sortOf('dbm') ?? sortOf('pct')}>
+                {texts.signal} {link('dbm', 'dBm')}/ {link('pct', '%')}
+              </th>
               <th scope="col">{texts.batteryTrend}</th>
               <th scope="col" className="number">
                 {texts.temperature}
               </th>
               <th scope="col">{texts.firmware}</th>
               <th scope="col">{texts.clock}</th>
-              <th scope="col">{texts.knownTo}</th>
             </tr>
           </thead>
           <tbody>
@@ -103,28 +115,3 @@ export function Fleet({ parameters }: { readonly parameters: URLSearchParams }) 
 function find(word: string): void {
   globalThis.location.replace(addressWith({ find: word || null, page: null }));
 }
-
-interface HeadingProps {
-  readonly order: Order;
-  readonly now: Order;
-  readonly isDescending: boolean;
-  readonly text: string;
-}
-
-function Heading({ order, now, isDescending, text }: HeadingProps) {
-  const isSorted = order === now;
-  const direction = isSorted && !isDescending ? 'desc' : null;
-  return (
-    <th
-      scope="col"
-      className={isNumber(order) ? 'number' : undefined}
-      aria-sort={isSorted ? (isDescending ? 'descending' : 'ascending') : undefined}
-    >
-      <a href={addressWith({ order, direction, page: null })}>
-        {text} {isSorted && <span aria-hidden="true">{isDescending ? '▼' : '▲'}</span>}
-      </a>
-    </th>
-  );
-}
-
-const isNumber = (order: Order) => order === 'battery' || order === 'dbm' || order === 'pct';

@@ -22,7 +22,7 @@ export function sorted(
 }
 
 /** The signal strength where it is in the unit: decibels and percent are not comparable. */
-export function signalIn({ connectivity }: SensorItem, unit: SignalUnit): number | null {
+function signalIn({ connectivity }: SensorItem, unit: SignalUnit): number | null {
   const signal = connectivity?.signalStrength;
   return signal?.unit === unit ? signal.value : null;
 }

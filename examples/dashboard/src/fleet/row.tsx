@@ -1,10 +1,9 @@
 import { Sparkline } from '../charts/sparkline.js';
 import type { SensorItem } from '../data/world.js';
-import { statusText } from '../map/card.js';
 import { hrefOf } from '../shell/route.js';
+import { statusOf } from '../shell/status-of.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
-import { signalIn } from './order.js';
 import type { Health } from './use-health.js';
 
 const oldReportMs = 3_600_000;
@@ -19,7 +18,8 @@ interface RowProps {
 export function Row({ sensor, health, now }: RowProps) {
   const texts = useTexts();
   const format = useFormat();
-  const { power, status, lastSeenAt, sources } = sensor;
+  const { power, connectivity, status, lastSeenAt } = sensor;
+  const signal = connectivity?.signalStrength;
   const seen = lastSeenAt && texts.ago(format.ageOf(lastSeenAt, now));
   return (
     <tr>
@@ -29,17 +29,17 @@ export function Row({ sensor, health, now }: RowProps) {
       </th>
       <td>
         <span className={`dot ${status}`} aria-hidden="true" />
-        {texts[statusText[status]]}
+        {statusOf(sensor, texts)}
       </td>
       <td>{seen ?? '–'}</td>
       <td className="number">
         {format.number(power?.batteryVolts, 1, 'V')}
         {power?.charging && <span className="badge">{texts.charging}</span>}
       </td>
-      <td className="number">{format.number(signalIn(sensor, 'DBM'))}</td>
-      <td className="number">{format.number(signalIn(sensor, 'PERCENT'))}</td>
+      <td className="number">
+        {signal ? format.number(signal.value, 0, signal.unit === 'DBM' ? 'dBm' : '%') : '–'}
+      </td>
       <OfReport health={sensor.deviceId === null ? null : health} now={now} />
-      <td className="muted">{sources.map((source) => texts.source[source]).join(' + ')}</td>
     </tr>
   );
 }

@@ -3,8 +3,8 @@ import type { Canvas, Sprite } from './draw.js';
 import { paletteOf } from './palette.js';
 import { unitPixels } from './unit.js';
 
-/** By what they show; those of one theme. */
-export type Sprites = Map<string, Sprite>;
+/** By pixels of a unit, then by what they show; those of one theme. */
+export type Sprites = Map<number, Map<string | number, Sprite>>;
 
 /** Null before the element is there. */
 export function canvasOf(
@@ -20,15 +20,16 @@ export function canvasOf(
   // Setting the size clears the canvas, and costs even where it stays the same.
   if (element.width !== width || element.height !== height) Object.assign(element, { width, height });
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const known = sprites.get(ratio) ?? new Map<string | number, Sprite>();
+  sprites.set(ratio, known);
   return {
     ...where,
     context,
     palette: paletteOf(element),
     sprite(key, radius, draw) {
-      const name = `${key} ${ratio}`;
-      const known = sprites.get(name) ?? spriteOf(radius, ratio, draw);
-      sprites.set(name, known);
-      return known;
+      const sprite = known.get(key) ?? spriteOf(radius, ratio, draw);
+      known.set(key, sprite);
+      return sprite;
     },
   };
 }
@@ -42,7 +43,7 @@ function spriteOf(radius: number, ratio: number, draw: (context: CanvasRendering
     context.setTransform(ratio, 0, 0, ratio, half, half);
     draw(context);
   }
-  return { image, reach: half / ratio };
+  return { image, reach: half / ratio, ratio };
 }
 
 export function useDarkTheme(): boolean {

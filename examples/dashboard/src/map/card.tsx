@@ -1,4 +1,5 @@
 import { useNow } from '../data/use-world.js';
+import { statusOf } from '../shell/status-of.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import type { Found } from './nearest.js';
@@ -34,7 +35,7 @@ export function Card({ found: { x, y, sensor, event, cluster }, size }: CardProp
         <>
           <strong>{[sensor.networkCode, sensor.stationCode].filter(Boolean).join('.')}</strong>
           <span>
-            {texts[statusText[sensor.status]]}
+            {statusOf(sensor, texts)}
             {sensor.lastSeenAt && `, ${texts.ago(format.ageOf(sensor.lastSeenAt, now))}`}
           </span>
           {sensor.location?.masked && <span className="muted">{texts.masked}</span>}
@@ -54,5 +55,3 @@ export function Card({ found: { x, y, sensor, event, cluster }, size }: CardProp
     </div>
   );
 }
-
-export const statusText = { ONLINE: 'online', OFFLINE: 'offline', UNKNOWN: 'unknown' } as const;

@@ -4,7 +4,7 @@ import type { EventItem } from '../data/world.js';
 import type { StationMark } from './clusters.js';
 import type { Name } from './names.js';
 import type { Palette } from './palette.js';
-import type { Place, Size, View } from './view.js';
+import { type Place, type Size, turnOf, type View } from './view.js';
 import type { Front } from './waves.js';
 
 const kmPerDegree = 111.195;
@@ -18,13 +18,15 @@ export interface Canvas {
   /** `pointIn` of the view. */
   point(place: Place): readonly [number, number];
   /** A small picture that is drawn thousands of times, made once: paths of their own would take several frames. */
-  sprite(key: string, radius: number, draw: (context: CanvasRenderingContext2D) => void): Sprite;
+  sprite(key: string | number, radius: number, draw: (context: CanvasRenderingContext2D) => void): Sprite;
 }
 
 export interface Sprite {
   readonly image: HTMLCanvasElement;
   /** Of the picture from its middle to its edge. */
   readonly reach: number;
+  /** Pixels of a unit. */
+  readonly ratio: number;
 }
 
 export interface EventMark {
@@ -38,13 +40,30 @@ export const isInView = (x: number, y: number, { width, height }: Size, margin: 
   // Not so for what is not a number: a place on the far side of the Earth.
   x > -margin && y > -margin && x < width + margin && y < height + margin;
 
+/** The marks as often as the canvas shows their place: where it goes round the Earth more than once, again at the other side. */
+export function repeated<Mark extends { readonly x: number }>(
+  { view, size }: Pick<Canvas, 'view' | 'size'>,
+  marks: readonly Mark[],
+): readonly Mark[] {
+  const turn = turnOf(view);
+  if (turn > size.width) return marks;
+  return [-turn, 0, turn].flatMap((right) =>
+    marks.flatMap((mark) => {
+      const x = mark.x + right;
+      return x > -20 && x < size.width + 20 ? { ...mark, x } : [];
+    }),
+  );
+}
+
 export function stamp(
   context: CanvasRenderingContext2D,
-  { image, reach }: Sprite,
+  { image, reach, ratio }: Sprite,
   x: number,
   y: number,
 ): void {
-  context.drawImage(image, x - reach, y - reach, 2 * reach, 2 * reach);
+  // On whole pixels: between them each would have to be computed.
+  const whole = (units: number) => Math.round(units * ratio) / ratio;
+  context.drawImage(image, whole(x - reach), whole(y - reach), 2 * reach, 2 * reach);
 }
 
 export function drawEvents(
@@ -53,7 +72,7 @@ export function drawEvents(
   nowMs: number,
 ): readonly EventMark[] {
   const { context, size, palette } = canvas;
-  const marks: EventMark[] = [];
+  const inView: EventMark[] = [];
   // The latest lie on top.
   for (let i = events.length - 1; i >= 0; i--) {
     const event = events[i];
@@ -61,9 +80,12 @@ export function drawEvents(
     const [x, y] = canvas.point(event);
     const radius = radiusOf(event.magnitude);
     if (!isInView(x, y, size, radius)) continue;
-    marks.push({ x, y, radius, event });
+    inView.push({ x, y, radius, event });
+  }
+  const marks = repeated(canvas, inView);
+  for (const { x, y, radius, event } of marks) {
     const strength = strengthOf(nowMs - event.originMs);
-    const sprite = canvas.sprite(`event ${radius} ${strength}`, radius + 2, (context) => {
+    const sprite = canvas.sprite(100 * radius + strength, radius + 2, (context) => {
       context.beginPath();
       context.arc(0, 0, radius, 0, 2 * Math.PI);
       context.globalAlpha = 0.65 * strength;
@@ -90,6 +112,9 @@ function strengthOf(ageMs: number): number {
   return hours < 24 ? 0.4 : 0.12;
 }
 
+/** Of the halo when it is largest. */
+export const reachOfLit = 18;
+
 /** @param pulse from 0 to 1, the state of the halo */
 export function drawLit(
   { context, palette }: Canvas,
@@ -101,7 +126,7 @@ export function drawLit(
     const color = colors.get(sensor.id);
     if (!color) continue;
     context.beginPath();
-    context.arc(x, y, 11 + 7 * pulse, 0, 2 * Math.PI);
+    context.arc(x, y, 11 + (reachOfLit - 11) * pulse, 0, 2 * Math.PI);
     context.fillStyle = color;
     context.globalAlpha = 0.35 * (1 - pulse) + 0.1;
     context.fill();
@@ -139,19 +164,30 @@ export function drawFronts(canvas: Canvas, fronts: readonly Front[]): void {
     if (phase === 'P') context.setLineDash([6, 4]);
     context.stroke();
     context.setLineDash([]);
-    const top = projection([event.longitude, Math.min(85, event.latitude + radiusKm / kmPerDegree)]);
-    if (top) {
-      context.fillStyle = context.strokeStyle;
-      context.font = '600 12px system-ui, sans-serif';
-      context.textBaseline = 'bottom';
-      context.fillText(phase, top[0] - 4, top[1] - 3);
-    }
+    // P outside its front in the north and S in the south: they never meet, and cover what they lie over.
+    const degrees = (phase === 'P' ? 1 : -1) * (radiusKm / kmPerDegree);
+    const edge = projection([event.longitude, Math.max(-85, Math.min(85, event.latitude + degrees))]);
+    if (edge) drawPhase(canvas, phase, edge[0], edge[1] + (phase === 'P' ? -10 : 10));
     context.globalAlpha = 1;
   }
 }
 
+function drawPhase({ context, palette }: Canvas, phase: Front['phase'], x: number, y: number): void {
+  context.globalAlpha = 1;
+  context.beginPath();
+  context.arc(x, y, 9, 0, 2 * Math.PI);
+  context.fillStyle = phase === 'P' ? palette.waveP : palette.waveS;
+  context.fill();
+  context.fillStyle = palette.land;
+  context.font = '700 12px system-ui, sans-serif';
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  context.fillText(phase, x, y + 0.5);
+}
+
 export function drawNames({ context, palette }: Canvas, names: readonly Name[]): void {
   context.font = '500 11px system-ui, sans-serif';
+  context.textAlign = 'left';
   context.textBaseline = 'middle';
   context.lineWidth = 3;
   context.lineJoin = 'round';

@@ -45,16 +45,20 @@ async function read(): Promise<Land> {
   const response = await fetch(new URL(address, globalThis.location.href));
   const topology: Topology<{ land: GeometryCollection; countries: GeometryCollection }> =
     await response.json();
+  await otherTasks();
   const polygons = feature(topology, topology.objects.land).features.flatMap(({ geometry }) =>
     polygonsOf(geometry as Polygon | MultiPolygon),
   );
+  const areas = polygons.map((rings) => shapeOf({ type: 'Polygon', coordinates: rings }, rings));
+  await otherTasks();
+  const coasts = polygons.flatMap(coastsOf).map(shapeOfLine);
+  await otherTasks();
   const borders: MultiLineString = mesh(topology, topology.objects.countries, (one, other) => one !== other);
-  return {
-    areas: polygons.map((rings) => shapeOf({ type: 'Polygon', coordinates: rings }, rings)),
-    coasts: polygons.flatMap(coastsOf).map(shapeOfLine),
-    borders: borders.coordinates.map(shapeOfLine),
-  };
+  return { areas, coasts, borders: borders.coordinates.map(shapeOfLine) };
 }
+
+/** Lets the page answer and draw meanwhile: all at once would hold it up for a second on a telephone. */
+const otherTasks = () => new Promise((resolve) => setTimeout(resolve));
 
 const polygonsOf = (geometry: Polygon | MultiPolygon) =>
   geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;

@@ -4,7 +4,7 @@ import { hrefOf } from '../shell/route.js';
 import { useTexts } from '../texts/texts.js';
 import { canvasOf, type Sprites, useDarkTheme } from './canvas.js';
 import { Card } from './card.js';
-import { drawEvents, drawFronts, drawLit, drawNames } from './draw.js';
+import { drawEvents, drawFronts, drawLit, drawNames, reachOfLit } from './draw.js';
 import { drawEarth } from './earth.js';
 import { useLand } from './land.js';
 import { Legend } from './legend.js';
@@ -12,13 +12,13 @@ import { litSensors } from './lit.js';
 import { placedNames } from './names.js';
 import { type Drawn, type Found, nearest } from './nearest.js';
 import { drawStations, radiusOfCluster } from './stations.js';
-import { placeIn } from './unit.js';
+import { placeIn, unitPixels } from './unit.js';
+import { useLayers } from './use-layers.js';
 import { useMapView } from './use-map-view.js';
-import { pointIn, projectionOf } from './view.js';
 import { frontsOf } from './waves.js';
 
 const agesMs = 60_000;
-const layersFromBelow = ['earth', 'events', 'stations', 'waves', 'names'] as const;
+const layersFromBelow = ['earth', 'marks', 'waves'] as const;
 
 /** Stations, earthquakes and waves on their way, in a canvas each: one is drawn when what it shows has changed. */
 export function WorldMap() {
@@ -33,10 +33,7 @@ export function WorldMap() {
   const isDark = useDarkTheme();
   const places = useMemo(() => [...sensors.values()].flatMap(({ location }) => location ?? []), [sensors]);
   const { size, view, zoom, showAll, handlers } = useMapView(frame, places);
-  const where = useMemo(
-    () => ({ size, view, projection: projectionOf(view, size), point: pointIn(view, size) }),
-    [view, size],
-  );
+  const { where, margin, placement } = useLayers(view, size);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the sprites have the colours of the theme
   const sprites = useMemo((): Sprites => new Map(), [isDark]);
   const lit = useMemo(() => litSensors(triggers, now), [triggers, now]);
@@ -48,32 +45,28 @@ export function WorldMap() {
     if (canvas) drawEarth(canvas, land);
   }, [land, where, sprites]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: earthquakes fade with their age
+  // biome-ignore lint/correctness/useExhaustiveDependencies: earthquakes fade with their age, and of the lit only who they are counts
   useEffect(() => {
-    const canvas = canvasOf(layers.current.events, where, sprites);
+    const canvas = canvasOf(layers.current.marks, where, sprites);
     if (!canvas) return;
-    canvas.context.clearRect(0, 0, size.width, size.height);
-    drawn.current.events = drawEvents(canvas, events, Date.now());
-  }, [events, where, sprites, ages]);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: which sensors are lit, not when that was computed
-  useEffect(() => {
-    const canvas = canvasOf(layers.current.stations, where, sprites);
-    const above = canvasOf(layers.current.names, where, sprites);
-    if (!canvas || !above) return;
-    canvas.context.clearRect(0, 0, size.width, size.height);
-    above.context.clearRect(0, 0, size.width, size.height);
+    canvas.context.clearRect(0, 0, where.size.width, where.size.height);
+    const marks = drawEvents(canvas, events, Date.now());
     const { singles, clusters } = drawStations(canvas, sensors.values(), new Set(lit.keys()));
-    Object.assign(drawn.current, { singles, clusters });
+    drawn.current = { events: marks, singles, clusters };
     const named = [
       ...clusters.map(({ x, y, count }) => ({ x, y, text: '', radius: radiusOfCluster(count) })),
       // What shakes is named before the others where there is not room for all.
       ...[...singles]
         .sort((one, other) => Number(lit.has(other.sensor.id)) - Number(lit.has(one.sensor.id)))
-        .map(({ x, y, sensor }) => ({ x, y, text: sensor.stationCode, radius: lit.has(sensor.id) ? 11 : 6 })),
+        .map(({ x, y, sensor }) => ({
+          x,
+          y,
+          text: sensor.stationCode,
+          radius: lit.has(sensor.id) ? reachOfLit : 6,
+        })),
     ];
-    drawNames(above, placedNames(named, size));
-  }, [sensors, litIds, where, sprites]);
+    drawNames(canvas, placedNames(named, where.size, margin));
+  }, [events, ages, sensors, litIds, where, margin, sprites]);
 
   useEffect(() => {
     const canvas = canvasOf(layers.current.waves, where, sprites);
@@ -83,18 +76,29 @@ export function WorldMap() {
     const draw = () => {
       const nowMs = Date.now();
       const fronts = frontsOf(events, nowMs);
-      canvas.context.clearRect(0, 0, size.width, size.height);
+      canvas.context.clearRect(0, 0, where.size.width, where.size.height);
       drawFronts(canvas, fronts);
       drawLit(canvas, drawn.current.singles, lit, isStill ? 0.5 : (nowMs % 1_600) / 1_600);
       if (!isStill && (fronts.length > 0 || lit.size > 0)) next = requestAnimationFrame(draw);
     };
     draw();
     return () => cancelAnimationFrame(next);
-  }, [events, lit, size, where, sprites]);
+  }, [events, lit, where, sprites]);
 
   function find(event: PointerEvent<HTMLElement>): void {
     const { x, y } = placeIn(event.currentTarget, event);
-    setFound(nearest(drawn.current, x, y));
+    const { scale, right, down } = placement;
+    // The middle of the frame, in it and in the canvases.
+    const [middleX, middleY] = [size.width / 2 + right, size.height / 2 + down];
+    const [drawnX, drawnY] = [where.size.width / 2, where.size.height / 2];
+    const mark = nearest(drawn.current, drawnX + (x - middleX) / scale, drawnY + (y - middleY) / scale);
+    setFound(
+      mark && {
+        ...mark,
+        x: middleX + (mark.x - drawnX) * scale,
+        y: middleY + (mark.y - drawnY) * scale,
+      },
+    );
   }
 
   function open({ sensor, event, cluster, x, y }: Found): void {
@@ -104,6 +108,13 @@ export function WorldMap() {
     setFound(null);
   }
 
+  const pixels = unitPixels();
+  // Whole pixels: between them the browser would have to compute each anew.
+  const [right, down] = [Math.round(placement.right * pixels), Math.round(placement.down * pixels)];
+  const placed = {
+    inset: -margin * pixels,
+    transform: `translate(${right}px, ${down}px) scale(${placement.scale})`,
+  };
   const withoutPosition = sensors.size - places.length;
   const isMasked = places.some(({ masked }) => masked);
   return (
@@ -128,14 +139,16 @@ export function WorldMap() {
         onKeyDown={handlers.onKeyDown}
         data-found={found ? '' : undefined}
       >
-        {layersFromBelow.map((layer) => (
-          <canvas
-            key={layer}
-            ref={(element) => {
-              layers.current[layer] = element;
-            }}
-          />
-        ))}
+        <div className="map-layers" style={placed}>
+          {layersFromBelow.map((layer) => (
+            <canvas
+              key={layer}
+              ref={(element) => {
+                layers.current[layer] = element;
+              }}
+            />
+          ))}
+        </div>
         {found && <Card found={found} size={size} />}
       </div>
       <div className="map-buttons">

@@ -27,8 +27,17 @@ const halfHeight = 7;
 // Beyond that a map is read by pointing, or by zooming in.
 const mostNames = 150;
 
-/** Names that lie over no other name and over no mark, the first of the list first; one without room is left out. */
-export function placedNames(marks: readonly Named[], size: Size): readonly Name[] {
+/**
+ * Names that lie over no other name and over no mark, the first of the list first; one without room is left out.
+ * @param margin of the canvas round what is seen of it, where a name would be cut off
+ */
+export function placedNames(all: readonly Named[], size: Size, margin = 0): readonly Name[] {
+  const isSeen = ({ left, right, top, bottom }: Box, least: number) =>
+    left > margin + least &&
+    top > margin + least &&
+    right < size.width - margin - least &&
+    bottom < size.height - margin - least;
+  const marks = all.filter(({ x, y }) => isSeen({ left: x, right: x, top: y, bottom: y }, -20));
   if (marks.length > mostNames) return [];
   const taken: Box[] = marks.map(({ x, y, radius }) => ({
     left: x - radius,
@@ -53,9 +62,7 @@ export function placedNames(marks: readonly Named[], size: Size): readonly Name[
         top: place.y - halfHeight,
         bottom: place.y + halfHeight,
       };
-      const isInView =
-        box.left > 2 && box.top > 2 && box.right < size.width - 2 && box.bottom < size.height - 2;
-      if (!isInView || taken.some((other) => overlap(box, other))) continue;
+      if (!isSeen(box, 2) || taken.some((other) => overlap(box, other))) continue;
       taken.push(box);
       names.push({ text, ...place });
       break;

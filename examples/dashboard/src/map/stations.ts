@@ -1,6 +1,6 @@
 import type { SensorItem } from '../data/world.js';
 import { type ClusterMark, clustered, type StationMark } from './clusters.js';
-import { type Canvas, isInView, stamp, triangle } from './draw.js';
+import { type Canvas, isInView, repeated, stamp, triangle } from './draw.js';
 import { groundScale } from './view.js';
 
 const earthRadiusKm = 6_371;
@@ -25,7 +25,11 @@ export function drawStations(
     if (isInView(x, y, canvas.size, 20)) marks.push({ x, y, sensor });
   }
   const [anchorX, anchorY] = canvas.point({ longitude: 0, latitude: 0 });
-  const drawn = clustered(marks, Number.isFinite(anchorX) ? [anchorX, anchorY] : [0, 0], lit);
+  const found = clustered(marks, Number.isFinite(anchorX) ? [anchorX, anchorY] : [0, 0], lit);
+  const drawn = {
+    singles: repeated(canvas, found.singles),
+    clusters: repeated(canvas, found.clusters),
+  };
   drawUncertainty(canvas, drawn.singles);
   for (const status of ['UNKNOWN', 'ONLINE', 'OFFLINE'] as const) {
     const sprite = spriteOf(canvas, status);

@@ -61,6 +61,27 @@ export function pointIn(view: View, size: Size): (place: Place) => readonly [num
   ];
 }
 
+/** Where a picture of the map lies: scaled about the middle of the frame, then moved to the right and down. */
+export interface Placement {
+  readonly scale: number;
+  readonly right: number;
+  readonly down: number;
+}
+
+/** Places a picture of one view so that it shows another. Null about a pole, where each place moves in its own way. */
+export function placementOf(drawn: View, shown: View): Placement | null {
+  if (drawn === shown) return { scale: 1, right: 0, down: 0 };
+  if (isPolar(drawn) || isPolar(shown)) return null;
+  return {
+    scale: shown.scale / drawn.scale,
+    right: (wrapped(drawn.longitude - shown.longitude) / degrees) * shown.scale,
+    down: (mercatorY(shown.latitude) - mercatorY(drawn.latitude)) * shown.scale,
+  };
+}
+
+/** Pixels once round the Earth. About a pole there is no way round. */
+export const turnOf = (view: View): number => (isPolar(view) ? Infinity : 2 * Math.PI * view.scale);
+
 /** The view in which all places fit: the shorter way round the Earth, also across the antimeridian. */
 export function viewOf(places: readonly Place[], size: Size): View {
   const { width, height } = size;

@@ -32,7 +32,7 @@ export function Health({ id, isWeek }: { readonly id: string; readonly isWeek: b
   }, [id, isWeek, now]);
   const { data, error, isLoading } = useQuery(HealthHistoryDocument, variables);
   const history = data?.sensor?.healthHistory;
-  const charts: readonly Chart[] = [
+  const known: readonly Chart[] = [
     [texts.battery, 'V', 2, ({ batteryVolts }) => batteryVolts],
     [texts.temperature, '°C', 1, ({ temperatureC }) => temperatureC],
     [texts.signal, 'dBm', 0, ({ signalStrengthDbm }) => signalStrengthDbm],
@@ -40,6 +40,7 @@ export function Health({ id, isWeek }: { readonly id: string; readonly isWeek: b
     [texts.buffer, '%', 0, ({ bufferUsagePct }) => bufferUsagePct],
     [texts.syncAge, 's', 0, ({ syncAgeS }) => syncAgeS],
   ];
+  const charts = known.filter(([, , , choose]) => history?.buckets.some((bucket) => choose(bucket) !== null));
   const range = (range: string, text: string, isChosen: boolean) => (
     <a href={addressWith({ range })} aria-current={isChosen ? 'true' : undefined}>
       {text}
@@ -90,7 +91,6 @@ interface ValuesTableProps {
 function ValuesTable({ charts, buckets }: ValuesTableProps) {
   const texts = useTexts();
   const format = useFormat();
-  const shown = charts.filter(([, , , choose]) => buckets.some((bucket) => choose(bucket) !== null));
   return (
     <details>
       <summary>{texts.valuesAsTable}</summary>
@@ -99,7 +99,7 @@ function ValuesTable({ charts, buckets }: ValuesTableProps) {
           <thead>
             <tr>
               <th scope="col">{texts.time}</th>
-              {shown.map(([name, unit]) => (
+              {charts.map(([name, unit]) => (
                 <th key={name + unit} scope="col" className="number">
                   {name} ({unit})
                 </th>
@@ -110,7 +110,7 @@ function ValuesTable({ charts, buckets }: ValuesTableProps) {
             {buckets.map((bucket) => (
               <tr key={bucket.from}>
                 <th scope="row">{format.precise(bucket.from).slice(0, 16)}</th>
-                {shown.map(([name, unit, digits, choose]) => {
+                {charts.map(([name, unit, digits, choose]) => {
                   const value = choose(bucket);
                   return (
                     <td key={name + unit} className="number">

@@ -1,8 +1,8 @@
 import { useNow, useQuery } from '../data/use-world.js';
-import { statusText } from '../map/card.js';
 import { SensorPageDocument, type SensorPageQuery } from '../operations/operations.js';
 import { NotFound } from '../shell/not-found.js';
 import { Problem } from '../shell/problem.js';
+import { statusOf } from '../shell/status-of.js';
 import { useTitle } from '../shell/title.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
@@ -62,7 +62,7 @@ function Facts({ sensor }: { readonly sensor: NonNullable<SensorPageQuery['senso
     ? `${location.masked ? '≈ ' : ''}${format.place(location.latitude, location.longitude, location.masked ? 2 : 4)}`
     : '–';
   const facts: readonly (readonly [string, string])[] = [
-    [texts.status, texts[statusText[sensor.status]]],
+    [texts.status, statusOf(sensor, texts)],
     [texts.lastSeen, lastSeenAt ? texts.ago(format.ageOf(lastSeenAt, now)) : '–'],
     [texts.position, position],
     [texts.elevation, format.number(location?.elevationM, 0, 'm')],

@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { type Credentials, openSession } from '../data/session.js';
 import { WorldContext } from '../data/use-world.js';
 import { openWorld, type World } from '../data/world.js';
@@ -18,7 +18,8 @@ export function App() {
   const [credentials, setCredentials] = useState(noCredentials);
   const [world, setWorld] = useState<World | null>(null);
   const session = useMemo(() => openSession(credentials), [credentials]);
-  useEffect(() => {
+  // Before the browser paints: without a world there is nothing to be seen, not even what the page came with.
+  useLayoutEffect(() => {
     const opened = openWorld(session);
     setWorld(opened);
     return () => opened.close();

@@ -79,6 +79,8 @@ export const de: Texts = {
   buffer: 'Datenpuffer',
   syncAge: 'Zeit seit Uhrabgleich',
   worstFirst: 'Schlechteste zuerst',
+  worstNote:
+    'Schlechteste zuerst: Stationen offline, die am längsten stummen zuoberst; dann schwache Signale (unter −100 dBm oder 20 %); dann die leersten Batterien.',
   stationsOnline: (online, all) => `${online} von ${all} Stationen online`,
   search: 'Station suchen',
   charging: 'lädt',
@@ -97,7 +99,6 @@ export const de: Texts = {
   gap: 'Azimutale Lücke',
   rms: 'RMS der Residuen',
   issuedAt: 'Veröffentlicht',
-  knownTo: 'Bekannt in',
   recordings: 'Aufzeichnungen',
   recordingsNote: 'Auslösungen, die dieses Erdbeben erklärt, die nächste zuerst.',
   noRecordings: 'Dieses Erdbeben erklärt keine Auslösung.',
@@ -140,8 +141,6 @@ export const de: Texts = {
   unread: 'noch nicht gelesen',
   noneFound: (word) => `Keine Station passt zu „${word}“`,
   noStations: 'Es gibt keine Stationen',
-  signalDbm: 'Signal (dBm)',
-  signalPct: 'Signal (%)',
   batteryTrend: 'Batterie, 24 h',
   trend: (first, last) => `von ${first} auf ${last}`,
   clock: 'Uhr',
@@ -163,6 +162,8 @@ export const de: Texts = {
     `Kanal ${channel} von bis zu acht Stationen, über die Entfernung verteilt. Jede Spur hat ihren eigenen Maßstab. P und S nach dem Katalog, sonst nach dem Erdmodell AK135.`,
   sectionRead: (read, all) => `${read} von ${all} Seismogrammen gelesen.`,
   sectionWaits: 'Die übrigen warten, bis das Budget des Katalogs reicht: Jedes kostet eine Anfrage.',
+  sectionTooEarly:
+    'Die Wellen sind noch unterwegs: Die Seismogramme werden gelesen, sobald die letzte vorüber ist.',
   sectionMasked:
     'Entfernungen und Einsätze werden nicht gezeigt, weil sie die Standorte verrieten. Deshalb gibt es diese Darstellung nicht.',
   sectionEmpty: 'Keine Station mit einem Seismogramm im Katalog hat dieses Erdbeben aufgezeichnet.',

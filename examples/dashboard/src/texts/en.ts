@@ -79,6 +79,8 @@ export const en = {
   buffer: 'Data buffer',
   syncAge: 'Time since clock sync',
   worstFirst: 'Worst first',
+  worstNote:
+    'Worst first: offline stations, the longest silent on top; then weak signals (below −100 dBm or 20 %); then the emptiest batteries.',
   stationsOnline: (online: number, all: number) => `${online} of ${all} stations online`,
   search: 'Find a station',
   charging: 'charging',
@@ -97,7 +99,6 @@ export const en = {
   gap: 'Azimuthal gap',
   rms: 'RMS residual',
   issuedAt: 'Issued',
-  knownTo: 'Known to',
   recordings: 'Recordings',
   recordingsNote: 'Triggers that this earthquake explains, nearest first.',
   noRecordings: 'No trigger is explained by this earthquake.',
@@ -141,8 +142,6 @@ export const en = {
   unread: 'not read yet',
   noneFound: (word: string) => `No station matches “${word}”`,
   noStations: 'There are no stations',
-  signalDbm: 'Signal (dBm)',
-  signalPct: 'Signal (%)',
   batteryTrend: 'Battery, 24 h',
   trend: (first: string, last: string) => `from ${first} to ${last}`,
   clock: 'Clock',
@@ -164,6 +163,7 @@ export const en = {
     `Channel ${channel} of up to eight stations, spread over the distance. Each trace is scaled to its own greatest sample. P and S as the catalogue gives them, or else by the Earth model AK135.`,
   sectionRead: (read: number, all: number) => `${read} of ${all} waveforms read.`,
   sectionWaits: 'The others wait until the catalogue’s budget has room: each costs a request.',
+  sectionTooEarly: 'The waves are still on their way: the waveforms are read once the last has passed.',
   sectionMasked:
     'Distances and arrivals are withheld, because they would reveal where the stations are. So there is no record section.',
   sectionEmpty: 'No station with a waveform in the catalogue recorded this earthquake.',

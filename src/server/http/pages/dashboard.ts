@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { dayMs } from '../../../clock.js';
+import { asksForPage } from '../request/media-type.js';
 import { refuse } from '../response/reply.js';
 import { madeOnce, pagePolicy, type StaticContent, sendStatic } from '../response/send-static.js';
 
-/** The dashboard as static files, read once. Like GraphiQL it is open to all: its requests to the graph are not. */
+/** The dashboard as static files, each read when it is first asked for. Like GraphiQL it is open to all: its requests to the graph are not. */
 export interface Dashboard {
   /** @param path below `/dashboard`, with its slash; empty for `/dashboard` itself */
   send(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
@@ -18,7 +19,7 @@ export interface Dashboard {
 
 /** @param folder with the result of `vite build` */
 export function dashboardPages(folder: URL): Dashboard {
-  const files = madeOnce(() => readFolder(folder));
+  const files = madeOnce(() => filesOf(folder));
   return {
     async send(request, response, path) {
       if (path === '') {
@@ -28,21 +29,31 @@ export function dashboardPages(folder: URL): Dashboard {
       }
       const known = await files();
       const file = known.get(path === '/' ? '/index.html' : path);
-      if (file) return sendStatic(file, request, response);
+      if (file) return sendStatic(await file(), request, response);
+      if (known.size > 0 && asksForPage(request)) return leadBack(response, path);
       const message = known.size > 0 ? 'There is no such file' : 'The dashboard is not built: npm run build';
       refuse(response, 404, message);
     },
   };
 }
 
-/** By path. Empty without the folder, as where the gateway runs from source. */
-async function readFolder(folder: URL): Promise<ReadonlyMap<string, StaticContent>> {
+/** The page says that there is no such view, or has the view that was meant: its own addresses are behind a #. */
+function leadBack(response: ServerResponse, path: string): void {
+  const up = '../'.repeat(path.split('/').length - 2);
+  response.writeHead(302, { location: `${up || './'}#${path}`, 'cache-control': 'no-store' }).end();
+}
+
+/**
+ * By path. Empty without the folder, as where the gateway runs from source. The page itself does not wait until the coasts and
+ * borders, which are most of it, are compressed.
+ */
+async function filesOf(folder: URL): Promise<ReadonlyMap<string, () => Promise<StaticContent>>> {
   const root = fileURLToPath(folder);
   const entries = existsSync(root) ? await readdir(root, { recursive: true, withFileTypes: true }) : [];
   const files = entries.flatMap((entry) => (entry.isFile() ? join(entry.parentPath, entry.name) : []));
-  const read = async (file: string) =>
-    [`/${relative(root, file).replaceAll(sep, '/')}`, await readStatic(file)] as const;
-  return new Map(await Promise.all(files.map(read)));
+  return new Map(
+    files.map((file) => [`/${relative(root, file).replaceAll(sep, '/')}`, madeOnce(() => readStatic(file))]),
+  );
 }
 
 async function readStatic(file: string): Promise<StaticContent> {

@@ -8,11 +8,19 @@ function openingTabs(readyTabs) {
   const storage = ownStorage();
   const [tabs, activeTabIndex] = storedTabs(storage);
   if (tabs.length === 0) {
-    return { storage, defaultTabs: linked ? [{ query: linked }, ...readyTabs] : readyTabs, initialQuery: linked ?? undefined };
+    const ready = readyTabs.map(ofThePresent);
+    return { storage, defaultTabs: linked ? [{ query: linked }, ...ready] : ready, initialQuery: linked ?? undefined };
   }
   const isShown = ({ query }) => !linked || query === linked;
   const shown = [tabs[activeTabIndex] ?? tabs[0], ...tabs].find(isShown) ?? { query: linked };
   return { storage, initialQuery: shown.query ?? '', initialVariables: shown.variables ?? '' };
+}
+
+// A minute that the service has by now: at a fixed one it may have had no station yet, and the tab would show nothing.
+function ofThePresent(tab) {
+  if (!tab.query.includes('$start')) return tab;
+  const minutesAgo = (count) => new Date((Math.floor(Date.now() / 60000) - count) * 60000).toISOString();
+  return { ...tab, variables: JSON.stringify({ start: minutesAgo(10), end: minutesAgo(9) }, null, 2) };
 }
 
 const tabTexts = ['id', 'title', 'query', 'variables', 'headers', 'operationName', 'response'];

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 
 /** Media types of the result of a query. */
@@ -19,6 +20,11 @@ export interface Accepted {
   readonly changes: boolean;
   /** True for server-sent events, also where it accepts any type. */
   readonly events: boolean;
+}
+
+/** True for a browser that is to show the answer as a page, and not for what a page asks for. */
+export function asksForPage({ headers }: IncomingMessage): boolean {
+  return /\btext\/html\b/.test(headers.accept ?? '');
 }
 
 // Cached, since clients send the same few headers again and again.
