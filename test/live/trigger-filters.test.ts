@@ -195,7 +195,8 @@ describe('a place in a filter of triggers', () => {
   });
 
   it('names the catalogue where that could have had a code, and holds back no change', async () => {
-    await using gw = await startGateway({ env: quick, sandbox: { world: worldOfSensors() } });
+    // Another worker would not know of the change yet (docs/behaviour.md 5.7).
+    await using gw = await startGateway({ env: quick, sandbox: { world: worldOfSensors() }, isAlone: true });
     gw.sandbox.faults.add({ source: 'catalogue', status: 500, times: 1000 });
     const follower = await follow(gw, { networkCodes: ['NA'] });
     await polling(gw.sandbox);
