@@ -1,45 +1,32 @@
 import { readTime, unixMsOf } from '../decode/time.js';
+import { withRecords } from '../read/added-records.js';
 import { isLastPage, type Page, type Read } from '../read/read.js';
 import type { EventQuery } from './client.js';
 import type { WireEvent } from './wire.js';
 
 /**
  * Adds events that a feed has delivered since the page was requested, as upstream would answer now. Conditions on place
- * and magnitude are not tested: callers test them on merged values. The counts stay those of the response, by which paging
- * continues. Null where an issue time cannot be read (docs/behaviour.md 5.7).
+ * and magnitude are not tested: callers test them on merged values. Null where an issue time cannot be read (docs/behaviour.md 5.7).
  */
 export function withDelivered(
-  { value: page, readAtMs }: Read<Page<WireEvent>>,
+  page: Read<Page<WireEvent>>,
   query: EventQuery,
   delivered: readonly Read<WireEvent>[],
 ): Page<WireEvent> | null {
-  const covers = coverageOf(page, query);
-  const items = new Map(page.items.map((item) => [item.id, item]));
-  const readLater = new Map(page.readLater);
-  let isSame = true;
-  for (const read of delivered) {
-    const { value } = read;
-    const ms = issuedMs(value);
-    if (!covers || Number.isNaN(ms)) return null;
-    const listed = items.get(value.id);
-    if (listed && !isEarlier(listed, readLater.get(listed) ?? readAtMs, read)) continue;
-    const isAdded = covers(ms);
-    if (!isAdded && !listed) continue;
-    isSame = false;
-    items.delete(value.id);
-    if (!isAdded) continue;
-    items.set(value.id, value);
-    readLater.set(value, read.readAtMs);
-  }
-  if (isSame) return page;
+  const covers = coverageOf(page.value, query);
+  const taken = covers && withRecords(page, delivered, { msOf: issuedMs, covers, replaces });
+  if (!taken || taken === page.value) return taken;
   const sign = query.order === 'asc' ? 1 : -1;
-  const inOrder = [...items.values()]
+  const inOrder = taken.items
     .map((item) => ({ item, ms: issuedMs(item) }))
     .sort((a, b) => sign * (a.ms - b.ms));
-  return { ...page, items: inOrder.map(({ item }) => item), readLater };
+  return { ...taken, items: inOrder.map(({ item }) => item) };
 }
 
-/** Returns the test for issue times that belong to this page and to no other of the list; null where an issue time of the page cannot be read. */
+/**
+ * Returns the test for issue times that belong to this page and to no other of the list; null where an issue time of the
+ * page cannot be read.
+ */
 function coverageOf(page: Page<WireEvent>, query: EventQuery): ((ms: number) => boolean) | null {
   const times = page.items.map(issuedMs);
   if (times.some(Number.isNaN)) return null;
@@ -55,10 +42,10 @@ function coverageOf(page: Page<WireEvent>, query: EventQuery): ((ms: number) => 
     (last === undefined || sign * (last - ms) >= 0);
 }
 
-/** True where `read` has a later solution than the one listed, or the same as it was later. */
-function isEarlier(listed: WireEvent, listedAtMs: number, { value, readAtMs }: Read<WireEvent>): boolean {
-  const laterMs = issuedMs(value) - issuedMs(listed);
-  return laterMs > 0 || (laterMs === 0 && listedAtMs < readAtMs);
+/** A later solution does, or the same one as it was later. */
+function replaces(read: Read<WireEvent>, listed: Read<WireEvent>): boolean {
+  const laterMs = issuedMs(read.value) - issuedMs(listed.value);
+  return laterMs > 0 || (laterMs === 0 && listed.readAtMs < read.readAtMs);
 }
 
 /** Unix milliseconds; not a number where the time cannot be read. */

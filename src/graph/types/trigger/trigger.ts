@@ -13,7 +13,8 @@ import { cost } from '../../limits/cost.js';
 import { loadEach } from '../../load-nodes.js';
 import { idOf, nodeKey } from '../../node-id.js';
 import { EventRef, SensorRef, TriggerRef } from '../../refs.js';
-import { AccelerationUnitEnum, IntensityRef, VelocityUnitEnum } from './intensity.js';
+import { IntensityRef } from './intensity.js';
+import { AccelerationUnitEnum, VelocityUnitEnum } from './units.js';
 
 export const TriggerStatusEnum = builder.enumType('TriggerStatus', {
   description: 'Status of a trigger.',
