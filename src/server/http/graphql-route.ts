@@ -22,6 +22,7 @@ import { bodyCodings, isDecodable, readBody } from './request/read-body.js';
 import { sendInParts } from './response/answer-in-parts.js';
 import { type Head, setHead } from './response/head.js';
 import { isMethod, isRead, refuse, sendError } from './response/reply.js';
+import { ResponseBatch } from './response/response-batch.js';
 import { sendAnswer, sendCached } from './response/send-answer.js';
 import { sendChanges } from './response/send-changes.js';
 import { sendResponse } from './response/send-response.js';
@@ -43,6 +44,7 @@ type Route = (request: IncomingMessage, response: ServerResponse, head: Head) =>
  */
 export function graphqlRoute(options: GraphQLRouteOptions): Route {
   const { engine, answers, graphiql, leaving, clock } = options;
+  const batch = new ResponseBatch();
 
   /** @param requestText the body of a POST, or the query string of a GET with its `?` */
   function answer(exchange: Exchange, requestText: string): Maybe<void> {
@@ -50,13 +52,14 @@ export function graphqlRoute(options: GraphQLRouteOptions): Route {
     const accepted = acceptedBy(request.headers.accept);
     const { whole: type, parts } = accepted;
     const cached = type && answers.find(requestText, operation);
-    if (cached) return sendCached(cached, exchange, { type, clock });
+    if (cached) return sendCached(cached, exchange, { type, clock, batch });
+    batch.flush();
     operation.takesParts = parts !== null;
     const read = parametersOf(requestText);
     operation.demand = stricter(operation.demand, demandOf(read.maxAgeMs, clock.now()));
     answers.note(operation);
     const args = read.parameters && prepared(read.parameters, operation);
-    const sending = { asked: requestText, type: type ?? 'application/json', answers, clock };
+    const sending = { asked: requestText, type: type ?? 'application/json', answers, clock, batch };
     if (args && operation.kind === OperationTypeNode.SUBSCRIPTION) {
       return sendChanges(engine, args, exchange, {
         ...sending,

@@ -47,7 +47,9 @@ export interface ResponseCacheOptions {
 export function createResponseCache({ maxBytes }: ResponseCacheOptions): ResponseCache {
   // Bytes per entry besides its value: the key, and the cache's own bookkeeping.
   const overhead = 400;
-  const requestsOf = new Map<string, Set<string>>();
+  // The key of each cached request, by part: to join name and request anew for each read, and hash the long text, would
+  // take longer than the rest of it.
+  const keysOf = new Map<string, Map<string, string>>();
   const entries = new LRUCache<
     string,
     { readonly cached: CachedResponse; readonly part: string; readonly request: string }
@@ -58,14 +60,14 @@ export function createResponseCache({ maxBytes }: ResponseCacheOptions): Respons
     sizeCalculation: ({ cached }, key) => cached.bytes + key.length * 4 + overhead,
     disposeAfter: ({ part, request }, _key, reason) => {
       if (reason === 'set') return;
-      const requests = requestsOf.get(part);
-      requests?.delete(request);
-      if (requests?.size === 0) requestsOf.delete(part);
+      const keys = keysOf.get(part);
+      keys?.delete(request);
+      if (keys?.size === 0) keysOf.delete(part);
     },
   });
   return {
     part(name) {
-      const keyOf = (request: string) => `${name} ${request}`;
+      const keyOf = (request: string) => keysOf.get(name)?.get(request) ?? `${name} ${request}`;
       return {
         get: (request) => entries.get(keyOf(request))?.cached,
         lookUp(request) {
@@ -76,15 +78,15 @@ export function createResponseCache({ maxBytes }: ResponseCacheOptions): Respons
           const key = keyOf(request);
           entries.set(key, { cached, part: name, request });
           if (!entries.has(key)) return;
-          const requests = requestsOf.get(name) ?? new Set();
-          requests.add(request);
-          requestsOf.set(name, requests);
+          const keys = keysOf.get(name) ?? new Map<string, string>();
+          keys.set(request, key);
+          keysOf.set(name, keys);
         },
         delete: (request) => {
           entries.delete(keyOf(request));
         },
         clear() {
-          for (const request of [...(requestsOf.get(name) ?? [])]) entries.delete(keyOf(request));
+          for (const key of [...(keysOf.get(name)?.values() ?? [])]) entries.delete(key);
         },
       };
     },

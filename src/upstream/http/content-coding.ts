@@ -8,7 +8,8 @@ export type ContentCoding = 'gzip' | 'deflate' | 'br';
 
 /** The coding that a Content-Encoding header names; undefined for one that is not known, or for several. */
 export function codingOf(contentEncoding: unknown): ContentCoding | 'identity' | undefined {
-  const codings = String(contentEncoding ?? '')
+  if (contentEncoding === undefined) return 'identity';
+  const codings = String(contentEncoding)
     .toLowerCase()
     .split(',')
     .map((coding) => coding.trim())

@@ -18,14 +18,17 @@ export function toOriginForm(request: IncomingMessage): void {
  * first, a proxy before it perhaps the last; RFC 9112 3.2 has a second Host refused.
  */
 export function refusalOfRepeated({ rawHeaders }: IncomingMessage): string | null {
-  const seen = new Set<string>();
+  const seen: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]?.toLowerCase() ?? '';
-    if (!single.has(name)) continue;
-    if (seen.has(name)) return `The header ${name} was sent twice: send it once`;
-    seen.add(name);
+    const given = rawHeaders[at] ?? '';
+    if (!lengths.has(given.length)) continue;
+    const name = given.toLowerCase();
+    if (!single.includes(name)) continue;
+    if (seen.includes(name)) return `The header ${name} was sent twice: send it once`;
+    seen.push(name);
   }
   return null;
 }
 
-const single = new Set(['authorization', 'content-type', 'host']);
+const single = ['authorization', 'content-type', 'host'];
+const lengths = new Set(single.map((name) => name.length));

@@ -9,6 +9,7 @@ import type { MediaType } from '../request/media-type.js';
 import { cacheControl, entityTag, isKnownTo } from './caching.js';
 import { eventParts, framedAlone, headersOfStream } from './framing.js';
 import { isRead } from './reply.js';
+import type { ResponseBatch } from './response-batch.js';
 import { sendPieces } from './send-pieces.js';
 
 export interface Sending {
@@ -17,6 +18,7 @@ export interface Sending {
   readonly type: MediaType;
   readonly answers: AnswerCache;
   readonly clock: Clock;
+  readonly batch: ResponseBatch;
 }
 
 /** Sends a computed answer, and caches it where that is allowed. */
@@ -70,7 +72,7 @@ function sendIfKnown(json: string, { request, response, head }: Exchange, type: 
 export function sendCached(
   cached: CachedAnswer,
   { request, response, head }: Exchange,
-  { type, clock }: Pick<Sending, 'type' | 'clock'>,
+  { type, clock, batch }: Pick<Sending, 'type' | 'clock' | 'batch'>,
   accepted = codingsFor(request.headers['accept-encoding']),
 ): Maybe<void> {
   if (type === 'text/event-stream') {
@@ -95,7 +97,7 @@ export function sendCached(
   response.writeHead(200, head);
   // A long answer is sent with a time-out, so that a client which stops reading cannot hold its connection forever.
   if (bytes.length > long) return sendPieces([bytes], response, clock);
-  response.end(bytes);
+  batch.end(response, bytes);
 }
 
 // Bytes beyond what the kernel buffers without the client reading.
