@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../src/clock.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.js';
+import { exchange } from '../support/raw-http.js';
 import { openSocket } from '../support/raw-socket.js';
 
 const sensors = '{ sensors(first: 3) { nodes { deviceId stationCode model } } }';
@@ -81,6 +82,31 @@ describe('a whole answer', () => {
       4,
     );
     expect(await metric(gw, 'seisgraph_operation_duration_seconds_count{operation="other"}')).toBe(4);
+  });
+
+  it('comes in the order of the requests, however many arrive at once and whatever has to be computed', async () => {
+    await using gw = await start();
+    await warm(gw, sensors);
+    const data = await gw.query(sensors);
+    const count = 50;
+    const computed = (number: number) => number % 7 === 3;
+    const requests = Array.from({ length: count }, (_, number) => {
+      const query = computed(number) ? `{ computed${number}: __typename }` : sensors;
+      const body = JSON.stringify({ query });
+      return (
+        `POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n` +
+        `content-length: ${body.length}\r\n${number === count - 1 ? 'connection: close\r\n' : ''}\r\n${body}`
+      );
+    });
+    const received = await Promise.all([1, 2, 3].map(() => exchange(gw, requests.join(''))));
+    for (const text of received) {
+      const answers = text.split(/HTTP\/1\.1 200 OK\r\n/).slice(1);
+      expect(answers.map((answer) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))))).toEqual(
+        requests.map((_, number) => ({
+          data: computed(number) ? { [`computed${number}`]: 'Query' } : data,
+        })),
+      );
+    }
   });
 
   it('is counted among the hits of the cache, read for read', async () => {
