@@ -148,6 +148,61 @@ describe('a subscription', () => {
     expect(gw.sandbox.seen('project', /sensors/)).toHaveLength(1);
   });
 
+  it('has its own fields and errors, whatever others select of the same change', async () => {
+    await using gw = await start();
+    await using socket = await openSocket(gw, { init: {} });
+    const texts = [
+      changes('kind trigger { triggerId }'),
+      changes('trigger { stationCode id: triggerId } kind'),
+      'subscription { changed: triggerChanges { trigger { ...Peak triggerId } } } fragment Peak on Trigger { pgaHorizontal }',
+      changes('trigger { gal: pgaHorizontal(unit: GAL) peak: pgaHorizontal }'),
+    ];
+    for (const [at, text] of texts.entries()) socket.send(subscribe(String(at), text));
+    await polling(gw.sandbox);
+    const next = async () => {
+      const messages = (await take(socket, texts.length)).sort((a, b) => Number(a.id) - Number(b.id));
+      return messages.map(({ payload }) => payload);
+    };
+    addTrigger(gw.sandbox, { id: 1, station: 'A', pga_horizontal_mg: 2 });
+    expect((await next()).map((payload) => JSON.stringify(payload))).toEqual([
+      '{"data":{"triggerChanges":{"kind":"CLOSED","trigger":{"triggerId":"1"}}}}',
+      '{"data":{"triggerChanges":{"trigger":{"stationCode":"A","id":"1"},"kind":"CLOSED"}}}',
+      '{"data":{"changed":{"trigger":{"pgaHorizontal":2,"triggerId":"1"}}}}',
+      '{"data":{"triggerChanges":{"trigger":{"gal":1.96133,"peak":2}}}}',
+    ]);
+    gw.sandbox.faults.add({
+      source: 'project',
+      path: '/v1/triggers',
+      times: 1_000,
+      rewrite: (body) => {
+        const { data } = body as { data: { id: string | number; pga_horizontal_mg: unknown }[] };
+        for (const trigger of data) if (String(trigger.id) === '2') trigger.pga_horizontal_mg = 'a lot';
+        return body;
+      },
+    });
+    addTrigger(gw.sandbox, { id: 2, station: 'B' });
+    const [first, second, ...failed] = await next();
+    expect([first, second]).toEqual([
+      { data: { triggerChanges: { kind: 'CLOSED', trigger: { triggerId: '2' } } } },
+      { data: { triggerChanges: { trigger: { stationCode: 'B', id: '2' }, kind: 'CLOSED' } } },
+    ]);
+    expect(
+      failed.map(({ data, errors }) => [data, errors.map(({ path }: { path: unknown }) => path)]),
+    ).toEqual([
+      [
+        { changed: { trigger: { pgaHorizontal: null, triggerId: '2' } } },
+        [['changed', 'trigger', 'pgaHorizontal']],
+      ],
+      [
+        { triggerChanges: { trigger: { gal: null, peak: null } } },
+        [
+          ['triggerChanges', 'trigger', 'gal'],
+          ['triggerChanges', 'trigger', 'peak'],
+        ],
+      ],
+    ]);
+  });
+
   it('leaves nothing out between a list and itself', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
