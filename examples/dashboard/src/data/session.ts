@@ -1,5 +1,5 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { type Answer, request, subscribeWithResume } from '../../../../src/client/index.js';
+import { type Answer, request } from '../../../../src/client/index.js';
 
 /** Where the graph is, and who asks. */
 export interface Session {
@@ -32,7 +32,10 @@ export function openSession({ authorization, catalogueKey }: Credentials): Sessi
   const connectionParams = { ...(authorization && { authorization }), ...(catalogueKey && { catalogueKey }) };
   return {
     ask: (document, variables, signal) => request(document, variables, { url, headers, signal }),
-    follow: (document, cursor, signal) =>
-      subscribeWithResume(document, { url, cursor, transport: 'ws', connectionParams, signal }),
+    async *follow(document, cursor, signal) {
+      // Not with the page: feeds are followed once the lists are there.
+      const { subscribeWithResume } = await import('../../../../src/client/resume/subscribe-with-resume.js');
+      yield* subscribeWithResume(document, { url, cursor, transport: 'ws', connectionParams, signal });
+    },
   };
 }

@@ -19,31 +19,18 @@ export function useFormat(): Format {
   return formats[useContext(LanguageContext)] ?? english;
 }
 
-interface Zone {
-  readonly day: Intl.DateTimeFormat;
-  readonly hours: Intl.DateTimeFormat;
-}
+// Dates are written as in ISO 8601, in any language. To make one formatter of Intl takes longer than all these texts.
+const utcText = (date: Date): string => date.toISOString();
+const localText = (date: Date): string => utcText(new Date(date.getTime() - date.getTimezoneOffset() * 60_000));
 
-/** Kept, since making a formatter takes longer than all that it formats. Dates are written as in ISO 8601, in any language. */
-function zone(options: Intl.DateTimeFormatOptions): Zone {
-  const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
-  return {
-    day: new Intl.DateTimeFormat('sv', options),
-    hours: new Intl.DateTimeFormat('en-GB', { ...parts, ...options }),
-  };
+function clock(time: string, textOf: (date: Date) => string): string {
+  const [day = '', hours = ''] = textOf(new Date(time)).slice(0, 19).split('T');
+  return textOf(new Date()).startsWith(day) ? hours : `${day} ${hours}`;
 }
-
-const utcZone = zone({ timeZone: 'UTC' });
-const localZone = zone({});
 
 const eastOf: Readonly<Record<string, string>> = { en: 'E', de: 'O' };
 
 function formatIn(language: string): Format {
-  const clock = (time: string, { day, hours }: Zone) => {
-    const date = new Date(time);
-    const today = day.format(new Date());
-    return day.format(date) === today ? hours.format(date) : `${day.format(date)} ${hours.format(date)}`;
-  };
   const kept = new Map<number, Intl.NumberFormat>();
   const numberWith = (digits: number) => {
     const known =
@@ -63,9 +50,9 @@ function formatIn(language: string): Format {
     return s < 172_800 ? `${Math.round(s / 3_600)} h` : `${Math.round(s / 86_400)} d`;
   };
   return {
-    utc: (time) => clock(time, utcZone),
+    utc: (time) => clock(time, utcText),
     precise: (time) => new Date(time).toISOString().replace('T', ' ').slice(0, 22),
-    local: (time) => clock(time, localZone),
+    local: (time) => clock(time, localText),
     number,
     place: (latitude, longitude, digits = 2) =>
       `${number(Math.abs(latitude), digits)}° ${latitude < 0 ? 'S' : 'N'}, ` +
