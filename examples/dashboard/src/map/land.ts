@@ -45,20 +45,32 @@ async function read(): Promise<Land> {
   const response = await fetch(new URL(address, globalThis.location.href));
   const topology: Topology<{ land: GeometryCollection; countries: GeometryCollection }> =
     await response.json();
-  await otherTasks();
   const polygons = feature(topology, topology.objects.land).features.flatMap(({ geometry }) =>
     polygonsOf(geometry as Polygon | MultiPolygon),
   );
-  const areas = polygons.map((rings) => shapeOf({ type: 'Polygon', coordinates: rings }, rings));
-  await otherTasks();
-  const coasts = polygons.flatMap(coastsOf).map(shapeOfLine);
-  await otherTasks();
+  const areas = await inSlices(polygons, (rings) =>
+    shapeOf({ type: 'Polygon', coordinates: rings }, rings),
+  );
+  const coasts = await inSlices(polygons.flatMap(coastsOf), shapeOfLine);
   const borders: MultiLineString = mesh(topology, topology.objects.countries, (one, other) => one !== other);
-  return { areas, coasts, borders: borders.coordinates.map(shapeOfLine) };
+  return { areas, coasts, borders: await inSlices(borders.coordinates, shapeOfLine) };
 }
 
+const sliceMs = 10;
+
 /** Lets the page answer and draw meanwhile: all at once would hold it up for a second on a telephone. */
-const otherTasks = () => new Promise((resolve) => setTimeout(resolve));
+async function inSlices<From, To>(all: readonly From[], make: (one: From) => To): Promise<readonly To[]> {
+  const made: To[] = [];
+  let endMs = 0;
+  for (const one of all) {
+    if (performance.now() >= endMs) {
+      await new Promise((resolve) => setTimeout(resolve));
+      endMs = performance.now() + sliceMs;
+    }
+    made.push(make(one));
+  }
+  return made;
+}
 
 const polygonsOf = (geometry: Polygon | MultiPolygon) =>
   geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;

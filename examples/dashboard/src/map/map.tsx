@@ -1,4 +1,4 @@
-import { type PointerEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type PointerEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useNow, useWorld } from '../data/use-world.js';
 import { hrefOf } from '../shell/route.js';
 import { useTexts } from '../texts/texts.js';
@@ -23,7 +23,8 @@ const layersFromBelow = ['earth', 'marks', 'waves'] as const;
 /** Stations, earthquakes and waves on their way, in a canvas each: one is drawn when what it shows has changed. */
 export function WorldMap() {
   const texts = useTexts();
-  const { sensors, events, triggers } = useWorld();
+  // The lists come first: to draw both in one task would hold the page up.
+  const { sensors, events, triggers } = useDeferredValue(useWorld());
   const now = useNow(1_000);
   const land = useLand();
   const frame = useRef<HTMLDivElement>(null);
