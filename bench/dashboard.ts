@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { crowdedWorld } from '../src/sandbox/crowded-world.js';
 import { startSandbox } from '../src/sandbox/server.js';
@@ -22,7 +21,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     return;
   }
   buildGateway();
-  console.log(markdownTable(['what a page reads', 'KiB', 'KiB, gzip'], sizes()));
+  console.log(markdownTable(['what a page reads', 'KiB', 'KiB, Brotli'], sizes()));
   const browser = await openBrowser();
   try {
     console.log(`\n${await firstVisits(browser, quick ? 1 : 5)}\n`);
@@ -37,12 +36,13 @@ function sizes(): readonly (readonly string[])[] {
   const html = readFileSync(`${folder}index.html`, 'utf8');
   const rows = new Map<string, readonly [number, number]>();
   for (const file of readdirSync(`${folder}assets`)) {
+    if (file.endsWith('.br')) continue;
     const isScript = file.endsWith('.js');
     const name = file.endsWith('.css') ? 'styles' : isScript ? 'script' : 'coasts and borders';
     const row = html.includes(file) ? name : `${name}, after the first paint`;
-    const content = readFileSync(`${folder}assets/${file}`);
-    const [bytes, zipped] = rows.get(row) ?? [0, 0];
-    rows.set(row, [bytes + content.length, zipped + gzipSync(content, { level: 9 }).length]);
+    const sizeOf = (path: string) => statSync(`${folder}assets/${path}`).size;
+    const [bytes, sent] = rows.get(row) ?? [0, 0];
+    rows.set(row, [bytes + sizeOf(file), sent + sizeOf(`${file}.br`)]);
   }
   const kib = (bytes: number) => (bytes / 1024).toFixed(0);
   return [...rows].map(([name, sizes]) => [name, ...sizes.map(kib)]);

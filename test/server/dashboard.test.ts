@@ -47,6 +47,10 @@ describe('the dashboard', () => {
     const etag = first.headers.get('etag') ?? '';
     const again = await gw.fetch('/dashboard/', { headers: { 'if-none-match': etag } });
     expect([again.status, await again.text()]).toEqual([304, '']);
+    const shorter = await gw.fetch('/dashboard/', { headers: { 'accept-encoding': 'gzip, br' } });
+    expect(shorter.headers.get('content-encoding')).toBe('br');
+    expect(shorter.headers.get('etag')).not.toBe(etag);
+    expect(await shorter.text()).toBe(html);
     const plain = await gw.fetch('/dashboard/', { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     expect(plain.headers.get('etag')).not.toBe(etag);
@@ -78,7 +82,13 @@ describe('the dashboard', () => {
 
   it('answers nothing else', async () => {
     await using gw = await start();
-    for (const path of ['/dashboard/x', '/dashboard/assets/', '/dashboard/%2e%2e/app.js', '/dashboardx']) {
+    for (const path of [
+      '/dashboard/x',
+      '/dashboard/index.html.br',
+      '/dashboard/assets/',
+      '/dashboard/%2e%2e/app.js',
+      '/dashboardx',
+    ]) {
       expect((await gw.fetch(path)).status, path).toBe(404);
     }
     const post = await gw.fetch('/dashboard/', { method: 'POST' });

@@ -48,9 +48,7 @@ async function read(): Promise<Land> {
   const polygons = feature(topology, topology.objects.land).features.flatMap(({ geometry }) =>
     polygonsOf(geometry as Polygon | MultiPolygon),
   );
-  const areas = await inSlices(polygons, (rings) =>
-    shapeOf({ type: 'Polygon', coordinates: rings }, rings),
-  );
+  const areas = await inSlices(polygons, (rings) => shapeOf({ type: 'Polygon', coordinates: rings }, rings));
   const coasts = await inSlices(polygons.flatMap(coastsOf), shapeOfLine);
   const borders: MultiLineString = mesh(topology, topology.objects.countries, (one, other) => one !== other);
   return { areas, coasts, borders: await inSlices(borders.coordinates, shapeOfLine) };

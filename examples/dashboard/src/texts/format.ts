@@ -21,7 +21,8 @@ export function useFormat(): Format {
 
 // Dates are written as in ISO 8601, in any language. To make one formatter of Intl takes longer than all these texts.
 const utcText = (date: Date): string => date.toISOString();
-const localText = (date: Date): string => utcText(new Date(date.getTime() - date.getTimezoneOffset() * 60_000));
+const localText = (date: Date): string =>
+  utcText(new Date(date.getTime() - date.getTimezoneOffset() * 60_000));
 
 function clock(time: string, textOf: (date: Date) => string): string {
   const [day = '', hours = ''] = textOf(new Date(time)).slice(0, 19).split('T');

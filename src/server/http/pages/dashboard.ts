@@ -51,17 +51,22 @@ async function filesOf(folder: URL): Promise<ReadonlyMap<string, () => Promise<S
   const root = fileURLToPath(folder);
   const entries = existsSync(root) ? await readdir(root, { recursive: true, withFileTypes: true }) : [];
   const files = entries.flatMap((entry) => (entry.isFile() ? join(entry.parentPath, entry.name) : []));
+  const pathOf = (file: string) => `/${relative(root, file).replaceAll(sep, '/')}`;
   return new Map(
-    files.map((file) => [`/${relative(root, file).replaceAll(sep, '/')}`, madeOnce(() => readStatic(file))]),
+    files
+      .filter((file) => !file.endsWith('.br'))
+      .map((file) => [pathOf(file), madeOnce(() => readStatic(file, files.includes(`${file}.br`)))]),
   );
 }
 
-async function readStatic(file: string): Promise<StaticContent> {
+/** @param hasBrotli whether the build wrote the file in Brotli too */
+async function readStatic(file: string, hasBrotli: boolean): Promise<StaticContent> {
   const body = await readFile(file);
   return {
     type: types[extname(file)] ?? 'application/octet-stream',
     body,
     gzipped: await promisify(gzip)(body, { level: 9 }),
+    ...(hasBrotli && { brotli: await readFile(`${file}.br`) }),
     digest: createHash('sha256').update(body).digest('base64url'),
     policy,
     // The name of an asset has a hash of its content.

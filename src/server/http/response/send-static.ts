@@ -7,7 +7,8 @@ import { heldOf } from './caching.js';
 export interface StaticContent {
   readonly type: string;
   readonly gzipped: Buffer;
-  /** Of the content as it is before gzip. */
+  readonly brotli?: Buffer;
+  /** Of the content without an encoding. */
   readonly digest: string;
   /** Without it the content is decompressed for the few clients that do not take gzip. */
   readonly body?: Buffer;
@@ -19,13 +20,14 @@ export interface StaticContent {
 
 /** Sends the content, or 304 to a client that has it. */
 export function sendStatic(
-  { type, gzipped, digest, body, policy, cacheControl = 'private, no-cache' }: StaticContent,
+  { type, gzipped, brotli, digest, body, policy, cacheControl = 'private, no-cache' }: StaticContent,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const takesGzip = codingsFor(request.headers['accept-encoding']).includes('gzip');
+  const encoded = { br: brotli, gzip: gzipped };
+  const coding = codingsFor(request.headers['accept-encoding']).find((one) => encoded[one]);
   // A strong validator differs for each encoding (RFC 9110 8.8.3).
-  const etag = `"${digest}${takesGzip ? '-gzip' : ''}"`;
+  const etag = `"${digest}${coding ? `-${coding}` : ''}"`;
   response.setHeader('content-security-policy', policy);
   response.setHeader('cache-control', cacheControl);
   response.setHeader('etag', etag);
@@ -33,8 +35,8 @@ export function sendStatic(
     response.writeHead(304).end();
     return;
   }
-  const sent = takesGzip ? gzipped : (body ?? gunzipSync(gzipped));
-  if (takesGzip) response.setHeader('content-encoding', 'gzip');
+  const sent = (coding && encoded[coding]) ?? body ?? gunzipSync(gzipped);
+  if (coding) response.setHeader('content-encoding', coding);
   response.writeHead(200, { 'content-type': type, 'content-length': sent.length });
   response.end(sent);
 }
