@@ -74,7 +74,7 @@ async function firstVisits(browser: Browser, rounds: number): Promise<string> {
 
 interface Visit {
   readonly paintedMs: number;
-  /** The views can be opened, and the page answers within a frame. */
+  /** The view is there, others can be opened, and the page answers within a frame, as in the two frames after it. */
   readonly interactiveMs: number;
   /** What the gateway, which has read nothing before the first visit, knows is on the screen. */
   readonly listsMs: number;
@@ -96,6 +96,8 @@ async function firstVisit(
     downloadThroughput: bytesPerS,
     uploadThroughput: bytesPerS,
   });
+  // A new window of Chromium reads a hundred files of its own at first. A visitor has it open already.
+  await page.waitForTimeout(2_000);
   await page.goto(`${url}/dashboard/`, { waitUntil: 'commit' });
   const visit = (await page.evaluate(`new Promise((resolve) => {
     let busyMs = 0;
@@ -104,13 +106,24 @@ async function firstVisit(
     }).observe({ type: 'longtask', buffered: true });
     let interactiveMs = null;
     const isFree = () => new Promise((free) => requestAnimationFrame(() => setTimeout(free)));
+    const answers = async () => {
+      let at = performance.now();
+      let first = null;
+      for (let frames = 0; frames < 3; frames++) {
+        const before = at;
+        await isFree();
+        at = performance.now();
+        if (at - before > 50) [frames, first] = [-1, null];
+        else first ??= at;
+      }
+      return first;
+    };
     const look = async () => {
       const paint = performance.getEntriesByName('first-contentful-paint')[0];
-      if (!paint || !document.querySelector('nav a')) return requestAnimationFrame(look);
-      if (interactiveMs === null) {
-        await isFree();
-        interactiveMs = performance.now();
+      if (!paint || !document.querySelector('nav a') || !document.querySelector('main h2')) {
+        return requestAnimationFrame(look);
       }
+      interactiveMs ??= await answers();
       if (!document.querySelector('li[data-event]') || !document.querySelector('li[data-trigger]')) {
         return requestAnimationFrame(look);
       }
