@@ -93,6 +93,24 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
     await page.close();
   });
 
+  it('says while the waves of an earthquake are on their way, and shows its waveforms then', async () => {
+    await using gw = await start(shakenWorld());
+    // By the clock of the page the last wave has yet to come.
+    const { page } = await visitDashboard(browser, gw.url, {
+      hash: await pathOf(gw, 'events'),
+      prepare: (one) => one.clock.install({ time: originMs + 30_000 }),
+    });
+    const status = page.locator('section', { hasText: 'Record section' }).getByRole('status');
+    await status.filter({ hasText: 'still on their way' }).waitFor(patience);
+    expect(await page.getByRole('cell', { name: 'waits' }).count()).toBe(3);
+    expect(waveforms(gw)).toBe(0);
+    await page.clock.fastForward('01:00');
+    await status.filter({ hasText: '3 of 3 waveforms read' }).waitFor(patience);
+    expect(await page.locator('path.trace-line').count()).toBe(3);
+    expect(waveforms(gw)).toBe(3);
+    await page.close();
+  });
+
   it('has a waveform down to single samples from one request, and its miniSEED', async () => {
     await using gw = await start(shakenWorld());
     const { page, complaints } = await visitDashboard(browser, gw.url, { hash: await pathOf(gw, 'sensors') });
