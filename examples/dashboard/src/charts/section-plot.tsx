@@ -37,10 +37,18 @@ export function SectionPlot({ label, originMs, fromS, toS, traces }: SectionPlot
   const room = (height - top - bottom) / (traces.length + 1);
   const x = linear([fromS, toS], [left, width - right]);
   const y = linear([nearest, farthest], [top + room, height - bottom - room * 0.8]);
+  const places = traces.map(({ distanceKm }) => y(distanceKm));
+  /** A trace ends halfway to the next: the stations of a section are not evenly spread. */
+  const halfHeightOf = (i: number) =>
+    [places[i - 1], places[i + 1]].reduce<number>(
+      (least, other) =>
+        other === undefined ? least : Math.min(least, Math.abs(other - (places[i] ?? other)) / 2),
+      room * 0.75,
+    );
   return (
     <figure ref={frame}>
       <svg className="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
-        {steps(fromS, toS, Math.min(8, width / 60)).map((second) => (
+        {steps(fromS, toS, Math.min(8, width / 40)).map((second) => (
           <g key={second}>
             <path className="axis" d={`M${x(second)} ${top}V${height - bottom}`} />
             <text x={x(second)} y={height - bottom + 14} textAnchor="middle">
@@ -54,11 +62,14 @@ export function SectionPlot({ label, originMs, fromS, toS, traces }: SectionPlot
         <text x={4} y={12}>
           {texts.distance} (km)
         </text>
-        {traces.map(({ id, name, distanceKm, pS, sS, waveform }) => (
+        {traces.map(({ id, name, distanceKm, pS, sS, waveform }, i) => (
           <g key={id}>
             <path className="axis" d={`M${left} ${y(distanceKm)}H${width - right}`} />
             {waveform && (
-              <path className="trace-line" d={pathOf(waveform, originMs, x, y(distanceKm), room * 0.75)} />
+              <path
+                className="trace-line"
+                d={pathOf(waveform, originMs, x, y(distanceKm), halfHeightOf(i))}
+              />
             )}
             <text x={left - 5} y={y(distanceKm) + 4} textAnchor="end">
               {format.number(distanceKm, 1)}
@@ -67,13 +78,14 @@ export function SectionPlot({ label, originMs, fromS, toS, traces }: SectionPlot
               {name}
             </text>
             {[
-              { phase: texts.pWave, at: pS, className: 'wave-p' },
-              { phase: texts.sWave, at: sS, className: 'wave-s' },
-            ].map(({ phase, at, className }) =>
+              { phase: texts.pWave, at: pS, className: 'wave-p', side: 'end' as const },
+              { phase: texts.sWave, at: sS, className: 'wave-s', side: 'start' as const },
+            ].map(({ phase, at, className, side }) =>
               at === null || at < fromS || at > toS ? null : (
                 <g key={className} className={className}>
                   <path d={`M${x(at)} ${y(distanceKm) - 15}V${y(distanceKm) + 15}`} />
-                  <text x={x(at)} y={y(distanceKm) - 17} textAnchor="middle">
+                  {/* Beside the line: near the epicentre P and S are closer than their letters are wide. */}
+                  <text x={x(at)} y={y(distanceKm) - 17} textAnchor={side}>
                     {phase}
                   </text>
                 </g>
@@ -85,6 +97,8 @@ export function SectionPlot({ label, originMs, fromS, toS, traces }: SectionPlot
     </figure>
   );
 }
+
+const columnUnits = 1.1;
 
 function pathOf(
   { startTime, envelope }: WaveformOverviewFragment,
@@ -100,11 +114,16 @@ function pathOf(
   const most = values.reduce((one, value) => Math.max(one, Math.abs(value - mean)), 0) || 1;
   const startS = (Date.parse(startTime) - originMs) / 1_000;
   const shown = (value: number) => (middle - ((value - mean) / most) * halfHeight).toFixed(1);
+  // Columns that touch would be one dark band.
+  const each = Math.max(1, Math.ceil(columnUnits / (x(secondsPerPoint) - x(0))));
   return min
-    .flatMap((low, i) => {
-      const high = max[i];
-      if (low === null || high === null || high === undefined) return [];
-      return `M${x(startS + (i + 0.5) * secondsPerPoint).toFixed(1)} ${shown(low)}V${shown(high)}`;
+    .flatMap((_, i) => {
+      if (i % each !== 0) return [];
+      const lows = min.slice(i, i + each).filter((value) => value !== null);
+      const highs = max.slice(i, i + each).filter((value) => value !== null);
+      if (lows.length === 0 || highs.length === 0) return [];
+      const at = x(startS + (i + each / 2) * secondsPerPoint).toFixed(1);
+      return `M${at} ${shown(Math.min(...lows))}V${shown(Math.max(...highs))}`;
     })
     .join('');
 }
