@@ -22,6 +22,9 @@ export interface Credentials {
   readonly catalogueKey: string;
 }
 
+// Not in the first script: feeds are followed once the lists are there.
+const resumingClient = () => import('../../../../src/client/resume/subscribe-with-resume.js');
+
 export function openSession({ authorization, catalogueKey }: Credentials): Session {
   // The page lies at `dashboard/`, beside the graph, also under the path prefix of a proxy.
   const url = new URL('../graphql', globalThis.location.href).href;
@@ -29,12 +32,13 @@ export function openSession({ authorization, catalogueKey }: Credentials): Sessi
     ...(authorization && { authorization }),
     ...(catalogueKey && { 'x-catalogue-key': catalogueKey }),
   };
+  // Read beside the lists, not behind the coasts.
+  resumingClient().catch(() => {});
   const connectionParams = { ...(authorization && { authorization }), ...(catalogueKey && { catalogueKey }) };
   return {
     ask: (document, variables, signal) => request(document, variables, { url, headers, signal }),
     async *follow(document, cursor, signal) {
-      // Not with the page: feeds are followed once the lists are there.
-      const { subscribeWithResume } = await import('../../../../src/client/resume/subscribe-with-resume.js');
+      const { subscribeWithResume } = await resumingClient();
       yield* subscribeWithResume(document, { url, cursor, transport: 'ws', connectionParams, signal });
     },
   };
