@@ -293,15 +293,21 @@ export function openWorld(session: Session): World {
     void insist('triggers', readTriggers);
   }
 
-  void pollGateway();
-  void session.ask(ProjectNameDocument, {}, signal).then(
-    ({ data }) => change({ project: data.project }),
-    () => {},
-  );
-  void repeatSensors();
-  void repeatEvents();
-  void followTriggers();
-  void followEvents();
+  function start(): void {
+    void pollGateway();
+    void session.ask(ProjectNameDocument, {}, signal).then(
+      ({ data }) => change({ project: data.project }),
+      () => {},
+    );
+    void repeatSensors();
+    void repeatEvents();
+    void followTriggers();
+    void followEvents();
+  }
+
+  // After the task that renders the page first: to send six requests takes a quarter as long.
+  const starting = setTimeout(start);
+  signal.addEventListener('abort', () => clearTimeout(starting), { once: true });
 
   return {
     subscribe(listener) {
