@@ -2,26 +2,31 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 
 /** One result for many subscribers, serialised to JSON once. */
 export class SharedResult {
-  /** For transports that take results one by one: `jsonOfResult` knows it again. */
-  readonly result: ExecutionResult;
+  readonly #result: ExecutionResult;
   #json: string | undefined;
   #bytes: Uint8Array | undefined;
 
   constructor({ data, errors }: ExecutionResult) {
-    this.result = {
+    this.#result = {
       ...(errors && { errors: errors.map(withoutHttp) }),
       ...(data !== undefined && { data }),
     };
-    known.set(this.result, this);
+  }
+
+  /** For transports that take results one by one: `jsonOfResult` knows it again. */
+  get result(): ExecutionResult {
+    // Not in the constructor: most results are sent as bytes, and a weak map of thousands delays the garbage collector.
+    known.set(this.#result, this);
+    return this.#result;
   }
 
   get bytes(): Uint8Array {
-    this.#bytes ??= Buffer.from(this.#json ?? JSON.stringify(this.result));
+    this.#bytes ??= Buffer.from(this.#json ?? JSON.stringify(this.#result));
     return this.#bytes;
   }
 
   get json(): string {
-    this.#json ??= JSON.stringify(this.result);
+    this.#json ??= JSON.stringify(this.#result);
     return this.#json;
   }
 }
