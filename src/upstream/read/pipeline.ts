@@ -7,36 +7,31 @@ import type { CachedResponse } from '../cache/response-cache.js';
 import type { SharedCacheEntry } from '../cache/shared-cache.js';
 import { notFound, requestIdOf } from '../decode/response.js';
 import { addressOf } from '../http/address.js';
-import type { HttpRequest, HttpResponse } from '../http/http.js';
 import { CoalescedRequest, type RequestControl, unsharedControl } from '../resilience/coalesced-request.js';
-import { allowsStaleIfError, isDefinite, outcomeOf } from '../resilience/outcome.js';
-import { withOneRetry } from '../resilience/retry.js';
+import { allowsStaleIfError, isDefinite } from '../resilience/outcome.js';
 import type { Completed, InterfaceState } from './interface-state.js';
-import { type CostMeter, newCostMeter, noteRequestId, type Read, type ReadScope } from './read.js';
+import { newCostMeter, noteRequestId, type Read, type ReadScope } from './read.js';
 import type { ReadRequest, Request, UpstreamOptions } from './request.js';
+import { RequestSender } from './request-sender.js';
 
 /**
  * Every read of one interface under one key goes through here (docs/behaviour.md 5). The methods follow the order of a
  * read:
  *
- * cache (`read`) → coalesce (`#coalesced`) → shared cache (`#send`) → circuit breaker, retry, queue and rate limit, decode
- * (`#ask`) → HTTP (`#sendHttp`); then `#send` caches the response.
+ * cache (`read`) → coalesce (`#coalesced`) → shared cache (`#send`) → circuit breaker, retry, queue and rate limit, HTTP, decode
+ * (`request-sender.ts`); then `#send` caches the response.
  */
 export class Pipeline {
   readonly #state: InterfaceState;
   readonly #options: UpstreamOptions;
-  readonly #origin: string;
-  /** Path prefix of the interface's URL. */
-  readonly #prefix: string;
+  readonly #sender: RequestSender;
   /** The request by which upstream accepts a client's key again. */
   #confirming: CoalescedRequest<Completed> | undefined;
 
   constructor(state: InterfaceState, options: UpstreamOptions) {
     this.#state = state;
     this.#options = options;
-    const { origin, pathname } = new URL(options.baseUrl);
-    this.#origin = origin;
-    this.#prefix = pathname.replace(/\/+$/, '');
+    this.#sender = new RequestSender(state, options);
   }
 
   /** Null where upstream answers that the resource does not exist. */
@@ -200,7 +195,7 @@ export class Pipeline {
     // Taken before the request is sent: the response is of this version or a later one.
     const version = this.#state.cache.versionOf(request);
     let askedAtMs: ForwardMs = longAgo;
-    return this.#ask(address, request, control, scope.meter, {
+    return this.#sender.send(address, request, control, scope.meter, {
       send: (http) => {
         shared?.sending();
         this.#state.cache.sendOrder.sent(control);
@@ -229,7 +224,7 @@ export class Pipeline {
     const control = unsharedControl(scope);
     try {
       const address = addressOf(request.path, request.parameters);
-      const stream = await this.#ask(address, request, control, scope.meter, {
+      const stream = await this.#sender.send(address, request, control, scope.meter, {
         send: (http) => this.#options.http.stream(http),
         decode: (response, pauseS) =>
           'stream' in response
@@ -239,80 +234,6 @@ export class Pipeline {
       return stream === notFound ? null : (stream as Readable);
     } finally {
       scope.meter.waitedMs = Math.max(scope.meter.waitedMs, control.waitedMs);
-    }
-  }
-
-  /** Circuit breaker and one retry, around each attempt. */
-  async #ask<Response extends ResponseHead, T>(
-    address: string,
-    request: Request,
-    control: RequestControl,
-    meter: CostMeter,
-    steps: Steps<Response, T>,
-  ): Promise<T> {
-    const admission = this.#state.circuitBreaker.admit();
-    const { clock, random, timeoutMs, maxWaitMs } = this.#options;
-    const retryOptions = {
-      clock,
-      random,
-      budgetMs: timeoutMs + (control.maxWaitMs ?? maxWaitMs),
-      signal: control.signal,
-      wanted: () => control.priority !== 'background',
-    };
-    try {
-      const result = await withOneRetry(retryOptions, async (leftMs) => {
-        const permit = await this.#state.rateLimit.permit(control, leftMs);
-        // While the request was queued, its last waiter may have left or the circuit may have opened.
-        try {
-          control.signal.throwIfAborted();
-          admission.throwIfWithdrawn();
-        } catch (error) {
-          permit.giveBack();
-          throw error;
-        }
-        let response: Response | undefined;
-        let pauseS: number | undefined;
-        try {
-          response = await this.#sendHttp(address, request, control, meter, leftMs, steps.send);
-        } finally {
-          pauseS = permit.ended(response);
-        }
-        return steps.decode(response, pauseS);
-      });
-      admission.end('succeeded');
-      this.#state.succeeded();
-      return result;
-    } catch (error) {
-      admission.end(outcomeOf(error));
-      this.#state.failed(request, error);
-      throw error;
-    }
-  }
-
-  async #sendHttp<Response extends ResponseHead>(
-    address: string,
-    { endpoint }: Request,
-    { priority, signal }: RequestControl,
-    meter: CostMeter,
-    leftMs: number,
-    send: (request: HttpRequest) => Promise<Response>,
-  ): Promise<Response> {
-    this.#state.requestCount++;
-    meter.requests++;
-    const { key, log, clock } = this.#options;
-    const { source } = this.#state;
-    const startMs = clock.now();
-    const end = this.#options.onRequest?.({ source, endpoint, priority });
-    let status: number | null = null;
-    try {
-      const path = this.#prefix + address;
-      const timeoutMs = Math.min(this.#options.timeoutMs, leftMs);
-      const response = await send({ source, origin: this.#origin, path, key, endpoint, timeoutMs, signal });
-      status = response.status;
-      return response;
-    } finally {
-      end?.({ status });
-      log.debug({ source, endpoint, priority, status, tookMs: clock.now() - startMs }, 'Upstream request');
     }
   }
 
@@ -377,18 +298,6 @@ export class Pipeline {
     this.#state.hits.countAged(meter, cached.readAtMs, as);
     return readOf<T>(cached);
   }
-}
-
-type ResponseHead = Pick<HttpResponse, 'status' | 'headers'>;
-
-/** The steps in which a buffered body and a stream differ. */
-interface Steps<Response, T> {
-  send(request: HttpRequest): Promise<Response>;
-  /**
-   * `pauseS`: the pause that upstream asked for, in seconds. Throws the error that docs/behaviour.md 4 lists for the
-   * response.
-   */
-  decode(response: Response, pauseS: number | undefined): T | Promise<T>;
 }
 
 /** True for a failure that no response of upstream caused, such as a rate limit without a permit in time. */

@@ -31,4 +31,5 @@ export function refusalOfRepeated({ rawHeaders }: IncomingMessage): string | nul
 }
 
 const single = ['authorization', 'content-type', 'host'];
+// Most headers are left out by their length, which takes less than putting each name into lower case.
 const lengths = new Set(single.map((name) => name.length));
