@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LiveTriggersDocument, subscribeWithResume } from '../../src/client/index.js';
 import { cleanUpAfterTests } from '../support/clean-up.js';
+import { collectGarbage } from '../support/heap.js';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -66,6 +67,25 @@ describe('an event stream', () => {
     expect(await second).toBe('2');
     expect(server.asked.map(({ after }) => after)).toEqual([null, '1']);
     await changes.return?.();
+  });
+
+  it('can be left, and noticed as lost, after a garbage collection', async () => {
+    await using server = await startServer([streaming(eventOf('1')), streaming(eventOf('2'))]);
+    const changes = follow(server.url);
+    expect(await cursorOf(changes)).toBe('1');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const second = cursorOf(changes);
+    collectGarbage();
+    while (server.asked.length < 2) {
+      await vi.advanceTimersByTimeAsync(10_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await second).toBe('2');
+    vi.useRealTimers();
+    const third = changes.next();
+    collectGarbage();
+    await changes.return?.();
+    expect(await third).toEqual({ done: true, value: undefined });
   });
 
   it.each([

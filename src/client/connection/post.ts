@@ -24,15 +24,18 @@ export async function post(
   operation: OperationText,
   { url, headers, accept, signal }: Post,
 ): Promise<Response> {
-  // A wrong address, header or variable is no fault of the network: another attempt would meet it again.
-  const request = new Request(url, {
+  const init = {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json', accept },
     body: JSON.stringify(operation),
     signal,
-  });
+  };
+  // A wrong address, header or variable is no fault of the network: another attempt would meet it again. So it is thrown here.
+  new Request(url, init);
   try {
-    return await fetch(request);
+    // Not `fetch(request)`: Node forgets the signal of a request object once that has been garbage-collected, and the
+    // response could no longer be aborted.
+    return await fetch(url, init);
   } catch (error) {
     signal?.throwIfAborted();
     throw networkError(`There is no connection to ${url}`, error);
