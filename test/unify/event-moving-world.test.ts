@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.js';
 import { listEvents } from '../../src/unify/event/list/list.js';
 import { reversed } from '../../src/unify/paging.js';
 import { type Merged, mergedWorld } from './event-reference.js';
@@ -9,14 +10,15 @@ import { type CatalogueQuake, EventWorld, type ProjectQuake, quakes } from './ev
 const happenings = fc.array(
   fc.record({
     atRequest: fc.integer({ min: 1, max: 30 }),
-    kind: fc.constantFrom('new', 'late', 'reissued', 'catalogued', 'moved'),
+    kind: fc.constantFrom('new', 'late', 'reissued', 'reissued', 'catalogued', 'moved'),
     which: fc.nat(),
     // A new solution moves an earthquake by seconds.
     byS: fc.integer({ min: -50, max: 50 }),
     agoS: fc.integer({ min: 0, max: 9 * 3600 }),
     isDelivered: fc.boolean(),
   }),
-  { maxLength: 12, size: 'max' },
+  // More within one second than a page has.
+  { maxLength: 24, size: 'max' },
 );
 
 interface Delivered {
@@ -86,6 +88,20 @@ describe('paging through events while the world goes on', () => {
     );
   });
 });
+
+it.each(['ORIGIN_TIME_DESC', 'ORIGIN_TIME_ASC'] as const)(
+  'a list in %s ends although upstream orders the events of one moment anew each time',
+  async (orderBy) => {
+    const originMs = Date.UTC(2026, 2, 7);
+    const place = { latitude: 0, longitude: 0, depthKm: 1, magnitude: 2, origins: [] };
+    const project = Array.from({ length: 40 }, (_, at) => {
+      return { id: `q${at}`, originMs: originMs + at * 1_000, issuedMs: originMs + 3_600_000, ...place };
+    });
+    const world = new EventWorld(project, [], { projectPage: 5, unsteady: true });
+    await listEvents(world.context(), { orderBy, first: 20 });
+    expect(world.requests.project).toBeLessThanOrEqual(2 * limits.eventPageRequests);
+  },
+);
 
 describe('a list that is read shortly after a feed has delivered', () => {
   it('shows what upstream lists now, where that is another solution', async () => {

@@ -58,6 +58,8 @@ export interface WorldChoices {
   readonly seed: number;
   /** As the clients do: an answer of the last ten seconds is given again, unless it must not be so old. */
   readonly caches: boolean;
+  /** Whether the project orders the events of one moment anew for each response. */
+  readonly unsteady: boolean;
   /** As where a feed is listened to: answers take in what was delivered (docs/behaviour.md 5.7). */
   readonly takesIn: boolean;
 }
@@ -72,6 +74,7 @@ export class EventWorld {
   meanwhile: () => void = () => {};
   /** Set to make an interface fail from now on. */
   failures: { project?: Error; catalogue?: Error } = {};
+  #reads = 0;
   readonly #choices: WorldChoices;
   readonly #tenant: Tenant;
   readonly #delivered = {
@@ -90,6 +93,7 @@ export class EventWorld {
       seed: 1,
       caches: false,
       takesIn: false,
+      unsteady: false,
       ...choices,
     };
     this.#tenant = this.tenant();
@@ -137,6 +141,8 @@ export class EventWorld {
     deliveries: readonly Read<Rec>[],
     takeIn: (answer: Read<T>, delivered: readonly Read<Rec>[]) => T | null,
   ): Promise<Read<T>> {
+    // A loop over cached answers alone would never let a test time out.
+    if (++this.#reads > mostReads) throw new Error('reads on and on from the cache');
     const since = (ms: number) =>
       this.#choices.takesIn ? deliveries.filter(({ readAtMs }) => readAtMs >= ms) : [];
     const name = JSON.stringify(query);
@@ -185,6 +191,10 @@ export class EventWorld {
           ({ magnitude }) => query.minMagnitude === undefined || isAtLeast(magnitude, query.minMagnitude),
         )
         .sort((a, b) => sign * (a.issuedMs - b.issuedMs || (a.id < b.id ? -1 : 1)));
+      if (this.#choices.unsteady) {
+        const place = ({ id }: ProjectQuake) => shuffled(id, this.requests.project);
+        matching.sort((a, b) => sign * (a.issuedMs - b.issuedMs) || place(a) - place(b));
+      }
       const limit = Math.min(query.limit, this.#choices.projectPage);
       const items = matching.slice(query.offset, query.offset + limit).map(projectRecord);
       return { value: { items, total: matching.length, received: items.length }, readAtMs };
@@ -366,6 +376,7 @@ function inBox(
 
 // Far more than any list of a small world can need.
 const mostRequests = 4_000;
+const mostReads = 40_000;
 
 // An order that is fixed and follows nothing.
 function shuffled(id: string, seed: number): number {

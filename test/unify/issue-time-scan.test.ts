@@ -53,4 +53,14 @@ describe('a scan of events that were issued in one moment', () => {
     await readAll();
     expect(notBefore).toEqual([Number.NEGATIVE_INFINITY, 1000]);
   });
+
+  it('begins again with responses of upstream, not with the cached ones that do not fit together', async () => {
+    const list = { ids: ['a', 'b', 'c', 'd', 'e'] };
+    const { readAll, notBefore } = scanOver(list, (page) => {
+      if (page === 1) list.ids = ['c', 'a', 'b', 'd', 'e'];
+    });
+    expect(await readAll()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    // The second page was read at 1001.
+    expect(notBefore).toEqual([Number.NEGATIVE_INFINITY, 1000, 1002, 1002]);
+  });
 });

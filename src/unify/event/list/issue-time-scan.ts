@@ -1,4 +1,4 @@
-import { type ForwardMs, floorTo, forever, longAgo, plus, type UnixMs } from '../../../clock.js';
+import { type ForwardMs, floorTo, forever, latest, longAgo, plus, type UnixMs } from '../../../clock.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { EventQuery } from '../../../upstream/project/client.js';
 import { KeysetPage } from '../../../upstream/project/keyset-page.js';
@@ -30,6 +30,8 @@ export class IssueTimeScan {
   /** Upstream's count of events within the bounds, from the first page; null when it gives none. */
   total: number | null = null;
   pages = 0;
+  /** How often a moment had to be read again. */
+  restarts = 0;
   /** Read time of the last page. */
   readAtMs: ForwardMs = longAgo;
   /** The pinned bound of each page, in scan order. */
@@ -38,6 +40,8 @@ export class IssueTimeScan {
   readonly #next: KeysetPage;
   /** Last event of an offset page; the next page must repeat it. */
   #last: string | null = null;
+  /** No older response is used, cached or not. */
+  #notBeforeMs: ForwardMs = longAgo;
 
   constructor(options: IssueTimeScanOptions) {
     const { order, fromMs, toMs } = options;
@@ -60,8 +64,8 @@ export class IssueTimeScan {
       minMagnitude,
     };
     // Events issued between two offset pages shift the rest: an older response could miss some of them.
-    const notBeforeMs = offset > 0 ? this.readAtMs : longAgo;
-    const answer = await this.#options.read(query, notBeforeMs);
+    if (offset > 0) this.#notBeforeMs = latest(this.#notBeforeMs, this.readAtMs);
+    const answer = await this.#options.read(query, this.#notBeforeMs);
     const { value: page, readAtMs } = answer;
     this.pages++;
     if (this.pins.length === 0) this.total = page.total;
@@ -74,9 +78,11 @@ export class IssueTimeScan {
   #advance(page: Page<WireEvent>): void {
     const { order } = this.#options;
     // An event that is issued again changes its position and shifts those behind it past the offset, so the moment is
-    // read again.
+    // read again: upstream's responses from now on, since cached ones would be the same without end.
     if (this.#last !== null && !page.items.some(({ id }) => id === this.#last)) {
       this.#last = null;
+      this.restarts++;
+      this.#notBeforeMs = plus(this.readAtMs, 1);
       this.#next.restart();
       return;
     }

@@ -97,7 +97,8 @@ export class OldestFirst extends ProjectScan {
     for (let pages = 0; !this.#isEverythingKnown(); pages++) {
       const total = totalOf(this.scans) ?? 0;
       const needed = Math.ceil(total / largestPage.project) - pages;
-      if (pages > 0 && needed > this.reader.left - requestsForNewest) return this.#assume();
+      const isUnsteady = this.scans.some(({ restarts }) => restarts > mostRestarts);
+      if (isUnsteady || (pages > 0 && needed > this.reader.left - requestsForNewest)) return this.#assume();
       await this.reader.advance(
         this.scans.filter((scan) => !scan.isDone),
         pages === 0,
@@ -125,3 +126,6 @@ function lagOf(event: Straggler | undefined): number {
 const shortestLagMs = 10 * minuteMs;
 
 const requestsForNewest = 2;
+
+// Upstream may order the events of one moment anew with each response: their pages would be read again without end.
+const mostRestarts = 3;
