@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FeedSettings } from '../../src/live/feeds/sources.js';
 import { expectEachOnce, Screen } from './schedules.js';
 import { type ModelLink, SharedModel } from './shared-model.js';
 import { Follower, type Run, runOver, UpstreamModel } from './upstream-model.js';
@@ -12,13 +13,13 @@ interface Instance {
   link: ModelLink;
 }
 
-function begin(count: number) {
+function begin(count: number, settings: Partial<FeedSettings> = {}) {
   const upstream = new UpstreamModel();
   const { clock } = upstream;
   const shared = new SharedModel(clock);
   const start = (): Instance => {
     const link = shared.link();
-    return { link, run: runOver(upstream, { changes: link, random: () => 0.5 }) };
+    return { link, run: runOver(upstream, { changes: link, random: () => 0.5, settings }) };
   };
   const instances = Array.from({ length: count }, start);
   const follow = (instance: Instance, after: string | null = null) =>
@@ -98,6 +99,33 @@ describe('several instances', () => {
     upstream.add({ id: 2, status: 'closed' });
     await clock.advance(10 * second);
     expect(late.lines).toEqual(['CLOSED 2']);
+  });
+
+  describe('that are polled for more often than they send heartbeats', () => {
+    const often = { triggerPollIntervalMs: 500 };
+
+    it('deliver at once where one of them listened before the first poll', async () => {
+      const { upstream, clock, instances, follow } = begin(2, often);
+      const followers = instances.map((instance) => follow(instance));
+      await clock.advance(600);
+      upstream.add({ id: 1, status: 'closed' });
+      await clock.advance(600);
+      for (const { lines } of followers) expect(lines).toEqual(['CLOSED 1']);
+    });
+
+    it.each([600, 10 * second])('deliver to a new subscriber only what comes after it: %i ms', async (ms) => {
+      const { upstream, clock, shared, instances, follow } = begin(2, often);
+      const followers = instances.map((instance) => follow(instance));
+      await clock.advance(ms);
+      const other = instances.find(({ link }) => link !== shared.lease?.holder) as Instance;
+      other.link.isDeaf = true;
+      upstream.add({ id: 1, status: 'closed' });
+      await clock.advance(600);
+      const late = follow(other);
+      await clock.advance(10 * second);
+      expect(late.lines).toEqual([]);
+      for (const { lines } of followers) expect(lines).toEqual(['CLOSED 1']);
+    });
   });
 
   it('say how far upstream has been read, whichever reads it', async () => {

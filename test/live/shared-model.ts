@@ -95,6 +95,8 @@ export class ModelLink implements SharedChanges {
     for (const listener of [...this.#listeners]) listener();
   }
 
+  /** Notifications of changes do not arrive. */
+  isDeaf = false;
   /** Everything takes so long, on the way there and on the way back. */
   latencyMs = 0;
   /** Answers that will not arrive, though what was asked for is done: after each this instance is cut off. */
@@ -138,7 +140,7 @@ export class ModelLink implements SharedChanges {
       if (epoch !== model.epoch) return null;
       for (const text of texts) model.changes.push({ offset: model.last + 1, text });
       for (const link of model.links)
-        if (link.#isUp) for (const listener of link.#appendListeners) listener();
+        if (link.#isUp && !link.isDeaf) for (const listener of link.#appendListeners) listener();
       return model.last;
     });
   }

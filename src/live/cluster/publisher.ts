@@ -1,5 +1,4 @@
 import type { ForwardMs, UnixMs } from '../../clock.js';
-import type { LogOffset } from '../../store/store.js';
 import type { ChangeAppender } from '../tracking/change-appender.js';
 import type { State } from '../tracking/snapshot.js';
 
@@ -19,8 +18,11 @@ export interface ChangePublisher<Rec> {
   /** Takes part in the cluster from the first listener until `stop`. */
   start(): void;
   stop(): void;
-  /** Resolves when a listener whose last change was `logged` can begin; null when it can begin at once. */
-  upTo(logged: LogOffset | null): Promise<void> | null;
+  /**
+   * Resolves when this instance has what the others have appended before the call, so that a listener that comes now gets
+   * only what is appended after it. Null where there is nothing to wait for.
+   */
+  upToDate(): Promise<void> | null;
   append(changed: readonly State<Rec>[]): void | Promise<void>;
 }
 
@@ -33,7 +35,7 @@ export function localPublisher<Rec>(
     progress: null,
     start() {},
     stop() {},
-    upTo: () => null,
+    upToDate: () => null,
     append: (changed) => appender.append(changed),
   };
 }

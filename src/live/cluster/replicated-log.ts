@@ -106,12 +106,12 @@ export class ReplicatedLog<Rec, Kind extends string> {
     );
   }
 
-  /** Applies the changes that others have appended. */
+  /** Applies the changes that others have appended, in an epoch that they may have begun since. */
   async read(
     participation: Participation,
     own: (offset: number) => Rec | undefined = () => undefined,
   ): Promise<void> {
-    if (!this.#applied) return;
+    if (!this.#applied) return this.attach(participation);
     const found = await this.#options.changes.readAfter(this.#applied);
     if (participation.isOver) return;
     if (found === null) return this.attach(participation);

@@ -1,6 +1,6 @@
 import type { ForwardMs, Timer } from '../../clock.js';
 import type { Log } from '../../log.js';
-import { heartbeatMs, type LogOffset, StoreUnavailable } from '../../store/store.js';
+import { heartbeatMs, StoreUnavailable } from '../../store/store.js';
 import type { State } from '../tracking/snapshot.js';
 import { LogEntries } from './log-entries.js';
 import type { ChangePublisher, PollProgress } from './publisher.js';
@@ -79,14 +79,15 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     void this.#options.changes.leave();
   }
 
-  upTo(logged: LogOffset | null): Promise<void> | null {
+  upToDate(): Promise<void> | null {
     const session = this.#session;
     if (!session || !this.#isShared) return null;
-    if (session.resyncing) return session.resyncing;
-    // The client resumes from another instance that was ahead of this one.
-    const { offset } = this.#log;
-    const isAhead = logged !== null && logged.epoch === offset?.epoch && logged.offset > offset.offset;
-    return isAhead ? this.#inOrder(session, () => this.#read(session)) : null;
+    session.reading ??= this.#inOrder(session, () => {
+      // Whoever comes from now on may have seen more than is being read.
+      session.reading = null;
+      return this.#read(session);
+    });
+    return session.reading;
   }
 
   append(changed: readonly State<Rec>[]): Promise<void> {
@@ -108,9 +109,9 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
   }
 
   async #resync(session: Session): Promise<void> {
-    session.resyncing = this.#inOrder(session, () => this.#attach(session));
-    await session.resyncing;
-    session.resyncing = null;
+    session.isResyncing = true;
+    await this.#inOrder(session, () => this.#attach(session));
+    session.isResyncing = false;
     await this.#heartbeat(session);
   }
 
@@ -151,7 +152,7 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
   async #heartbeat(session: Session): Promise<void> {
     const { changes, detector, onLeader } = this.#options;
     if (session.isOver || !changes.connection.isUp) return;
-    if (!this.#isShared && !session.resyncing) return this.#resync(session);
+    if (!this.#isShared && !session.isResyncing) return this.#resync(session);
     try {
       const wasPolling = this.isLeader;
       const {
@@ -212,8 +213,9 @@ class Session implements Participation {
   isOver = false;
   /** Settles with the last operation in order. */
   last: Promise<void> = Promise.resolve();
-  /** Pending while this instance resyncs; null otherwise. */
-  resyncing: Promise<void> | null = null;
+  isResyncing = false;
+  /** A read of the replicated log that has not begun yet; null without one. */
+  reading: Promise<void> | null = null;
   timer: Timer | null = null;
   readonly stops: (() => void)[] = [];
 

@@ -147,7 +147,7 @@ export class RecordFeed<Rec, Kind extends string> implements Feed<Change<Rec, Ki
   subscribe(after: string | null, listener: FeedListener<Change<Rec, Kind>>): Listening {
     const listening = this.#subscribers.enter(listener);
     const resume = after === null ? null : { cursor: after, position: this.#cursors.decode(after) };
-    const waiting = this.#publisher.upTo(resume?.position.logged ?? null);
+    const waiting = this.#publisher.upToDate();
     if (!waiting) this.#begin(listener, resume);
     else void waiting.then(() => this.#subscribers.has(listener) && this.#begin(listener, resume));
     return listening;
