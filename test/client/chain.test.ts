@@ -39,6 +39,21 @@ it('a change whose predecessor is missing waits for it', () => {
   expect(chain.take(change(1))).toEqual([change(1), change(2)]);
 });
 
+it('changes of two instances, whose cursors differ behind the point, are of one order', () => {
+  const from = (instance: string, position: number): Change => ({
+    after: `${position - 1}.${instance}`,
+    cursor: `${position}.${instance}`,
+    result: {},
+  });
+  const chain = new Chain('0.a');
+  const delivered = [from('b', 2), from('a', 1), from('b', 1), from('a', 3), from('b', 3)];
+  expect(delivered.flatMap((one) => chain.take(one)).map(({ cursor }) => cursor)).toEqual([
+    '1.a',
+    '2.b',
+    '3.a',
+  ]);
+});
+
 it('without a cursor the position of the others is where it begins', () => {
   const chain = new Chain(null);
   chain.begin('4');

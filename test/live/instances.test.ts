@@ -45,6 +45,10 @@ describe('several instances', () => {
     expect(upstream.reads - before).toBeLessThanOrEqual(21);
     const all = Array.from({ length: 20 }, (_, i) => `CLOSED ${i + 1}`);
     for (const { lines } of followers) expect(lines).toEqual(all);
+    // Tabs whose connections are to different instances see by it that they are at the same place.
+    const places = followers.map(({ got }) => got.map(({ cursor }) => cursor.split('.', 1)[0]));
+    expect(new Set(places[0]).size).toBe(20);
+    for (const others of places) expect(others).toEqual(places[0]);
   });
 
   it('go on within 10 s when the one that polls is killed, with nothing lost and nothing twice', async () => {

@@ -1,5 +1,5 @@
 import { Queue } from '../connection/queue.js';
-import { Chain } from './chain.js';
+import { Chain, positionOf } from './chain.js';
 import type { Change } from './resumed.js';
 
 /** Messages between the tabs of an origin about one subscription. */
@@ -73,7 +73,7 @@ async function* withOthers(
 
   function keepUp(): void {
     if (isLeader || signal.aborted) return;
-    if (chain.at === leaderAt) {
+    if (positionOf(chain.at) === positionOf(leaderAt)) {
       catchingUp?.abort();
       catchingUp = null;
       chain.forget();

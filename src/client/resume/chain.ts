@@ -2,11 +2,20 @@ import { longestQueue } from '../connection/queue.js';
 import type { Change } from './resumed.js';
 
 /**
+ * What two cursors have in common behind the same change, of whichever instance: the part before the point, or all of it
+ * where there is none.
+ */
+export function positionOf(cursor: string | null): string | null {
+  return cursor?.split('.', 1)[0] ?? null;
+}
+
+/**
  * Puts changes from several sources into the one order that their cursors give: each is taken once, directly behind the
  * change before it, however often and in whatever order the sources have them.
  */
 export class Chain {
   #at: string | null;
+  /** By the position that they follow. */
   readonly #ahead = new Map<string | null, Change>();
 
   constructor(at: string | null) {
@@ -29,7 +38,7 @@ export class Chain {
    */
   take(change: Change): readonly Change[] {
     if (this.#ahead.size >= longestQueue) this.forget();
-    this.#ahead.set(change.after, change);
+    this.#ahead.set(positionOf(change.after), change);
     const taken: Change[] = [];
     for (let next = this.#next(); next; next = this.#next()) {
       this.#at = next.cursor;
@@ -44,8 +53,9 @@ export class Chain {
   }
 
   #next(): Change | undefined {
-    const next = this.#ahead.get(this.#at);
-    this.#ahead.delete(this.#at);
+    const position = positionOf(this.#at);
+    const next = this.#ahead.get(position);
+    this.#ahead.delete(position);
     return next;
   }
 }

@@ -85,6 +85,11 @@ export class ByteReader {
     return written === hashBytes(this.#bytes, this.#end);
   }
 
+  /** Bytes read so far. */
+  get at(): number {
+    return this.#at;
+  }
+
   get isAtEnd(): boolean {
     return this.#at >= this.#end;
   }

@@ -57,7 +57,9 @@ export class Cursors {
   constructor(scope: CursorScope) {
     this.#scope = scope;
     const { triggerCursorCharacters, feedCursorCharacters } = limits;
-    this.#mostBytes = ((scope.allEnd ? triggerCursorCharacters : feedCursorCharacters) / 4) * 3;
+    const characters = scope.allEnd ? triggerCursorCharacters : feedCursorCharacters;
+    // The point between the parts, and what either part is rounded up by.
+    this.#mostBytes = Math.floor(((characters - 3) / 4) * 3);
   }
 
   /**
@@ -124,12 +126,13 @@ export class Cursors {
     out.varint(written.length);
     for (const sum of written) out.uint(sum, bytesPerSum);
     out.uint(out.checksum(), 4);
-    return Buffer.from(out.bytes()).toString('base64url');
+    return textOf(out.bytes());
   }
 
   #read(cursor: string): Position | null {
-    if (cursor.length > longestEarlierCursor || !/^[\w-]+$/.test(cursor)) return null;
-    const input = new ByteReader(Buffer.from(cursor, 'base64url'));
+    if (cursor.length > longestEarlierCursor || !/^[\w-]+(\.[\w-]+)?$/.test(cursor)) return null;
+    const parts = cursor.split('.').map((part) => Buffer.from(part, 'base64url'));
+    const input = new ByteReader(Buffer.concat(parts));
     if (!input.hasValidChecksum()) return null;
     const scope = input.uint(4);
     if (scope === hash32(this.#scope.name)) throw new CursorExpired(expired, { argument: 'after' });
@@ -148,6 +151,19 @@ export class Cursors {
     const logged = epoch === 0 ? null : { epoch, offset };
     return { logged, timeUs, lastNumber, horizonMs, oldestOpenMs, known, rest: count === 0 ? null : sums };
   }
+}
+
+/**
+ * In two parts where the position has an offset of a log, with the feed and the offset in the first: instances that follow
+ * one log write the same one (docs/behaviour.md 9.4), whatever they know beside it.
+ */
+function textOf(bytes: Uint8Array): string {
+  const input = new ByteReader(bytes);
+  input.uint(4);
+  const epoch = input.uint(4);
+  input.varint();
+  const parts = epoch === 0 ? [bytes] : [bytes.subarray(0, input.at), bytes.subarray(input.at)];
+  return parts.map((part) => Buffer.from(part).toString('base64url')).join('.');
 }
 
 export const expired =
