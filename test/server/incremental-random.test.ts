@@ -32,6 +32,8 @@ it('the parts of any document together are its answer without directives, errors
   const clock = new ManualClock();
   await using gw = await startGateway({
     clock,
+    // What an answer teaches the gateway, it teaches one process.
+    isAlone: true,
     sandbox: { rateLimits: false },
     env: { PROJECT_RATE_PER_MINUTE: '60000', PROJECT_RATE_BURST: '1000', CATALOGUE_TIER: 'premium' },
   });
