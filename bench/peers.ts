@@ -61,6 +61,7 @@ async function compare(bench: Bench, length: Lengths, name: string, body: string
   for (let round = 0; round < rounds; round++) {
     for (const [entrant, done] of measured) {
       const { server } = entrant;
+      await atRest(entrants.all);
       await entrants.expectSame(entrant);
       const beforeMs = server.processorMs();
       const { tookMs, seconds } = await drive(bench, entrant, body, roundS);
@@ -107,6 +108,21 @@ async function compare(bench: Bench, length: Lengths, name: string, body: string
       rows,
     ),
   );
+}
+
+// A server that asks upstream each time goes on for seconds with what it was asked at the end of its round.
+const restMs = 200;
+const idleShare = 0.1;
+
+/** Resolves when no server works any more: the rest of one's round would slow the next one down. */
+async function atRest(entrants: readonly Entrant[]): Promise<void> {
+  const workedMs = () => entrants.reduce((total, { server }) => total + server.processorMs(), 0);
+  for (let beforeMs = workedMs(), isIdle = false; !isIdle; ) {
+    await pause(restMs);
+    const nowMs = workedMs();
+    isIdle = nowMs - beforeMs < restMs * idleShare;
+    beforeMs = nowMs;
+  }
 }
 
 /** Continuous load over several lifetimes of the cache, apart for operations during which upstream was asked. */
