@@ -169,6 +169,22 @@ describe('an answer', () => {
     expect(sandbox.seen('project')).toHaveLength(2);
   });
 
+  it('has the records of the one before where upstream sent the same, and was read later', async () => {
+    await using upstream = await startUpstream({ projectRateLimit: unlimited });
+    const { project, sandbox, clock } = upstream;
+    const ask = () => project.sensors(page, { ...scopeOf(), maxAgeMs: 0 });
+    const first = await ask();
+    await clock.advance(1_000);
+    const second = await ask();
+    expect(sandbox.seen('project')).toHaveLength(2);
+    expect(second.value).toBe(first.value);
+    expect(second.readAtMs).toBe(first.readAtMs + 1_000);
+    for (const sensor of sandbox.world.project.sensors) sensor.sensor_type = 'OTHER';
+    const third = await ask();
+    expect(third.value).not.toBe(first.value);
+    expect(new Set(third.value.items.map((sensor) => sensor.sensor_type))).toEqual(new Set(['OTHER']));
+  });
+
   it('cannot be changed by whoever gets it', async () => {
     await using upstream = await startUpstream();
     const { project, catalogue } = upstream;
@@ -413,6 +429,7 @@ describe('all that is cached', () => {
       askedAtMs: forward(0),
       immutable: false,
       version: null,
+      digest: null,
     };
     part.set('small', { ...cached, bytes: 10 });
     part.set('large', { ...cached, bytes: 5_000 });
@@ -429,6 +446,7 @@ describe('all that is cached', () => {
       askedAtMs: forward(0),
       immutable: false,
       version: null,
+      digest: null,
       bytes: 10,
     };
     for (const name of ['a', 'b']) for (let i = 0; i < 10; i++) cache.part(name).set(`${i}`, cached);

@@ -59,6 +59,7 @@ export class CachedResponses {
       askedAtMs: this.#deliveries.nextMs(),
       immutable: request.isImmutable?.(value, this.#clock.wallMs(readAtMs)) ?? false,
       version: this.versionOf(request),
+      digest: null,
       bytes: freezeAndMeasure(value),
     };
     this.#cache.set(id, response);
@@ -129,7 +130,7 @@ export class CachedResponses {
     if (!this.#deliveries.records(request.kind).includes(delivered)) return 'none';
     const version = versionOf(value);
     const response = { value, readAtMs, absent: false, askedAtMs: forever, immutable: false };
-    return this.freshnessOf({ ...response, version, bytes: 0 }, request, limits);
+    return this.freshnessOf({ ...response, version, digest: null, bytes: 0 }, request, limits);
   }
 
   /** The time until which `freshnessOf` returns 'fresh', unless something changes; on the forward clock. */
@@ -182,7 +183,7 @@ export class CachedResponses {
       cached.askedAtMs = askedAtMs;
       return cached;
     }
-    const updated = { ...cached, value, askedAtMs, bytes: freezeAndMeasure(value) };
+    const updated = { ...cached, value, askedAtMs, digest: null, bytes: freezeAndMeasure(value) };
     this.sendOrder.answered(cached, updated);
     if (this.#cache.get(id) === cached) this.#cache.set(id, updated);
     return updated;
@@ -202,7 +203,7 @@ export class CachedResponses {
     const withOne = (value: T, one: Read<unknown>) => takeIn({ value, readAtMs }, [one]) ?? value;
     // One by one costs as many times as much, and a burst is hundreds.
     const value = takeIn({ value: read as T, readAtMs }, delivered) ?? delivered.reduce(withOne, read as T);
-    return value === read ? response : { ...response, value, bytes: freezeAndMeasure(value) };
+    return value === read ? response : { ...response, value, digest: null, bytes: freezeAndMeasure(value) };
   }
 
   /** Immutable responses meet every demand, whenever they were read: upstream would answer the same. */

@@ -24,6 +24,7 @@ export function createDerivedCache(part: CachePartition, clock: Clock): DerivedC
         absent: false,
         immutable: false,
         version: null,
+        digest: null,
       });
     },
     delete: (name) => part.delete(name),

@@ -17,6 +17,8 @@ export interface CachedResponse {
   readonly immutable: boolean;
   /** The version that a list showed when this was requested; null where none had shown it. */
   readonly version: string | null;
+  /** Hash of the body that `value` is decoded from; null where the value is something else. */
+  readonly digest: string | null;
   /** Estimate of the memory it takes. */
   readonly bytes: number;
 }

@@ -48,6 +48,7 @@ export class Versions {
       absent: false,
       immutable: false,
       version: null,
+      digest: null,
       readAtMs: atMs,
       askedAtMs: atMs,
       bytes,

@@ -5,7 +5,8 @@ import type { ReadCounts } from '../cache/dependencies.js';
 import type { Freshness } from '../cache/freshness.js';
 import type { CachedResponse } from '../cache/response-cache.js';
 import type { SharedCacheEntry } from '../cache/shared-cache.js';
-import { notFound, requestIdOf } from '../decode/response.js';
+import { isWhole, notFound, requestIdOf } from '../decode/response.js';
+import { digestOf } from '../decode/response-reader.js';
 import { addressOf } from '../http/address.js';
 import { CoalescedRequest, type RequestControl, unsharedControl } from '../resilience/coalesced-request.js';
 import { allowsStaleIfError, isDefinite } from '../resilience/outcome.js';
@@ -142,7 +143,12 @@ export class Pipeline {
     const isCurrent = () => this.#state.inFlight.get(address) === coalesced;
     const coalesced: CoalescedRequest<Completed> = new CoalescedRequest(scope, async (control) => {
       const shared = this.#state.shared?.open(address, control, async (body) => {
-        const adopted = await this.#state.reader.adopt(body, request, scope.operationKey);
+        const adopted = await this.#state.reader.adopt(
+          body,
+          request,
+          scope.operationKey,
+          this.#state.cache.stored(address),
+        );
         return adopted && this.#state.cache.withRecent(adopted, request);
       });
       try {
@@ -203,12 +209,16 @@ export class Pipeline {
         return this.#options.http.get(http);
       },
       decode: async (response, pauseS) => {
-        await this.#state.reader.slice(response.body.length, scope.operationKey);
-        const body = this.#state.reader.bodyOf(response, request, pauseS);
-        noteRequestId(scope.meter, requestIdOf(response.headers, body, this.#state.reader.secrets()));
-        const readAtMs = this.#options.clock.now();
-        const read = this.#state.reader.read(request, body, { readAtMs, askedAtMs, version });
-        const cached = this.#state.cache.withRecent(read, request);
+        const { reader, cache } = this.#state;
+        await reader.slice(response.body.length, scope.operationKey);
+        const digest = digestOf(response.body);
+        const known = cache.stored(address);
+        const same = isWhole(response.status) && known?.digest === digest ? known : null;
+        const body = same ? null : reader.bodyOf(response, request, pauseS);
+        noteRequestId(scope.meter, requestIdOf(response.headers, body, reader.secrets()));
+        const times = { readAtMs: this.#options.clock.now(), askedAtMs, version };
+        const read = same ? reader.again(request, same, times) : reader.read(request, body, times, digest);
+        const cached = cache.withRecent(read, request);
         this.#state.cache.sendOrder.answered(control, cached);
         return { cached, body: body === notFound ? null : response.body };
       },
