@@ -74,6 +74,14 @@ const leave = async (...all: Changes[]) => {
 };
 
 describe('a subscription over a socket', () => {
+  it('says what to pass where there is no class of sockets', () => {
+    vi.stubGlobal('WebSocket', undefined);
+    const begin = () =>
+      subscribeWithResume(LiveTriggersDocument, { url: 'http://127.0.0.1:1/graphql', transport: 'ws' });
+    expect(begin).toThrow('pass that of the package `ws` as `webSocketImpl`');
+    vi.unstubAllGlobals();
+  });
+
   it('whose consumer is far behind is left, and goes on behind the last change that came', async () => {
     const count = 2_500;
     await using server = await startServer(count);

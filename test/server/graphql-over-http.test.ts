@@ -186,6 +186,7 @@ describe('POST and GET', () => {
     const cases: [string, object | undefined, string][] = [
       ['{', undefined, 'GRAPHQL_PARSE_FAILED'],
       ['{ nothingOfThisName }', undefined, 'GRAPHQL_VALIDATION_FAILED'],
+      ['mutation { x }', undefined, 'GRAPHQL_VALIDATION_FAILED'],
       ['query ($n: Int!) { triggers(first: $n) { nodes { id } } }', { n: 'three' }, 'BAD_USER_INPUT'],
       ['query A { __typename } query B { __typename }', undefined, 'OPERATION_RESOLUTION_FAILURE'],
     ];

@@ -13,6 +13,7 @@ import type { LimitConfig } from '../../config/config.js';
 import type { GatewayFacts, GraphContext } from '../../graph/context.js';
 import { clientError } from '../../graph/errors/error-codes.js';
 import { inputErrors } from '../../graph/errors/input-errors.js';
+import { knownOperationTypes } from '../../graph/errors/operation-types.js';
 import { incrementalDelivery } from '../../graph/incremental/plugin.js';
 import type { ExecutionPart } from '../../graph/incremental/results.js';
 import { costLimit } from '../../graph/limits/cost-limit.js';
@@ -139,6 +140,7 @@ export function createGraphQLEngine(options: GraphQLOptions): GraphQLEngine {
       persistedOperationsPlugin(persisted),
       queryLimits(limits),
       inputErrors(),
+      knownOperationTypes(),
       ...(introspection ? [] : [withoutIntrospection()]),
       costLimit(limits.maxCost),
       incrementalDelivery(log),
