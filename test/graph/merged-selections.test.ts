@@ -92,21 +92,33 @@ const run = (operation: Pick<PayloadOperation, 'document'> & Partial<PayloadOper
 it('each gets the answer that it gets by itself, field for field in its order', () => {
   const documents = fc.array(document, { minLength: 1, maxLength: 6 });
   fc.assert(
-    fc.property(documents, (texts) => {
+    fc.property(documents, fc.integer({ min: 1, max: 40 }), (texts, mostValues) => {
       const operations = texts.map(operationOf);
       for (const operation of operations) expect(validate(schema, operation.document)).toEqual([]);
       const selections = operations.map((operation) => selectionOf(schema, operation));
       const found = selections.filter((selection) => selection !== null);
       expect(found).toHaveLength(operations.length);
-      const merged = new MergedSelections(found);
-      const { data } = run(merged);
+      const all = MergedSelections.of(found, mostValues);
+      expect(all.flatMap(({ selections }) => selections)).toEqual(found);
+      const answers = all.flatMap((merged) => {
+        const { data } = run({ document: merged.document });
+        return merged.selections.map((selection) => merged.answerFor(selection, data));
+      });
       operations.forEach((operation, at) => {
         const alone = run(operation);
         expect(alone.errors).toBeUndefined();
-        expect(JSON.stringify(merged.answerFor(found[at] ?? [], data))).toBe(JSON.stringify(alone.data));
+        expect(JSON.stringify(answers[at])).toBe(JSON.stringify(alone.data));
       });
     }),
   );
+});
+
+it('are merged into several where one would have too many fields', () => {
+  const texts = Array.from({ length: 30 }, (_, at) => `subscription S { change { part { sum(a: ${at}) } } }`);
+  const selections = texts.map((text) => selectionOf(schema, operationOf(text)) ?? []);
+  const all = MergedSelections.of([...selections, ...selections], 12);
+  for (const { values } of all) expect(values).toBeLessThanOrEqual(12);
+  expect(all.map((merged) => merged.selections.length)).toEqual([10, 10, 10, 10, 10, 10]);
 });
 
 it.each([

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { aSensor } from '../../src/sandbox/builders.js';
 import { emptyWorld } from '../../src/sandbox/world.js';
+import { addSensor, deviceId, stationCode } from '../graph/sensors-world.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { type Message, openSocket, type RawSocket } from '../support/raw-socket.js';
 import { addTrigger, polling, quick } from './live-gateway.js';
@@ -201,6 +202,29 @@ describe('a subscription', () => {
         ],
       ],
     ]);
+  });
+
+  it('does not wait for what others select, and what fails for them is read once', async () => {
+    const world = emptyWorld();
+    addSensor(world, 1);
+    await using gw = await start({}, { world });
+    await using socket = await openSocket(gw, { init: {} });
+    const path = /\/soh$/;
+    gw.sandbox.faults.add({ source: 'project', path, latencyMs: 3_000, status: 500, times: 100 });
+    const texts = [
+      changes('trigger { triggerId }'),
+      changes('trigger { sensor { latestHealthReport { timestamp } } }'),
+      changes('kind'),
+    ];
+    for (const [at, text] of texts.entries()) socket.send(subscribe(String(at), text));
+    await polling(gw.sandbox);
+    addTrigger(gw.sandbox, { id: 1, device_id: deviceId(1), station: stationCode(1) });
+    const first = await take(socket, 2);
+    expect(first.map(({ id }) => id).sort()).toEqual(['0', '2']);
+    const [late] = await take(socket, 1);
+    expect(late?.payload.errors).toHaveLength(1);
+    // One read, retried once.
+    expect(gw.sandbox.seen('project', path)).toHaveLength(2);
   });
 
   it('leaves nothing out between a list and itself', async () => {

@@ -103,6 +103,25 @@ it.each(['ORIGIN_TIME_DESC', 'ORIGIN_TIME_ASC'] as const)(
   },
 );
 
+it('a list whose catalogue orders the events of one moment anew each time has all of them, or names it', async () => {
+  const originMs = Date.UTC(2026, 2, 7);
+  const place = { latitude: 0, longitude: 0, depthKm: 1, magnitude: 2, networkId: null };
+  const catalogue = Array.from({ length: 50 }, (_, at) => ({ id: `c${at}`, originMs, ...place }));
+  let lacking = 0;
+  for (let seed = 0; seed < 20; seed++) {
+    const world = new EventWorld([], catalogue, { cataloguePage: 10, unsteady: true, seed });
+    const { edges, pageInfo, unavailableSources } = await listEvents(world.context(), {
+      orderBy: 'ORIGIN_TIME_DESC',
+      first: 100,
+    });
+    expect(pageInfo.hasNextPage).toBe(false);
+    if (edges.length === catalogue.length) continue;
+    expect(unavailableSources).toMatchObject([{ source: 'CATALOGUE', code: 'UPSTREAM_UNAVAILABLE' }]);
+    lacking++;
+  }
+  expect(lacking).toBeGreaterThan(0);
+});
+
 describe('a list that is read shortly after a feed has delivered', () => {
   it('shows what upstream lists now, where that is another solution', async () => {
     await fc.assert(

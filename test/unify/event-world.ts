@@ -58,7 +58,7 @@ export interface WorldChoices {
   readonly seed: number;
   /** As the clients do: an answer of the last ten seconds is given again, unless it must not be so old. */
   readonly caches: boolean;
-  /** Whether the project orders the events of one moment anew for each response. */
+  /** Whether events of one moment are in another order in each response. */
   readonly unsteady: boolean;
   /** As where a feed is listened to: answers take in what was delivered (docs/behaviour.md 5.7). */
   readonly takesIn: boolean;
@@ -232,7 +232,8 @@ export class EventWorld {
       this.requests.catalogue++;
       const readAtMs = await this.#happens();
       if (this.failures.catalogue) throw this.failures.catalogue;
-      const { inclusive, order, seed, cataloguePage } = this.#choices;
+      const { inclusive, order, unsteady, cataloguePage } = this.#choices;
+      const seed = this.#choices.seed + (unsteady ? this.requests.catalogue : 0);
       const sign = { none: 0, newest: -1, oldest: 1 }[order];
       const [start, end] = [msOf(query.start), msOf(query.end)];
       const matching = this.catalogue

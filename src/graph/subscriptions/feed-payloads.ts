@@ -23,11 +23,20 @@ type Payloads = PayloadCache<LoggedChange, SharedResult>;
 type Executable = Pick<PayloadOperation, 'document' | 'values'> &
   Partial<Pick<PayloadOperation, 'operationName' | 'variableValues'>>;
 
+/** An operation whose payloads are made. */
+interface Payload {
+  readonly operation: PayloadOperation;
+  /** Null where it is executed by itself alone. */
+  readonly selection: Selection | null;
+  /** True where its last payload had to wait for a read of upstream: the others would have to wait with it. */
+  waits: boolean;
+}
+
 /** A payload in which a change is wanted. */
 interface Wanted {
-  readonly operation: PayloadOperation;
+  readonly payload: Payload;
   readonly selection: Selection;
-  readonly resolve: (payload: Maybe<SharedResult>) => void;
+  readonly resolve: (result: Maybe<SharedResult>) => void;
 }
 
 /**
@@ -46,7 +55,7 @@ export class FeedPayloads {
   readonly #wanted = new Map<LoggedChange, Wanted[]>();
   readonly #left = new AbortController();
   #selections: readonly Selection[] = [];
-  #merged = new MergedSelections([]);
+  #merged: readonly MergedSelections[] = [];
 
   constructor(stream: ChangeStream<LoggedChange>, { schema, contextValue }: ExecutionArgs, log: Log) {
     this.#stream = stream;
@@ -62,11 +71,12 @@ export class FeedPayloads {
   of(operation: PayloadOperation): Payloads {
     const known = this.#caches.get(operation.key);
     if (known) return known;
-    const selection = selectionOf(this.#schema, operation);
+    const payload: Payload = { operation, selection: selectionOf(this.#schema, operation), waits: false };
     const payloads: Payloads = new PayloadCache(this.#stream.clock, (delivery) => {
+      const { selection, waits } = payload;
       // A replay is of one subscriber.
-      if (selection === null || delivery.isReplayed) return this.#alone(operation, delivery);
-      return new Promise((resolve) => this.#wantedOf(delivery).push({ operation, selection, resolve }));
+      if (selection === null || waits || delivery.isReplayed) return this.#alone(payload, delivery);
+      return new Promise((resolve) => this.#wantedOf(delivery).push({ payload, selection, resolve }));
     });
     this.#caches.set(operation.key, payloads);
     return payloads;
@@ -96,56 +106,83 @@ export class FeedPayloads {
     return wanted;
   }
 
-  /** Executes the selections as one. Where that has errors, each is executed by itself, and has its own. */
+  /**
+   * Executes the selections merged. Where that has errors each is executed by itself, and has its own; so it is where the
+   * merged execution waits for upstream, since what needs no read would have to wait as well.
+   */
   async #together(wanted: readonly Wanted[], delivery: Delivery<LoggedChange>): Promise<void> {
-    const merged = wanted.length > 1 ? this.#mergedOf(wanted.map(({ selection }) => selection)) : null;
-    const result = merged && (await this.#executed(merged, delivery));
-    if (!merged || !result?.data || result.errors) {
-      for (const { operation, resolve } of wanted) resolve(this.#alone(operation, delivery));
-      return;
-    }
-    for (const { operation, selection, resolve } of wanted) {
-      const slice = this.#slices.take(Math.ceil(operation.values / copiesPerValue), this);
-      if (slice) await slice;
-      resolve(this.#shared({ data: merged.answerFor(selection, result.data) }));
+    let at = 0;
+    for (const merged of this.#mergedOf(wanted.map(({ selection }) => selection))) {
+      const part = wanted.slice(at, at + merged.selections.length);
+      at += part.length;
+      const result = part.length > 1 ? await this.#executedAtOnce(merged, delivery) : null;
+      for (const { payload, selection, resolve } of part) {
+        if (!result) {
+          resolve(this.#alone(payload, delivery));
+          continue;
+        }
+        const slice = this.#slices.take(Math.ceil(payload.operation.values / copiesPerValue), this);
+        if (slice) await slice;
+        resolve(this.#shared({ data: merged.answerFor(selection, result.data) }));
+      }
     }
   }
 
   /** The next change is mostly wanted in the same payloads. */
-  #mergedOf(selections: readonly Selection[]): MergedSelections {
+  #mergedOf(selections: readonly Selection[]): readonly MergedSelections[] {
     const before = this.#selections;
     const isSame =
       selections.length === before.length && selections.every((selection, at) => selection === before[at]);
-    if (!isSame) this.#merged = new MergedSelections(selections);
+    if (!isSame) this.#merged = MergedSelections.of(selections, this.#slices.perSlice);
     this.#selections = selections;
     return this.#merged;
   }
 
-  #alone(operation: PayloadOperation, delivery: Delivery<LoggedChange>): Maybe<SharedResult> {
-    return whenKnown(this.#executed(operation, delivery), (result) => this.#shared(result));
+  /** Null where the execution has errors, or waits for upstream. */
+  async #executedAtOnce(
+    merged: Executable,
+    delivery: Delivery<LoggedChange>,
+  ): Promise<ExecutionResult | null> {
+    const slice = this.#slice(merged, delivery);
+    if (slice) await slice;
+    const result = this.#execute(merged, delivery);
+    return result instanceof Promise || result.errors ? null : result;
+  }
+
+  #alone(payload: Payload, delivery: Delivery<LoggedChange>): Maybe<SharedResult> {
+    const { operation } = payload;
+    const begin = () => {
+      const result = this.#execute(operation, delivery);
+      payload.waits = result instanceof Promise;
+      return whenKnown(result, (known) => this.#shared(known));
+    };
+    const slice = this.#slice(operation, delivery);
+    return slice ? slice.then(begin) : begin();
+  }
+
+  /** Null where the execution may begin at once. */
+  #slice({ values }: Executable, { change }: Delivery<LoggedChange>): Promise<void> | null {
+    // All payloads of a change share its cursor.
+    const { isFirst } = this.#contextOf(change);
+    const cursorValues = isFirst ? Math.ceil(this.#stream.feed.recordsPerCursor / recordsPerValue) : 0;
+    return this.#slices.take(values + cursorValues, this);
   }
 
   /** Never fails. */
-  #executed(
-    { document, values, operationName, variableValues }: Executable,
+  #execute(
+    { document, operationName, variableValues }: Executable,
     delivery: Delivery<LoggedChange>,
   ): Maybe<ExecutionResult> {
-    const { contextValue, isFirst } = this.#contextOf(delivery.change);
-    // All payloads of a change share its cursor.
-    const cursorValues = isFirst ? Math.ceil(this.#stream.feed.recordsPerCursor / recordsPerValue) : 0;
+    const { contextValue } = this.#contextOf(delivery.change);
     const schema = this.#schema;
     const rootValue = delivery;
     const failure = (error: unknown) => ({ errors: [clientError(error, this.#log)] });
-    const begin = (): Maybe<ExecutionResult> => {
-      try {
-        const result = execute({ schema, document, operationName, variableValues, rootValue, contextValue });
-        return result instanceof Promise ? result.catch(failure) : (result as ExecutionResult);
-      } catch (error) {
-        return failure(error);
-      }
-    };
-    const slice = this.#slices.take(values + cursorValues, this);
-    return slice ? slice.then(begin) : begin();
+    try {
+      const result = execute({ schema, document, operationName, variableValues, rootValue, contextValue });
+      return result instanceof Promise ? result.catch(failure) : (result as ExecutionResult);
+    } catch (error) {
+      return failure(error);
+    }
   }
 
   #shared(result: ExecutionResult): SharedResult {

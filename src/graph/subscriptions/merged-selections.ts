@@ -99,43 +99,67 @@ function hasVariable(node: FieldNode): boolean {
 
 /** One subscription that selects all that the given selections do. */
 export class MergedSelections {
-  readonly document: DocumentNode;
+  readonly selections: Selection[] = [];
   /** Number of its fields. */
-  readonly values: number;
-  readonly #fields: MergedFields;
+  values = 0;
+  readonly #fields: Merging = new Map();
+  #document: DocumentNode | null = null;
 
-  constructor(selections: readonly Selection[]) {
-    const fields: Merging = new Map();
-    for (const selection of selections) merge(fields, selection);
-    this.#fields = fields;
-    const selectionSet = selectionSetOf(fields);
-    this.values = countOf(fields);
-    this.document = {
+  /** As many as it takes for each to have about `mostValues` fields, in the order of the selections. */
+  static of(selections: readonly Selection[], mostValues: number): readonly MergedSelections[] {
+    const all: MergedSelections[] = [];
+    for (const selection of selections) {
+      let last = all.at(-1);
+      if (!last || last.values >= mostValues) {
+        last = new MergedSelections();
+        all.push(last);
+      }
+      last.#add(selection);
+    }
+    return all;
+  }
+
+  get document(): DocumentNode {
+    this.#document ??= {
       kind: Kind.DOCUMENT,
       definitions: [
-        { kind: Kind.OPERATION_DEFINITION, operation: OperationTypeNode.SUBSCRIPTION, selectionSet },
+        {
+          kind: Kind.OPERATION_DEFINITION,
+          operation: OperationTypeNode.SUBSCRIPTION,
+          selectionSet: selectionSetOf(this.#fields),
+        },
       ],
     };
+    return this.#document;
   }
 
   /** What one of the selections gets of the answer to `document`, which has no errors. */
   answerFor(selection: Selection, data: unknown): Record<string, unknown> {
     return partOf(selection, this.#fields, data as Answered);
   }
+
+  #add(selection: Selection): void {
+    this.selections.push(selection);
+    this.values += merge(this.#fields, selection);
+  }
 }
 
 type Merging = Map<string, MergedField & { readonly fields: Merging }>;
 type Answered = Readonly<Record<string, unknown>>;
 
-function merge(into: Merging, selection: Selection): void {
+/** The number of fields that were not there yet. */
+function merge(into: Merging, selection: Selection): number {
+  let added = 0;
   for (const { key, node, fields } of selection) {
     let field = into.get(key);
     if (!field) {
       field = { alias: `f${into.size}`, node, fields: new Map() };
       into.set(key, field);
+      added++;
     }
-    if (fields) merge(field.fields, fields);
+    if (fields) added += merge(field.fields, fields);
   }
+  return added;
 }
 
 function selectionSetOf(fields: MergedFields): SelectionSetNode {
@@ -150,12 +174,6 @@ function selectionSetOf(fields: MergedFields): SelectionSetNode {
     };
   });
   return { kind: Kind.SELECTION_SET, selections };
-}
-
-function countOf(fields: MergedFields): number {
-  let count = fields.size;
-  for (const field of fields.values()) count += countOf(field.fields);
-  return count;
 }
 
 function partOf(selection: Selection, merged: MergedFields, data: Answered): Record<string, unknown> {

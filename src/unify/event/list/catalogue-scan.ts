@@ -1,4 +1,5 @@
 import { asMoment, type ForwardMs, type UnixMs } from '../../../clock.js';
+import { type GatewayError, UpstreamUnavailable } from '../../../errors.js';
 import type { WireEvent } from '../../../upstream/catalogue/wire.js';
 import { largestPage } from '../../../upstream/page-sizes.js';
 import type { Read } from '../../../upstream/read/read.js';
@@ -25,7 +26,6 @@ export interface CatalogueScanOptions {
 export class CatalogueScan implements Scan {
   readonly records = new Map<string, Read<WireEvent>>();
   frontier: number;
-  readonly isAssumed = false;
   readonly #reader: CatalogueReader;
   readonly #options: CatalogueScanOptions;
   readonly #sign: 1 | -1;
@@ -51,6 +51,12 @@ export class CatalogueScan implements Scan {
 
   get canAdvance(): boolean {
     return this.#reader.left > 0;
+  }
+
+  get lack(): GatewayError | null {
+    return this.#reader.isUnsteady
+      ? new UpstreamUnavailable('The list of the catalogue kept changing while it was read: ask again')
+      : null;
   }
 
   get unreadable(): ReadonlySet<string> {

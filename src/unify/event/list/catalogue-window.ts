@@ -43,6 +43,8 @@ export class CatalogueReader {
   readonly unreadable = new Set<string>();
   oldestReadMs: ForwardMs = forever;
   requests = 0;
+  /** True when the pages of a window did not fit together, and events of it may be missing. */
+  isUnsteady = false;
   readonly #context: UnifyContext;
   readonly #client: CatalogueClient;
   readonly #pushdown: CataloguePushdown;
@@ -89,10 +91,12 @@ export class CatalogueReader {
     const afresh = { ...this.#context.scope, maxAgeMs: 0 };
     const first = await this.#page(window, 1, afresh);
     const again = [first, ...(await this.#others(window, first, afresh))];
-    if (!isSteady(again)) {
+    const reads = [...cached, ...again].flatMap(readsOf);
+    if (!isSteady(again) && new Set(reads.map(({ value }) => value.id)).size < totalOf(again)) {
+      this.isUnsteady = true;
       this.#context.tenant.log.warn({ source: 'CATALOGUE' }, 'Pages of events do not add up to their total');
     }
-    return [...cached, ...again].flatMap(readsOf);
+    return reads;
   }
 
   /**
@@ -152,6 +156,11 @@ function addsTo(known: Set<string>, { items, received }: CataloguePage<WireEvent
 }
 
 const readsOf = derived(readsIn<WireEvent>, mostPages);
+
+/** The greatest that a page names; without end where one names none. */
+function totalOf(pages: readonly Read<CataloguePage<WireEvent>>[]): number {
+  return Math.max(...pages.map(({ value }) => value.total ?? Number.POSITIVE_INFINITY));
+}
 
 function isSteady(pages: readonly Read<CataloguePage<WireEvent>>[]): boolean {
   const ids = pages.flatMap(({ value }) => value.items.map(({ id }) => id));

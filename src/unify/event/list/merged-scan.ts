@@ -258,9 +258,8 @@ class MergedScan {
         scan.settle().catch((error) => this.#tolerated(source, error)),
       );
       if (hasRead !== false) isSettled = false;
-      if (scan.isAssumed && !this.#failures.has(source)) {
-        this.#failures.set(source, tooManyRequests(source, limits.eventPageRequests));
-      }
+      const { lack } = scan;
+      if (lack && !this.#failures.has(source)) this.#failures.set(source, lack);
     }
     return isSettled;
   }

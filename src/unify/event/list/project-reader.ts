@@ -9,7 +9,7 @@ import {
   plus,
   type UnixMs,
 } from '../../../clock.js';
-import { QueryTooComplex } from '../../../errors.js';
+import { type GatewayError, QueryTooComplex } from '../../../errors.js';
 import type { ProjectClient } from '../../../upstream/project/client.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read, ReadScope } from '../../../upstream/read/read.js';
@@ -24,8 +24,8 @@ export interface Scan {
   /** All records before this position are known. Positions are `sign × milliseconds`, so they grow in either order. */
   readonly frontier: number;
   readonly canAdvance: boolean;
-  /** True when completeness rests on an assumption, because proof would take too many requests. */
-  readonly isAssumed: boolean;
+  /** Why records may be missing before `frontier`; null when none is. */
+  readonly lack: GatewayError | null;
   /** Names of the elements that could not be read. */
   readonly unreadable: ReadonlySet<string>;
   /** Read time of the oldest response; infinite when nothing was read. */

@@ -1,9 +1,17 @@
 import { dayMs, type ForwardMs, floorTo, plus, type UnixMs } from '../../../clock.js';
+import type { GatewayError } from '../../../errors.js';
+import { limits } from '../../../limits.js';
 import type { WireEvent } from '../../../upstream/project/wire.js';
 import type { Read } from '../../../upstream/read/read.js';
 import type { Pushdown } from './filter-pushdown.js';
 import { type IssueTimeScan, totalOf } from './issue-time-scan.js';
-import type { ProjectReader, ProjectResume, Scan, Straggler } from './project-reader.js';
+import {
+  type ProjectReader,
+  type ProjectResume,
+  type Scan,
+  type Straggler,
+  tooManyRequests,
+} from './project-reader.js';
 
 export interface ProjectScanOptions {
   readonly pushdown: Pushdown;
@@ -14,6 +22,7 @@ export interface ProjectScanOptions {
 
 /** A scan of the project's events by origin time, from a list that is ordered by issue time. */
 export abstract class ProjectScan implements Scan {
+  /** True when completeness rests on an assumption, because proof would take too many requests. */
   isAssumed: boolean;
   protected readonly reader: ProjectReader;
   protected readonly options: ProjectScanOptions;
@@ -49,6 +58,10 @@ export abstract class ProjectScan implements Scan {
   /** Upstream's count of the events in range; null when it does not give one. */
   get total(): number | null {
     return totalOf(this.scans);
+  }
+
+  get lack(): GatewayError | null {
+    return this.isAssumed ? tooManyRequests('PROJECT', limits.eventPageRequests) : null;
   }
 
   get canAdvance(): boolean {
