@@ -6,6 +6,7 @@ import { asClient, type ClientRouteOptions } from './as-client.js';
 import { type BrowserPolicy, securityHeaders } from './browser-safety.js';
 import { type GraphQLRouteOptions, graphqlRoute } from './graphql-route.js';
 import type { Dashboard } from './pages/dashboard.js';
+import { pipeliningLimit } from './pipelining.js';
 import { parseUrl } from './request/parse-url.js';
 import { refusalOfRepeated, toOriginForm } from './request/request-head.js';
 import { type Head, setHead } from './response/head.js';
@@ -96,7 +97,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
     keepAliveTimeout: 65_000,
     requireHostHeader: false,
   };
+  const isWithinLimit = pipeliningLimit();
   const server = createServer(settings, (request, response) => {
+    if (!isWithinLimit(request, response)) return;
     toOriginForm(request);
     const path = pathOf(request);
     const head = [...securityHeaders, 'vary', varyOf(path), ...policy.corsHeaders(request.headers)];
