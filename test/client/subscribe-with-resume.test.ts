@@ -168,6 +168,34 @@ describe.each(transports)('a subscription over %s', (transport) => {
     expect(error).toMatchObject({ code: 'BAD_USER_INPUT', isPassing: false });
   });
 
+  it('says when it has a connection, and when that is lost', async () => {
+    await using sandbox = await startSandbox({ live: false, rateLimits: false });
+    const first = await startGateway({ behind: sandbox, env: quick });
+    const told: boolean[] = [];
+    const onConnection = (isConnected: boolean) => void told.push(isConnected);
+    const url = graphOf(first);
+    const one = follow({ url, transport, onConnection });
+    const until = (states: readonly boolean[]) =>
+      expect.poll(() => told, { timeout: 30_000 }).toEqual(states);
+    await until([true]);
+    // It finds the socket of the other open.
+    const other = follow({ url, transport, onConnection });
+    await until([true, true]);
+    other.leave();
+    await other.done;
+    await until([true, true, false]);
+    await first.close();
+    // Each attempt that fails ends without a connection too.
+    await expect.poll(() => told.slice(3, 5), { timeout: 30_000 }).toEqual([false, false]);
+    await using _second = await startGateway({
+      behind: sandbox,
+      env: { ...quick, PORT: new URL(first.url).port },
+    });
+    await expect.poll(() => told.at(-1), { timeout: 40_000 }).toBe(true);
+    one.leave();
+    await one.done;
+  });
+
   it('throws CURSOR_EXPIRED, and goes on from the list that is read then', async () => {
     await using sandbox = await startSandbox({ live: false, rateLimits: false, world: emptyWorld() });
     const clock = new ManualClock(Date.now() - 8 * 86_400_000);

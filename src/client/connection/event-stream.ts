@@ -3,8 +3,15 @@ import { GraphError, networkError } from '../errors.js';
 import { addressOf } from './address.js';
 import { type Headers, type OperationText, parsedResult, post, resultIn } from './post.js';
 
-/** Opens a subscription: one result after another until the connection ends. Throws `GraphError`. */
-export type Open = (operation: OperationText, signal: AbortSignal) => AsyncIterable<FormattedExecutionResult>;
+/**
+ * Opens a subscription: one result after another until the connection ends. Throws `GraphError`.
+ * @param onOpen is called once the connection is there
+ */
+export type Open = (
+  operation: OperationText,
+  signal: AbortSignal,
+  onOpen: () => void,
+) => AsyncIterable<FormattedExecutionResult>;
 
 // The gateway writes a comment every 12 s: a connection that is silent for longer than two has been lost.
 const longestSilenceMs = 30_000;
@@ -12,7 +19,7 @@ const longestSilenceMs = 30_000;
 /** Subscribes over server-sent events. What is not taken is not read: a slow consumer holds up the gateway, not the memory. */
 export function overEventStream(address: string, headers: Headers): Open {
   const url = addressOf(address, 'http');
-  return async function* open(operation, signal) {
+  return async function* open(operation, signal, onOpen) {
     const silence = new AbortController();
     const lost = networkError(`Nothing came from ${url} for ${longestSilenceMs / 1_000} s`);
     const unlessSilent = <T>(step: Promise<T>): Promise<T> => {
@@ -27,6 +34,7 @@ export function overEventStream(address: string, headers: Headers): Open {
         yield await unlessSilent(resultIn(response));
         return;
       }
+      onOpen();
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       const parser = new EventParser();
       for (;;) {

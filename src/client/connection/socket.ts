@@ -20,6 +20,8 @@ const openWithinMs = 20_000;
 
 interface Connection extends SocketOptions {
   readonly client: Client;
+  /** Whether the gateway has acknowledged it: only then are subscriptions sent. */
+  isAcknowledged: boolean;
 }
 
 // One for each gateway and identity, so that all subscriptions of a page share its socket; each is there as long as its
@@ -32,11 +34,15 @@ export function overSocket(options: SocketOptions): Open {
   if (!options.webSocketImpl && !globalThis.WebSocket) {
     throw new TypeError('Node has no WebSocket before 22: pass that of the package `ws` as `webSocketImpl`');
   }
-  return async function* open(operation, signal) {
+  return async function* open(operation, signal, onOpen) {
     if (signal.aborted) return;
     const known = [...connections].find((connection) => isSame(connection, options));
-    const { client } = known ?? connectionTo(address, options);
+    const connection = known ?? connectionTo(address, options);
+    const { client } = connection;
+    const unlisten = client.on('connected', onOpen);
+    if (connection.isAcknowledged) onOpen();
     const leave = () => {
+      unlisten();
       dispose();
       results.end();
     };
@@ -76,17 +82,21 @@ function connectionTo(address: string, options: SocketOptions): Connection {
     webSocketImpl: openingInTime(webSocketImpl ?? globalThis.WebSocket),
     on: {
       connecting: () => void connections.add(connection),
+      connected() {
+        connection.isAcknowledged = true;
+      },
       ping(isReceived) {
         if (!isReceived) unanswered = setTimeout(() => client.terminate(), pongWithinMs);
       },
       pong: () => clearTimeout(unanswered),
       closed() {
         clearTimeout(unanswered);
+        connection.isAcknowledged = false;
         connections.delete(connection);
       },
     },
   });
-  const connection = { ...options, client };
+  const connection: Connection = { ...options, client, isAcknowledged: false };
   return connection;
 }
 

@@ -15,19 +15,21 @@ export interface Change {
 /**
  * The changes behind a cursor, each once, over as many connections as it takes. Ends when the signal aborts; throws
  * `GraphError` where another attempt would fail as well.
+ * @param onConnection is told of each connection that it has and loses
  */
 export async function* resumed(
   subscription: Resumable,
   open: Open,
   from: string | null,
   signal: AbortSignal,
+  onConnection: (isConnected: boolean) => void = () => {},
 ): AsyncGenerator<Change> {
   const backOff = new BackOff();
   let at = from;
   while (!signal.aborted) {
     let leastS: number | null = null;
     try {
-      for await (const result of open(subscription.behind(at), signal)) {
+      for await (const result of open(subscription.behind(at), signal, () => onConnection(true))) {
         answerOf(result);
         const cursor = subscription.cursorOf(result);
         if (cursor === null) throw new GraphError({ message: 'A change came without its cursor' });
@@ -40,6 +42,8 @@ export async function* resumed(
       if (signal.aborted) return;
       if (!(error instanceof GraphError) || !error.isPassing) throw error;
       leastS = error.retryAfterS;
+    } finally {
+      onConnection(false);
     }
     // A feed has no end of its own: what ended was the connection.
     await backOff.pause(leastS, signal);

@@ -33,6 +33,11 @@ export interface ResumeOptions<Variables> {
   readonly connectionParams?: Readonly<Record<string, unknown>>;
   /** The class `WebSocket` of the package `ws`, on a Node before 22. */
   readonly webSocketImpl?: unknown;
+  /**
+   * Is told when the subscription has a connection, and when it lost it or did not get it: until the next one, what is shown is
+   * old. Of tabs that share server-sent events only those with a connection of their own are told.
+   */
+  readonly onConnection?: (isConnected: boolean) => void;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
 }
@@ -55,7 +60,8 @@ export function subscribeWithResume<Data, Variables extends object>(
   const write = cursorWriter(store);
   const leaving = new AbortController();
   const signal = AbortSignal.any([leaving.signal, ...(options.signal ? [options.signal] : [])]);
-  const open = (from: string | null, until: AbortSignal) => resumed(subscription, connect, from, until);
+  const open = (from: string | null, until: AbortSignal) =>
+    resumed(subscription, connect, from, until, options.onConnection);
 
   async function* answers(): AsyncGenerator<Answer<Data>> {
     const from = options.cursor ?? (await unlessAborted(store?.get(), signal)) ?? null;
