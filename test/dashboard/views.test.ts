@@ -101,7 +101,8 @@ describe('an address', () => {
     ['#/sensors/abc', 'sensors'],
     ['#/earthquakes/abc', 'earthquakes'],
     ['#/sensors', 'nowhere'],
-    ['#/stations/x', 'nowhere'],
+    ['#/stations/x', 'sensors'],
+    ['#/stations/a/b', 'nowhere'],
     ['#/volcanoes', 'nowhere'],
     ['#/sensors/a/b', 'nowhere'],
   ])('%s is the view %s', (hash, page) => {

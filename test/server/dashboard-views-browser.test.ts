@@ -201,12 +201,13 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
     const { page } = await visitDashboard(browser, gw.url, { hash: '#/volcanoes' });
     const title = page.getByRole('heading', { name: 'There is no such view' });
     await title.waitFor(patience);
-    for (const hash of ['#/stations/x', '#/sensors/bm9uc2Vuc2U', '#/earthquakes/RXZlbnQ6cDpub25l']) {
+    for (const [hash, kind] of [
+      ['#/stations/ZZZZ', 'station'],
+      ['#/sensors/bm9uc2Vuc2U', 'station'],
+      ['#/earthquakes/RXZlbnQ6cDpub25l', 'earthquake'],
+    ]) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-      await page
-        .locator('main')
-        .filter({ hasText: /no such view|BAD_USER_INPUT/ })
-        .waitFor(patience);
+      await page.getByRole('heading', { name: `There is no such ${kind}` }).waitFor(patience);
     }
     await page.getByRole('link', { name: 'Stations', exact: true }).click();
     await page.getByRole('searchbox').fill('nosuch');

@@ -16,6 +16,7 @@ import {
   TriggersDocument,
   type UnavailableFragment,
 } from '../operations/operations.js';
+import type { Fault } from './fault.js';
 import { pause, untilVisible } from './pause.js';
 import type { Session } from './session.js';
 
@@ -42,7 +43,7 @@ export interface WorldState {
   /** Latest start first, at most `mostTriggers`. */
   readonly triggers: readonly TriggerItem[];
   /** What could not be read, by the list that lacks it. */
-  readonly problems: Readonly<Partial<Record<Topic, string>>>;
+  readonly problems: Readonly<Partial<Record<Topic, readonly Fault[]>>>;
 }
 
 export type Topic = 'sensors' | 'events' | 'triggers';
@@ -99,10 +100,10 @@ export function openWorld(session: Session): World {
   }
 
   function report(topic: Topic, problem: unknown): void {
-    const text = textOf(problem);
-    if (state.problems[topic] === text) return;
+    const faults = faultsOf(problem);
+    if (JSON.stringify(state.problems[topic] ?? []) === JSON.stringify(faults)) return;
     const { [topic]: _, ...others } = state.problems;
-    change({ problems: text === undefined ? others : { ...others, [topic]: text } });
+    change({ problems: faults.length === 0 ? others : { ...others, [topic]: faults } });
   }
 
   /** @returns the number of pages, each of which costs the service's budget */
@@ -327,13 +328,9 @@ function compare(one: string, other: string): number {
   return Date.parse(one) - Date.parse(other) || (one < other ? -1 : one > other ? 1 : 0);
 }
 
-function textOf(problem: unknown): string | undefined {
+function faultsOf(problem: unknown): readonly Fault[] {
   if (Array.isArray(problem)) {
-    const texts = (problem as readonly UnavailableFragment[]).map(
-      ({ source, code }) => `${source.toLowerCase()}: ${code}`,
-    );
-    return texts.length > 0 ? texts.join(', ') : undefined;
+    return (problem as readonly UnavailableFragment[]).map(({ source, code }) => ({ source, code }));
   }
-  if (problem instanceof GraphError) return `${problem.code}: ${problem.message}`;
-  return String(problem);
+  return [{ code: problem instanceof GraphError ? problem.code : String(problem) }];
 }

@@ -22,12 +22,13 @@ export function Earthquake({ id }: { readonly id: string }) {
   const place = event && (event.place ?? format.place(event.latitude, event.longitude));
   useTitle(place ? texts.earthquakeTitle(magnitude, place) : texts.earthquakes);
   if (!event) {
-    if (error) return <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />;
-    return isLoading ? <p className="muted">{texts.loading}</p> : <NotFound />;
+    if (error && error.code !== 'BAD_USER_INPUT') return <Problem faults={[error]} isRepeated={false} />;
+    if (isLoading) return <p className="muted">{texts.loading}</p>;
+    return <NotFound title={texts.noSuchEarthquake} />;
   }
   return (
     <>
-      {error && <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />}
+      {error && <Problem faults={[error]} isRepeated={false} />}
       <div className="title">
         <h1>
           M {magnitude} · {place}

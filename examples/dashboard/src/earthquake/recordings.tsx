@@ -48,7 +48,7 @@ export function Recordings({ event, round }: RecordingsProps) {
     <>
       <section className="section" aria-labelledby="recordings-title">
         <h2 id="recordings-title">{texts.recordings}</h2>
-        {error && <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />}
+        {error && <Problem faults={[error]} isRepeated={false} />}
         {recordings.length > 0 && <p className="muted">{texts.recordingsNote}</p>}
         {recordings.length === 0 && !error && (
           <p className="muted">

@@ -53,7 +53,7 @@ export function Fleet({ parameters }: { readonly parameters: URLSearchParams }) 
         <h1>{texts.fleet}</h1>
         <span className="muted">{texts.stationsOnline(online, sensors.size)}</span>
       </div>
-      {problems.sensors && <Problem text={problems.sensors} />}
+      {problems.sensors && <Problem faults={problems.sensors} />}
       <div className="controls">
         <input
           type="search"

@@ -15,7 +15,7 @@ export function EarthquakeList() {
   return (
     <section className="panel" aria-labelledby="earthquakes-title">
       <h2 id="earthquakes-title">{texts.earthquakes}</h2>
-      {problems.events && <Problem text={problems.events} />}
+      {problems.events && <Problem faults={problems.events} />}
       {events.length === 0 && <p className="muted">{answeredAtMs ? texts.noEarthquakes : texts.loading}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus of the keyboard */}
       <ol className="rows" tabIndex={0} aria-labelledby="earthquakes-title">

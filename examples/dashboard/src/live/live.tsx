@@ -28,7 +28,7 @@ export function Live() {
           <h1 id="live-title">{project?.name ?? texts.live}</h1>
           {sensors.size > 0 && <a href="#/stations">{texts.stationsOnline(online, sensors.size)}</a>}
         </div>
-        {problems.sensors && <Problem text={problems.sensors} />}
+        {problems.sensors && <Problem faults={problems.sensors} />}
         {isMasked && <p className="note">{texts.maskedNote}</p>}
         <Boundary>
           <Suspense fallback={<div className="map" />}>

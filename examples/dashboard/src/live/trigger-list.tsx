@@ -18,7 +18,7 @@ export function TriggerList() {
     <section className="panel" aria-labelledby="triggers-title">
       <h2 id="triggers-title">{texts.triggers}</h2>
       {!hasProject && <p className="muted">{texts.noProject}</p>}
-      {hasProject && problems.triggers && <Problem text={problems.triggers} />}
+      {hasProject && problems.triggers && <Problem faults={problems.triggers} />}
       {hasProject && triggers.length === 0 && (
         <p className="muted">{answeredAtMs ? texts.noTriggers : texts.loading}</p>
       )}

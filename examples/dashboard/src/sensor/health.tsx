@@ -54,7 +54,7 @@ export function Health({ id, isWeek }: { readonly id: string; readonly isWeek: b
           {range('24h', texts.day, !isWeek)} {range('7d', texts.week, isWeek)}
         </span>
       </div>
-      {error && <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />}
+      {error && <Problem faults={[error]} isRepeated={false} />}
       {!history && isLoading && <p className="muted">{texts.loading}</p>}
       {history?.reportCount === 0 && <p className="muted">{texts.noReports}</p>}
       {history && history.reportCount > 0 && (

@@ -50,7 +50,7 @@ export function SensorTriggers({ id, isOfProject, hasWaveform, parameters }: Sen
       {isOfProject && (
         <section className="section" aria-labelledby="its-triggers-title">
           <h2 id="its-triggers-title">{texts.itsTriggers}</h2>
-          {error && <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />}
+          {error && <Problem faults={[error]} isRepeated={false} />}
           {triggers.length === 0 && !error && (
             <p className="muted">{isLoading ? texts.loading : texts.noItsTriggers}</p>
           )}

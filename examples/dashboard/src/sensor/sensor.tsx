@@ -26,12 +26,14 @@ export function Sensor({ id, parameters }: SensorProps) {
   const name = sensor && [sensor.networkCode, sensor.stationCode].filter(Boolean).join('.');
   useTitle(name ? texts.stationTitle(name) : texts.station);
   if (!sensor) {
-    if (error) return <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />;
-    return isLoading ? <p className="muted">{texts.loading}</p> : <NotFound />;
+    // What is no id at all is refused, and names no station either.
+    if (error && error.code !== 'BAD_USER_INPUT') return <Problem faults={[error]} isRepeated={false} />;
+    if (isLoading) return <p className="muted">{texts.loading}</p>;
+    return <NotFound title={texts.noSuchStation} />;
   }
   return (
     <>
-      {error && <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />}
+      {error && <Problem faults={[error]} isRepeated={false} />}
       <div className="title">
         <h1>{name}</h1>
         <span className="muted">{sensor.sources.map((source) => texts.source[source]).join(' + ')}</span>

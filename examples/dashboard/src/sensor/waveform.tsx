@@ -86,7 +86,7 @@ export function Waveform({ id, start, end, parameters }: WaveformProps) {
           </button>
         </span>
       </div>
-      {error && <Problem text={`${error.code}: ${error.message}`} isRepeated={false} />}
+      {error && <Problem faults={[error]} isRepeated={false} />}
       {!waveform && <p className="muted">{overview.isLoading ? texts.loading : texts.noSamples}</p>}
       {waveform && trace && (
         <>

@@ -110,8 +110,9 @@ function Shell({ world, hasCredentials, onLanguage, onCredentials }: ShellProps)
 }
 
 function View({ route: { page, id, parameters } }: { readonly route: Route }) {
+  const texts = useTexts();
   if (page === 'stations') return <Fleet parameters={parameters} />;
   if (page === 'sensors') return <Sensor key={id} id={id} parameters={parameters} />;
   if (page === 'earthquakes') return <Earthquake key={id} id={id} />;
-  return page === 'live' ? <Live /> : <NotFound />;
+  return page === 'live' ? <Live /> : <NotFound title={texts.nowhere} />;
 }

@@ -15,6 +15,6 @@ export class Boundary extends Component<BoundaryProps, { readonly error: Error |
 
   override render() {
     const { error } = this.state;
-    return error ? <Problem text={String(error)} isRepeated={false} /> : this.props.children;
+    return error ? <Problem faults={[{ code: String(error) }]} isRepeated={false} /> : this.props.children;
   }
 }

@@ -40,7 +40,9 @@ export function routeOf(hash: string): Route {
 
 function pageOf(name: string, id: string, more: readonly string[]): Route['page'] {
   if (more.length > 0) return 'nowhere';
-  if (name === '' || name === 'stations') return id === '' ? name || 'live' : 'nowhere';
+  if (name === '') return id === '' ? 'live' : 'nowhere';
+  // Where somebody looks for one of the stations, who has seen the address of them all.
+  if (name === 'stations') return id === '' ? name : 'sensors';
   return (name === 'sensors' || name === 'earthquakes') && id !== '' ? name : 'nowhere';
 }
 
