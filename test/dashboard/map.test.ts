@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SensorItem } from '../../examples/dashboard/src/data/world.js';
+import type { SensorItem, TriggerItem } from '../../examples/dashboard/src/data/world.js';
 import { clustered, type StationMark } from '../../examples/dashboard/src/map/clusters.js';
 import { repeated } from '../../examples/dashboard/src/map/draw.js';
+import { litSensors } from '../../examples/dashboard/src/map/lit.js';
 import { placedNames } from '../../examples/dashboard/src/map/names.js';
 import { unwound } from '../../examples/dashboard/src/map/unwound.js';
 import {
@@ -60,6 +61,19 @@ describe('stations that cannot be told apart', () => {
         new Set(),
       ).clusters.map(({ count }) => count);
     expect(counts(13)).toEqual(counts(0));
+  });
+});
+
+describe('stations that shake', () => {
+  it('are lit while it is known that their triggers are open, and a minute longer', () => {
+    const startMs = Date.parse('2026-11-30T00:00:00Z');
+    const triggers = [
+      { sensor: { id: 'S1' }, status: 'OPEN', startTime: new Date(startMs).toISOString() } as TriggerItem,
+    ];
+    const litAt = (nowMs: number, asOfMs: number) => [...litSensors(triggers, nowMs, asOfMs).keys()];
+    expect(litAt(startMs + 600_000, startMs + 600_000)).toEqual(['S1']);
+    expect(litAt(startMs + 600_000, startMs + 590_000)).toEqual(['S1']);
+    expect(litAt(startMs + 600_000, startMs + 10_000)).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../../src/clock.js';
 import { aHealthReport, anEvent, aSensor, aTrigger } from '../../src/sandbox/builders.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.js';
 import { emptyWorld, type World } from '../../src/sandbox/world.js';
@@ -123,6 +124,49 @@ describe.skipIf(noBrowser)(`the dashboard in a browser${noBrowser ? ` (${noBrows
     await expect.poll(() => states(page), patience).toEqual(meanwhile);
     world.project.triggers.push(open(3, 'TEST3'));
     await expect.poll(() => states(page), patience).toEqual([['TEST3', 'OPEN'], ...meanwhile]);
+    await page.close();
+  });
+
+  it('says in plain words that it could not catch up, and has then what the lists have and no more', async () => {
+    const before = livelyWorld();
+    // Feeds are resumed for seven days.
+    const clock = new ManualClock(Date.now() - 8 * 86_400_000);
+    before.project.triggers.push({ ...open(1, 'GONE'), start_time: new Date(clock.wallMs()).toISOString() });
+    const first = await startGateway({
+      sandbox: { rateLimits: false, world: before },
+      clock,
+      env: settings,
+      dashboardFolder: built.folder,
+    });
+    const { page } = await visit(first.url);
+    await expect.poll(() => states(page), patience).toEqual([['GONE', 'OPEN']]);
+    await first.close();
+    await page.locator('.connection.reconnecting').waitFor(patience);
+    await page.locator('li[data-trigger]', { hasText: /open, as of \d+ s ago/ }).waitFor(patience);
+    await page.getByText(/of 1 stations online as of \d+ s ago/).waitFor(patience);
+    expect(await axeFaults(page)).toEqual([]);
+    const after = livelyWorld();
+    after.project.triggers.push(open(2, 'NEW'));
+    // Read at once, since it is there for a second or so.
+    const told = page.evaluate(`new Promise((resolve) => {
+      const look = () => {
+        const problem = document.querySelector('.problem[title=CURSOR_EXPIRED]');
+        if (problem) resolve([problem.textContent, document.querySelector('.connection').className]);
+        else setTimeout(look, 20);
+      };
+      look();
+    })`);
+    await using _second = await start(after, { PORT: new URL(first.url).port });
+    expect(await told).toEqual([
+      expect.stringMatching(
+        /^⚠ More has happened than could be caught up on: the lists are being read anew\./,
+      ),
+      'connection reconnecting',
+    ]);
+    await expect.poll(() => states(page), patience).toEqual([['NEW', 'OPEN']]);
+    await page.locator('.connection.live').waitFor(patience);
+    expect(await page.getByText(/as of \d+ s ago/).count()).toBe(1);
+    expect(await page.locator('.problem').count()).toBe(0);
     await page.close();
   });
 

@@ -13,6 +13,7 @@ export interface Session {
     document: TypedDocumentNode<Data, Variables>,
     cursor: string | null,
     signal: AbortSignal,
+    onConnection: (isConnected: boolean) => void,
   ): AsyncIterable<Answer<Data>>;
 }
 
@@ -37,9 +38,16 @@ export function openSession({ authorization, catalogueKey }: Credentials): Sessi
   const connectionParams = { ...(authorization && { authorization }), ...(catalogueKey && { catalogueKey }) };
   return {
     ask: (document, variables, signal) => request(document, variables, { url, headers, signal }),
-    async *follow(document, cursor, signal) {
+    async *follow(document, cursor, signal, onConnection) {
       const { subscribeWithResume } = await resumingClient();
-      yield* subscribeWithResume(document, { url, cursor, transport: 'ws', connectionParams, signal });
+      yield* subscribeWithResume(document, {
+        url,
+        cursor,
+        transport: 'ws',
+        connectionParams,
+        signal,
+        onConnection,
+      });
     },
   };
 }

@@ -28,12 +28,13 @@ export type EventItem = EventOfListFragment & {
 };
 export type TriggerItem = TriggerOfListFragment & { readonly isGrowing: boolean };
 
+/** `live` while the gateway answers and the feeds are connected: only then is what is shown the present. */
 export type Connection = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
 /** All that the page shows of the present, as one value that never changes. */
 export interface WorldState {
   readonly connection: Connection;
-  /** Milliseconds since 1970, by this machine; null before the first answer. */
+  /** When all was last known to be as it is shown, in milliseconds since 1970, by this machine; null before the first answer. */
   readonly answeredAtMs: number | null;
   readonly gateway: GatewayStatusQuery['gateway'] | null;
   readonly project: ProjectNameQuery['project'];
@@ -67,6 +68,9 @@ const eventsMs = 300_000;
 // A page that had no answer of the gateway for as long was asleep.
 const sleptMs = 30_000;
 const pollTimeoutMs = 10_000;
+const refollowMs = 10_000;
+// The lists are wanted at once, but not again and again where each cursor of theirs has expired.
+const expiredMs = 1_000;
 // Earlier earthquakes are a matter of seeing more, and come after what everybody waits for.
 const earlierMs = 3_000;
 const leastBudget = 12;
@@ -76,6 +80,10 @@ export function openWorld(session: Session): World {
   const closing = new AbortController();
   const { signal } = closing;
   const listeners = new Set<() => void>();
+  // Feeds that are to be followed and have no connection.
+  const unconnected = new Set<Topic>(['triggers', 'events']);
+  // Feeds that this gateway or the plan does not have, and nobody waits for.
+  const absent = new Set<Topic>();
   let isAnnounced = false;
   let state: WorldState = {
     connection: 'connecting',
@@ -101,6 +109,10 @@ export function openWorld(session: Session): World {
 
   function report(topic: Topic, problem: unknown): void {
     const faults = faultsOf(problem);
+    if (problem instanceof GraphError && absentCodes.has(problem.code)) {
+      absent.add(topic);
+      unconnected.delete(topic);
+    }
     if (JSON.stringify(state.problems[topic] ?? []) === JSON.stringify(faults)) return;
     const { [topic]: _, ...others } = state.problems;
     change({ problems: faults.length === 0 ? others : { ...others, [topic]: faults } });
@@ -126,28 +138,29 @@ export function openWorld(session: Session): World {
     return pages;
   }
 
-  async function readEvents(): Promise<EventsPage> {
-    const page = await readEventsBehind(null);
+  /** @param isAnew what the list does not have is gone */
+  async function readEvents(isAnew = false): Promise<EventsPage> {
+    const page = await readEventsBehind(null, isAnew);
     report('events', page.unavailableSources);
     return page;
   }
 
-  async function readEventsBehind(after: string | null): Promise<EventsPage> {
+  async function readEventsBehind(after: string | null, isAnew = false): Promise<EventsPage> {
     const from = new Date(startOfDayMs(Date.now() - daysOfEvents * dayMs)).toISOString();
     const variables = { from, after, follows: after === null };
     const { data, errors } = await session.ask(EventsDocument, variables, signal);
     if (!data.events) throw errors[0];
-    takeEvents(data.events.nodes, false);
+    takeEvents(data.events.nodes, false, isAnew);
     return data.events;
   }
 
   /** Reads further back as far as the budget of the service has room for it. */
-  async function readEarlierEvents({ pageInfo }: EventsPage): Promise<void> {
+  async function readEarlierEvents({ pageInfo }: EventsPage, until: AbortSignal): Promise<void> {
     let { hasNextPage, endCursor } = pageInfo;
     while (hasNextPage && state.events.length < mostEvents) {
-      await pause(earlierMs, signal);
-      await untilVisible(signal);
-      if (signal.aborted) return;
+      await pause(earlierMs, until);
+      await untilVisible(until);
+      if (until.aborted) return;
       if (!hasBudget()) continue;
       const after = endCursor;
       const page = await readEventsBehind(after).catch(() => null);
@@ -160,21 +173,25 @@ export function openWorld(session: Session): World {
     return limits.length > 0 && limits.every(({ remaining }) => remaining >= leastBudget);
   }
 
-  /** @returns the cursor from which the feed continues the list */
-  async function readTriggers(): Promise<string | null> {
+  /**
+   * @param isAnew what the list does not have is gone
+   * @returns the cursor from which the feed continues the list
+   */
+  async function readTriggers(isAnew = false): Promise<string | null> {
     const { data, errors } = await session.ask(TriggersDocument, {}, signal);
     if (!data.triggers) throw errors[0];
-    takeTriggers(data.triggers.nodes, false);
+    takeTriggers(data.triggers.nodes, false, isAnew);
     report('triggers', data.triggers.unavailableSources);
     return data.triggers.changesCursor;
   }
 
-  function takeEvents(events: readonly EventOfListFragment[], isRevised: boolean): void {
-    const known = new Map(state.events.map((event) => [event.id, event]));
+  function takeEvents(events: readonly EventOfListFragment[], isRevised: boolean, isAnew = false): void {
+    const before = new Map(state.events.map((event) => [event.id, event]));
+    const known = isAnew ? new Map<string, EventItem>() : before;
     for (const event of events) {
       known.set(event.id, {
         ...event,
-        isRevised: isRevised || known.get(event.id)?.isRevised === true,
+        isRevised: isRevised || before.get(event.id)?.isRevised === true,
         originMs: Date.parse(event.originTime),
       });
     }
@@ -184,8 +201,12 @@ export function openWorld(session: Session): World {
     change({ events: latestFirst.slice(0, mostEvents) });
   }
 
-  function takeTriggers(triggers: readonly TriggerOfListFragment[], isGrowing: boolean): void {
-    const known = new Map(state.triggers.map((trigger) => [trigger.id, trigger]));
+  function takeTriggers(
+    triggers: readonly TriggerOfListFragment[],
+    isGrowing: boolean,
+    isAnew = false,
+  ): void {
+    const known = new Map(isAnew ? [] : state.triggers.map((trigger) => [trigger.id, trigger]));
     for (const trigger of triggers) {
       // A list that was read before a change arrived must not open the trigger again.
       if (known.get(trigger.id)?.status === 'CLOSED' && trigger.status !== 'CLOSED') continue;
@@ -225,63 +246,100 @@ export function openWorld(session: Session): World {
     while (!signal.aborted) {
       await pause(eventsMs, signal);
       await untilVisible(signal);
-      await insist('events', readEvents);
+      await insist('events', () => readEvents());
     }
   }
 
   async function followTriggers(): Promise<void> {
-    let cursor = await insist('triggers', readTriggers);
+    let cursor = await insist('triggers', () => readTriggers());
     while (!signal.aborted) {
       try {
-        for await (const { data } of session.follow(TriggerChangesDocument, cursor, signal)) {
+        const changes = session.follow(TriggerChangesDocument, cursor, signal, connectionOf('triggers'));
+        for await (const { data } of changes) {
           const { kind, trigger } = data.triggerChanges;
           takeTriggers([trigger], kind === 'UPDATED');
         }
       } catch (error) {
         report('triggers', error);
-        await pause(10_000, signal);
-        cursor = await insist('triggers', readTriggers);
+        await pause(refollowingMs('triggers', error), signal);
+        cursor = await insist('triggers', () => readTriggers(true));
       }
     }
   }
 
   async function followEvents(): Promise<void> {
-    const first = await insist('events', readEvents);
-    if (first) void readEarlierEvents(first);
-    let cursor = first?.changesCursor ?? null;
+    let page = await insist('events', () => readEvents());
     while (!signal.aborted) {
+      const earlier = new AbortController();
+      if (page) void readEarlierEvents(page, AbortSignal.any([signal, earlier.signal]));
+      const cursor = page?.changesCursor ?? null;
       try {
-        for await (const { data } of session.follow(EventChangesDocument, cursor, signal)) {
+        const changes = session.follow(EventChangesDocument, cursor, signal, connectionOf('events'));
+        for await (const { data } of changes) {
           takeEvents([data.eventChanges.event], data.eventChanges.kind === 'REISSUED');
         }
       } catch (error) {
         report('events', error);
-        await pause(10_000, signal);
-        cursor = (await insist('events', readEvents))?.changesCursor ?? null;
+        await pause(refollowingMs('events', error), signal);
+        // Its pages are of the list before.
+        earlier.abort();
+        page = await insist('events', () => readEvents(true));
       }
     }
   }
 
+  function refollowingMs(topic: Topic, error: unknown): number {
+    if (error instanceof GraphError && error.code.startsWith('CURSOR_')) return expiredMs;
+    return absent.has(topic) ? eventsMs : refollowMs;
+  }
+
+  const connectionOf = (topic: Topic) => (isConnected: boolean) => {
+    if (absent.has(topic) || signal.aborted) return;
+    if (isConnected) unconnected.delete(topic);
+    else {
+      unconnected.add(topic);
+      lose();
+    }
+  };
+
+  /** From now on all that is shown is old. */
+  function lose(): void {
+    change({
+      connection: state.connection === 'connecting' ? 'connecting' : 'reconnecting',
+      triggers: state.triggers.map((trigger) => ({ ...trigger, isGrowing: false })),
+    });
+  }
+
   async function pollGateway(): Promise<void> {
+    let answeredMs: number | null = null;
+    let hasFailed = false;
     while (!signal.aborted) {
+      // A feed that cannot be resumed is told so before the gateway answers what is asked only now.
+      const isFollowing = unconnected.size === 0;
       try {
         // A connection that the sleep of the machine has cut can stay silent for minutes.
         const patience = AbortSignal.any([signal, AbortSignal.timeout(pollTimeoutMs)]);
         const { data } = await session.ask(GatewayStatusDocument, {}, patience);
-        const silentMs = Date.now() - (state.answeredAtMs ?? Date.now());
-        const wasAway = state.connection === 'reconnecting' || silentMs > sleptMs;
-        change({ connection: 'live', gateway: data.gateway, answeredAtMs: Date.now() });
+        const now = Date.now();
+        const wasAway = hasFailed || now - (answeredMs ?? now) > sleptMs;
+        answeredMs = now;
+        hasFailed = false;
+        const isLive = isFollowing && unconnected.size === 0;
+        change({
+          gateway: data.gateway,
+          ...(isLive && { connection: 'live' }),
+          answeredAtMs: isLive ? now : (state.answeredAtMs ?? now),
+        });
         if (wasAway) readAll();
       } catch (error) {
         if (signal.aborted) return;
-        const isRefused = error instanceof GraphError && error.code === 'UNAUTHENTICATED';
-        change({
-          connection: isRefused ? 'refused' : state.answeredAtMs === null ? 'connecting' : 'reconnecting',
-        });
-        if (isRefused) {
+        hasFailed = true;
+        if (error instanceof GraphError && error.code === 'UNAUTHENTICATED') {
+          change({ connection: 'refused' });
           closing.abort();
           return;
         }
+        lose();
       }
       await pause(state.connection === 'live' ? pollMs : 1_000, signal);
     }
@@ -290,8 +348,8 @@ export function openWorld(session: Session): World {
   /** What happened before a feed had its first cursor is in no feed. */
   function readAll(): void {
     void insist('sensors', readSensors);
-    void insist('events', readEvents);
-    void insist('triggers', readTriggers);
+    void insist('events', () => readEvents());
+    void insist('triggers', () => readTriggers());
   }
 
   function start(): void {
@@ -327,6 +385,8 @@ const startOfDayMs = (ms: number) => Math.floor(ms / dayMs) * dayMs;
 function compare(one: string, other: string): number {
   return Date.parse(one) - Date.parse(other) || (one < other ? -1 : one > other ? 1 : 0);
 }
+
+const absentCodes: ReadonlySet<string> = new Set(['NOT_CONFIGURED', 'FORBIDDEN']);
 
 function faultsOf(problem: unknown): readonly Fault[] {
   if (Array.isArray(problem)) {

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useConfigured } from '../data/use-configured.js';
 import { useNow, useWorld } from '../data/use-world.js';
+import { AsOf } from '../shell/as-of.js';
 import { Problem } from '../shell/problem.js';
 import { addressWith } from '../shell/route.js';
 import { Scroll } from '../shell/scroll.js';
@@ -51,7 +52,10 @@ export function Fleet({ parameters }: { readonly parameters: URLSearchParams }) 
     <>
       <div className="title">
         <h1>{texts.fleet}</h1>
-        <span className="muted">{texts.stationsOnline(online, sensors.size)}</span>
+        <span className="muted">
+          {texts.stationsOnline(online, sensors.size)}
+          <AsOf />
+        </span>
       </div>
       {problems.sensors && <Problem faults={problems.sensors} />}
       <div className="controls">

@@ -1,5 +1,6 @@
 import { Suspense, useMemo } from 'react';
 import { useWorld } from '../data/use-world.js';
+import { AsOf } from '../shell/as-of.js';
 import { Boundary } from '../shell/boundary.js';
 import { WorldMap } from '../shell/later.js';
 import { Problem } from '../shell/problem.js';
@@ -26,7 +27,12 @@ export function Live() {
       <section className="live-map" aria-labelledby="live-title">
         <div className="title">
           <h1 id="live-title">{project?.name ?? texts.live}</h1>
-          {sensors.size > 0 && <a href="#/stations">{texts.stationsOnline(online, sensors.size)}</a>}
+          {sensors.size > 0 && (
+            <span>
+              <a href="#/stations">{texts.stationsOnline(online, sensors.size)}</a>
+              <AsOf />
+            </span>
+          )}
         </div>
         {problems.sensors && <Problem faults={problems.sensors} />}
         {isMasked && <p className="note">{texts.maskedNote}</p>}

@@ -1,6 +1,7 @@
 import { useConfigured } from '../data/use-configured.js';
 import { useNow, useWorld } from '../data/use-world.js';
 import type { TriggerItem } from '../data/world.js';
+import { useAsOf } from '../shell/as-of.js';
 import { Problem } from '../shell/problem.js';
 import { hrefOf } from '../shell/route.js';
 import { Time } from '../shell/time.js';
@@ -13,6 +14,7 @@ export function TriggerList() {
   const texts = useTexts();
   const { triggers, problems, answeredAtMs } = useWorld();
   const now = useNow(1_000);
+  const asOf = useAsOf();
   const hasProject = useConfigured('PROJECT');
   return (
     <section className="panel" aria-labelledby="triggers-title">
@@ -25,14 +27,21 @@ export function TriggerList() {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus of the keyboard */}
       <ol className="rows triggers" tabIndex={0} aria-labelledby="triggers-title">
         {triggers.map((trigger) => (
-          <TriggerRow key={trigger.id} trigger={trigger} now={now} />
+          <TriggerRow key={trigger.id} trigger={trigger} now={now} asOf={asOf} />
         ))}
       </ol>
     </section>
   );
 }
 
-function TriggerRow({ trigger, now }: { readonly trigger: TriggerItem; readonly now: number }) {
+interface TriggerRowProps {
+  readonly trigger: TriggerItem;
+  readonly now: number;
+  /** Of when the list is, where it is old: a trigger that was open then may have ended. */
+  readonly asOf: string | null;
+}
+
+function TriggerRow({ trigger, now, asOf }: TriggerRowProps) {
   const texts = useTexts();
   const format = useFormat();
   const { sensor, stationCode, status, estimatedIntensity, pgaHorizontal, startTime, durationS } = trigger;
@@ -53,15 +62,15 @@ function TriggerRow({ trigger, now }: { readonly trigger: TriggerItem; readonly 
             : format.number(pgaHorizontal, pgaHorizontal < 10 ? 2 : 0, 'mg')}
         </span>
       </span>
-      <span className={`state ${isOpen ? 'open' : ''}`}>
-        {isOpen ? (
+      <span className={`state ${isOpen && !asOf ? 'open' : ''}`}>
+        {isOpen && asOf && texts.openAsOf(asOf)}
+        {isOpen && !asOf && (
           <>
             <i aria-hidden="true" />
             {trigger.isGrowing ? `${texts.growing} ▲` : texts.open}
           </>
-        ) : (
-          `${texts.closed} · ${format.number(durationS, 0, 's')}`
         )}
+        {!isOpen && `${texts.closed} · ${format.number(durationS, 0, 's')}`}
         <span className="age">{texts.ago(format.ageOf(startTime, now))}</span>
       </span>
     </li>

@@ -24,7 +24,7 @@ const layersFromBelow = ['earth', 'marks', 'waves'] as const;
 export function WorldMap() {
   const texts = useTexts();
   // The lists come first: to draw both in one task would hold the page up.
-  const { sensors, events, triggers } = useDeferredValue(useWorld());
+  const { sensors, events, triggers, connection, answeredAtMs } = useDeferredValue(useWorld());
   const now = useNow(1_000);
   const land = useLand();
   const frame = useRef<HTMLDivElement>(null);
@@ -37,7 +37,8 @@ export function WorldMap() {
   const { where, margin, placement } = useLayers(view, size);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the sprites have the colours of the theme
   const sprites = useMemo((): Sprites => new Map(), [isDark]);
-  const lit = useMemo(() => litSensors(triggers, now), [triggers, now]);
+  const asOfMs = connection === 'live' ? now : (answeredAtMs ?? now);
+  const lit = useMemo(() => litSensors(triggers, now, asOfMs), [triggers, now, asOfMs]);
   const litIds = [...lit.keys()].sort().join();
   const ages = Math.floor(now / agesMs);
 

@@ -51,6 +51,7 @@ export const de: Texts = {
   triggers: 'Auslösungen',
   noTriggers: 'Noch keine Auslösungen: Diese Liste füllt sich von selbst',
   open: 'offen',
+  openAsOf: (asOf) => `offen, ${asOf}`,
   growing: 'wächst',
   closed: 'beendet',
   station: 'Station',

@@ -51,6 +51,7 @@ export const en = {
   triggers: 'Triggers',
   noTriggers: 'No triggers yet: this list fills by itself',
   open: 'open',
+  openAsOf: (asOf: string) => `open, ${asOf}`,
   growing: 'growing',
   closed: 'closed',
   station: 'Station',
