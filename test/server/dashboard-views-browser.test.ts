@@ -299,6 +299,28 @@ describe.skipIf(noBrowser)(`the views of the dashboard${noBrowser ? ` (${noBrows
     await page.close();
   });
 
+  it('marks all that an old report says of a silent station with its age, in the table and on its page', async () => {
+    const world = shakenWorld();
+    const silent = world.project.sensors[0];
+    const last = new Date(Date.now() - 194 * 86_400_000).toISOString();
+    Object.assign(silent ?? {}, { status: 'offline', last_seen: last });
+    world.project.healthReports = { '001A2B3C4D50': [aHealthReport({ timestamp: last })] };
+    await using gw = await start(world);
+    const { page } = await visitDashboard(browser, gw.url, { hash: '#/stations' });
+    const row = page.getByRole('row').filter({ hasText: 'SX.FAR' });
+    await row.filter({ hasText: 'locked' }).waitFor(patience);
+    // In the heading of the row, and so for each of its values; once.
+    expect(await row.getByRole('rowheader').textContent()).toContain('report of 194 d ago');
+    expect((await row.textContent())?.match(/report of/g)).toHaveLength(1);
+    expect(await page.getByText('report of').count()).toBe(1);
+    await row.getByRole('link', { name: 'SX.FAR', exact: true }).click();
+    await page.getByText('Battery and signal are from a report of 194 d ago.').waitFor(patience);
+    await expectForEveryone(page);
+    await page.evaluate(`location.hash = '#/stations'`);
+    await row.filter({ hasText: 'report of 194 d ago' }).waitFor(patience);
+    await page.close();
+  });
+
   it('keeps still for those who ask for it', async () => {
     const world = shakenWorld();
     world.project.triggers.push(aTrigger({ id: 9, status: 'open', end_time: null, start_time: at(0) }));

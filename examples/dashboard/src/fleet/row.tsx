@@ -1,12 +1,11 @@
 import { Sparkline } from '../charts/sparkline.js';
 import type { SensorItem } from '../data/world.js';
+import { oldReportAge } from '../shell/old-report.js';
 import { hrefOf } from '../shell/route.js';
 import { statusOf } from '../shell/status-of.js';
 import { useFormat } from '../texts/format.js';
 import { useTexts } from '../texts/texts.js';
 import type { Health } from './use-health.js';
-
-const oldReportMs = 3_600_000;
 
 interface RowProps {
   readonly sensor: SensorItem;
@@ -20,12 +19,15 @@ export function Row({ sensor, health, now }: RowProps) {
   const format = useFormat();
   const { power, connectivity, status, lastSeenAt } = sensor;
   const signal = connectivity?.signalStrength;
+  const reportAge = oldReportAge(sensor, health?.latestHealthReport, now, format);
   const seen = lastSeenAt && texts.ago(format.ageOf(lastSeenAt, now));
   return (
     <tr>
       <th scope="row">
         <a href={hrefOf('sensors', sensor.id)}>{nameOf(sensor)}</a>
         {sensor.location?.masked && <span className="badge">{texts.masked.split(':')[0]}</span>}
+        {/* In the heading of the row, which a screen reader says with each of its values. */}
+        {reportAge && <span className="badge">{texts.reportOf(reportAge)}</span>}
       </th>
       <td>
         <span className={`dot ${status}`} aria-hidden="true" />
@@ -39,13 +41,13 @@ export function Row({ sensor, health, now }: RowProps) {
       <td className="number">
         {signal ? format.number(signal.value, 0, signal.unit === 'DBM' ? 'dBm' : '%') : '–'}
       </td>
-      <OfReport health={sensor.deviceId === null ? null : health} now={now} />
+      <OfReport health={sensor.deviceId === null ? null : health} />
     </tr>
   );
 }
 
 /** The columns that a state-of-health report fills. */
-function OfReport({ health, now }: Pick<RowProps, 'health' | 'now'>) {
+function OfReport({ health }: Pick<RowProps, 'health'>) {
   const texts = useTexts();
   const format = useFormat();
   if (health === undefined) {
@@ -58,7 +60,6 @@ function OfReport({ health, now }: Pick<RowProps, 'health' | 'now'>) {
   const report = health?.latestHealthReport;
   const volts = (health?.healthHistory?.buckets ?? []).map(({ batteryVolts }) => batteryVolts?.mean ?? null);
   const [first, last] = [volts.find((value) => value !== null), volts.findLast((value) => value !== null)];
-  const isOld = report && now - Date.parse(report.timestamp) > oldReportMs;
   return (
     <>
       <td>
@@ -71,11 +72,7 @@ function OfReport({ health, now }: Pick<RowProps, 'health' | 'now'>) {
           />
         )}
       </td>
-      <td className="number">
-        {format.number(report?.temperatureC, 1, '°C')}
-        {/* A silent station has an old report, which must not look like its present state. */}
-        {isOld && <span className="badge">{texts.reportOf(format.ageOf(report.timestamp, now))}</span>}
-      </td>
+      <td className="number">{format.number(report?.temperatureC, 1, '°C')}</td>
       <td>{report?.firmwareVersion ?? '–'}</td>
       <td
         title={

@@ -1,6 +1,7 @@
 import { useNow, useQuery } from '../data/use-world.js';
-import { SensorPageDocument, type SensorPageQuery } from '../operations/operations.js';
+import { LatestReportDocument, SensorPageDocument, type SensorPageQuery } from '../operations/operations.js';
 import { NotFound } from '../shell/not-found.js';
+import { oldReportAge, reportAgainMs } from '../shell/old-report.js';
 import { Problem } from '../shell/problem.js';
 import { statusOf } from '../shell/status-of.js';
 import { useTitle } from '../shell/title.js';
@@ -57,7 +58,11 @@ function Facts({ sensor }: { readonly sensor: NonNullable<SensorPageQuery['senso
   const texts = useTexts();
   const format = useFormat();
   const now = useNow(1_000);
-  const { location, lastSeenAt, power } = sensor;
+  const { location, lastSeenAt, power, deviceId } = sensor;
+  // Not with the station itself, which need not wait for this request.
+  const variables = deviceId === null ? null : { id: sensor.id };
+  const { data } = useQuery(LatestReportDocument, variables, Math.floor(now / reportAgainMs));
+  const reportAge = oldReportAge(sensor, data?.sensor?.latestHealthReport, now, format);
   const signal = sensor.connectivity?.signalStrength;
   const site = location?.masked ? texts.withheld : (location?.name ?? '–');
   const position = location
@@ -84,6 +89,7 @@ function Facts({ sensor }: { readonly sensor: NonNullable<SensorPageQuery['senso
           </div>
         ))}
       </dl>
+      {reportAge && <p className="warning">{texts.reportedFacts(reportAge)}</p>}
     </section>
   );
 }
