@@ -74,11 +74,11 @@ const leave = async (...all: Changes[]) => {
 };
 
 describe('a subscription over a socket', () => {
-  it('says what to pass where there is no class of sockets', () => {
+  it('says what to pass where there is no class of sockets', async () => {
     vi.stubGlobal('WebSocket', undefined);
-    const begin = () =>
-      subscribeWithResume(LiveTriggersDocument, { url: 'http://127.0.0.1:1/graphql', transport: 'ws' });
-    expect(begin).toThrow('pass that of the package `ws` as `webSocketImpl`');
+    const url = 'http://127.0.0.1:1/graphql';
+    const changes = subscribeWithResume(LiveTriggersDocument, { url, transport: 'ws' });
+    await expect(changes.next()).rejects.toThrow('pass that of the package `ws` as `webSocketImpl`');
     vi.unstubAllGlobals();
   });
 

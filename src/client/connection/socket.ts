@@ -31,11 +31,13 @@ const connections = new Set<Connection>();
 /** Subscribes over WebSocket. A consumer that is far behind ends the subscription: a socket cannot be held up. */
 export function overSocket(options: SocketOptions): Open {
   const address = addressOf(options.url, 'ws');
-  if (!options.webSocketImpl && !globalThis.WebSocket) {
-    throw new TypeError('Node has no WebSocket before 22: pass that of the package `ws` as `webSocketImpl`');
-  }
   return async function* open(operation, signal, onOpen) {
     if (signal.aborted) return;
+    if (!options.webSocketImpl && !globalThis.WebSocket) {
+      throw new TypeError(
+        'Node has no WebSocket before 22: pass that of the package `ws` as `webSocketImpl`',
+      );
+    }
     const known = [...connections].find((connection) => isSame(connection, options));
     const connection = known ?? connectionTo(address, options);
     const { client } = connection;
