@@ -72,7 +72,7 @@ export const limits = {
   /** These two bound the time of clients that send a request a byte at a time (slow loris). */
   requestHeadersMs: 10_000,
   requestMs: 30_000,
-  /** Requests of a connection without an answer: clients that pipeline have a handful, and a read of the socket holds some 600. */
+  /** Requests of a connection without an answer: clients that pipeline have a handful. */
   pipelinedRequests: 1_000,
   /** Keys kept apart in AUTH_MODE=passthrough: each has a cache, a rate limit and feeds. */
   tenants: 200,

@@ -7,15 +7,22 @@ import { limits } from '../../limits.js';
  * requests and reads nothing would have all of them in memory: with too many unanswered it is cut.
  */
 export function pipeliningLimit(): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const unanswered = new WeakMap<Socket, number>();
+  const open = new WeakMap<Socket, Set<ServerResponse>>();
   return ({ socket }, response) => {
-    const count = (unanswered.get(socket) ?? 0) + 1;
-    if (count > limits.pipelinedRequests) {
+    const responses = open.get(socket) ?? new Set();
+    // Those that have ended are still there until the socket has taken them, for which Node itself waits before it reads on.
+    if (responses.size >= limits.pipelinedRequests && unansweredOf(responses) >= limits.pipelinedRequests) {
       socket.destroy();
       return false;
     }
-    unanswered.set(socket, count);
-    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    open.set(socket, responses.add(response));
+    response.once('close', () => responses.delete(response));
     return true;
   };
+}
+
+function unansweredOf(responses: ReadonlySet<ServerResponse>): number {
+  let count = 0;
+  for (const { writableEnded } of responses) if (!writableEnded) count++;
+  return count;
 }
