@@ -51,11 +51,12 @@ describe('paging through events while the world goes on', () => {
           async ({ project, catalogue }, happens, options, orderBy, size, { remembers, isBackward }) => {
             const world = new EventWorld(project, catalogue, options);
             const touched = new Set<string>();
+            const moved = new Set<string>();
             let requests = 0;
             world.meanwhile = () => {
               requests++;
               for (const happening of happens) {
-                if (happening.atRequest === requests) happen(world, happening, touched);
+                if (happening.atRequest === requests) happen(world, happening, touched, moved);
               }
             };
 
@@ -85,6 +86,8 @@ describe('paging through events while the world goes on', () => {
             const seen = delivered.filter(({ originMs }) => !isNear(originMs, touched));
             expect(seen.map(({ p, c }) => (p ? `p:${p}` : `c:${c}`))).toEqual(unmoved.map(({ key }) => key));
             for (const event of before) {
+              // The catalogue does not say what it has moved: where that took an event past the cursor, no page has it.
+              if (event.project === null && moved.has(event.catalogue?.id ?? '')) continue;
               const isThere = delivered.some((one) => isOf(event, world, one));
               expect(isThere ? '' : `${event.key} is missing`).toBe('');
             }
@@ -145,7 +148,7 @@ describe('a list that is read shortly after a feed has delivered', () => {
           await world.clock.advance(1_000);
           for (const { which, byS } of moves) {
             for (const kind of ['reissued', 'moved'] as const)
-              happen(world, { kind, which, byS, agoS: 0, isDelivered: false }, new Set());
+              happen(world, { kind, which, byS, agoS: 0, isDelivered: false }, new Set(), new Set());
             await world.clock.advance(1_000);
           }
           const slice = await listEvents(world.context(), { orderBy, first: 100 });
@@ -181,6 +184,7 @@ function happen(
   world: EventWorld,
   { kind, which, byS, agoS, isDelivered }: Happening,
   touched: Set<string>,
+  moved: Set<string>,
 ): void {
   const nowMs = world.clock.wallMs();
   const place = { latitude: 5, longitude: 5, depthKm: 1, magnitude: 2 };
@@ -200,6 +204,7 @@ function happen(
   } else if (kind === 'moved') {
     const quake = world.catalogue[which % Math.max(1, world.catalogue.length)];
     if (!quake) return;
+    moved.add(quake.id);
     touched.add(String(quake.originMs));
     quake.originMs = Math.min(nowMs, quake.originMs + byS * 1000);
     touched.add(String(quake.originMs));
