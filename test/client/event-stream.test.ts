@@ -38,6 +38,14 @@ const follow = (url: string) => subscribeWithResume(LiveTriggersDocument, { url,
 const cursorOf = async (changes: ReturnType<typeof follow>) =>
   (await changes.next()).value?.data.triggerChanges.cursor;
 
+/** Lets the time pass in which a silent connection counts as lost. */
+async function untilAskedAgain({ asked }: { readonly asked: readonly unknown[] }): Promise<void> {
+  while (asked.length < 2) {
+    await vi.advanceTimersByTimeAsync(10_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 describe('an event stream', () => {
   it('is read in whatever pieces it arrives', async () => {
     await fc.assert(
@@ -60,10 +68,7 @@ describe('an event stream', () => {
     expect(await cursorOf(changes)).toBe('1');
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const second = cursorOf(changes);
-    while (server.asked.length < 2) {
-      await vi.advanceTimersByTimeAsync(10_000);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await untilAskedAgain(server);
     expect(await second).toBe('2');
     expect(server.asked.map(({ after }) => after)).toEqual([null, '1']);
     await changes.return?.();
@@ -76,10 +81,7 @@ describe('an event stream', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const second = cursorOf(changes);
     collectGarbage();
-    while (server.asked.length < 2) {
-      await vi.advanceTimersByTimeAsync(10_000);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await untilAskedAgain(server);
     expect(await second).toBe('2');
     vi.useRealTimers();
     const third = changes.next();
@@ -96,10 +98,7 @@ describe('an event stream', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const changes = follow(server.url);
     const first = cursorOf(changes);
-    while (server.asked.length < 2) {
-      await vi.advanceTimersByTimeAsync(10_000);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await untilAskedAgain(server);
     expect(await first).toBe('1');
     await changes.return?.();
   });

@@ -30,7 +30,8 @@ export async function post(
     body: JSON.stringify(operation),
     signal,
   };
-  // A wrong address, header or variable is no fault of the network: another attempt would meet it again. So it is thrown here.
+  // A wrong address, header or variable is no fault of the network: another attempt would meet it again. So it is
+  // thrown here.
   new Request(url, init);
   try {
     // Not `fetch(request)`: Node forgets the signal of a request object once that has been garbage-collected, and the

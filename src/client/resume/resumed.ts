@@ -15,7 +15,7 @@ export interface Change {
 /**
  * The changes behind a cursor, each once, over as many connections as it takes. Ends when the signal aborts; throws
  * `GraphError` where another attempt would fail as well.
- * @param onConnection is told of each connection that it has and loses
+ * @param onConnection called with true when there is a connection, with false when it is lost
  */
 export async function* resumed(
   subscription: Resumable,

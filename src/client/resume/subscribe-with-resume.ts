@@ -34,8 +34,8 @@ export interface ResumeOptions<Variables> {
   /** The class `WebSocket` of the package `ws`, on a Node before 22. */
   readonly webSocketImpl?: unknown;
   /**
-   * Is told when the subscription has a connection, and when it lost it or did not get it: until the next one, what is shown is
-   * old. Of tabs that share server-sent events only those with a connection of their own are told.
+   * Called with true when the subscription has a connection, and with false when it has lost it or did not get it: until the
+   * next one, what is shown is old. A tab that shares the connection of another tab gets no call.
    */
   readonly onConnection?: (isConnected: boolean) => void;
   /** Ends the iteration. */

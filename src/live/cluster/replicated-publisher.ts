@@ -83,7 +83,7 @@ export class ReplicatedPublisher<Rec, Kind extends string> implements ChangePubl
     const session = this.#session;
     if (!session || !this.#isShared) return null;
     session.reading ??= this.#inOrder(session, () => {
-      // Whoever comes from now on may have seen more than is being read.
+      // A subscriber that comes after the read has begun needs a read of its own: changes may be appended meanwhile.
       session.reading = null;
       return this.#read(session);
     });

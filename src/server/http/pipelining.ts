@@ -10,7 +10,7 @@ export function pipeliningLimit(): (request: IncomingMessage, response: ServerRe
   const open = new WeakMap<Socket, Set<ServerResponse>>();
   return ({ socket }, response) => {
     const responses = open.get(socket) ?? new Set();
-    // Those that have ended are still there until the socket has taken them, for which Node itself waits before it reads on.
+    // A response that has ended is in the set until the socket has taken it, for which Node itself waits before it reads on.
     if (responses.size >= limits.pipelinedRequests && unansweredOf(responses) >= limits.pipelinedRequests) {
       socket.destroy();
       return false;
