@@ -37,6 +37,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       row[name] = known;
       row[`MiB after ${name}`] = server.residentMiB();
     }
+    row['processor s'] = Math.round(server.processorMs() / 1000);
     // Without requests V8 collects by itself.
     await pause(idleMs);
     row[`MiB ${idleMs / 1000} s later`] = server.residentMiB();

@@ -6,7 +6,7 @@ import { secretsOf } from './config/secrets.js';
 import type { OtherProcesses } from './graph/context.js';
 import { schema, subgraphSchema } from './graph/schema.js';
 import { createLog, type Log } from './log.js';
-import { startSandbox } from './sandbox/server.js';
+import type { Sandbox } from './sandbox/server.js';
 import { type ClientRate, clientRate, type OperationBudget, RateBuckets } from './server/auth/client-rate.js';
 import { createAnswerCache, noAnswerCache } from './server/execution/answer-cache.js';
 import { createGraphQLEngine } from './server/execution/engine.js';
@@ -31,7 +31,6 @@ import { type ClientConnections, ConnectionLimit } from './server/websocket/conn
 import { attachWebSockets } from './server/websocket/websocket.js';
 import { logStart, ownSandbox } from './start-log.js';
 import { unsharedStore } from './store/memory.js';
-import { openRedisStore } from './store/redis/store.js';
 import type { Store } from './store/store.js';
 import { openTenancy, type SandboxAddress, type TenancyOptions } from './tenant.js';
 import { version } from './version.js';
@@ -86,7 +85,7 @@ const usualGraceMs = 10_000;
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock = realClock, shared } = options;
   if (shared) return startWith(shared.sandbox, options);
-  const sandbox = config.sandbox ? await startSandbox({ clock }) : null;
+  const sandbox = config.sandbox ? await startSandbox(clock) : null;
   try {
     const gateway = await startWith(sandbox, options);
     return sandbox ? withSandboxClosedLast(gateway, sandbox) : gateway;
@@ -94,6 +93,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await sandbox?.close();
     throw error;
   }
+}
+
+// What most gateways do not use, the sandbox and the client of Redis, is imported on demand: it takes 6 MiB.
+async function startSandbox(clock: Clock): Promise<Sandbox> {
+  const sandbox = await import('./sandbox/server.js');
+  return sandbox.startSandbox({ clock });
+}
+
+async function storeOf({ redisUrl }: Config, clock: Clock, log: Log): Promise<Store> {
+  if (redisUrl === null) return unsharedStore;
+  const { openRedisStore } = await import('./store/redis/store.js');
+  return openRedisStore({ url: redisUrl, clock, log });
 }
 
 /** Closes the sandbox after the gateway, which may still send requests to it while closing. */
@@ -111,9 +122,7 @@ async function startWith(sandbox: SandboxAddress | null, options: GatewayOptions
   const onRequest = tracing
     ? bothEnds(metrics.upstreamRequest, tracing.upstreamRequest)
     : metrics.upstreamRequest;
-  const store =
-    common?.store ??
-    (config.redisUrl === null ? unsharedStore : openRedisStore({ url: config.redisUrl, clock, log }));
+  const store = common?.store ?? (await storeOf(config, clock, log));
   const redis = config.redisUrl === null ? null : store.connection;
   const keys = openTenancy({ config, sandbox, store, clock, log, random, onRequest });
   const leaving = new AbortController();

@@ -17,8 +17,11 @@ export function derived<Source extends object, T extends NonNullable<unknown> | 
   };
 }
 
-// Every sensor of a large network, or a page of 500 of each of some twenty lists.
+// Every sensor of a large network.
 const mostRecords = 10_000;
+
+/** The bound for values derived from events: a page of 500 of each of some ten lists. */
+export const mostEvents = 5_000;
 
 /** The bound for values derived from a page rather than from a record. */
 export const mostPages = 400;

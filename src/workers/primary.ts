@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { realClock } from '../clock.js';
 import type { Config } from '../config/config.js';
 import type { Log } from '../log.js';
-import { type Sandbox, startSandbox } from '../sandbox/server.js';
+import type { Sandbox } from '../sandbox/server.js';
 import type { Listener } from '../server/http/listen.js';
 import { logStart, ownSandbox } from '../start-log.js';
 import { Channel } from '../store/hub/channel.js';
@@ -43,7 +43,10 @@ export class Primary {
   /** Resolves when every worker has started or failed; rejects with the reason when all have failed. */
   async start(): Promise<void> {
     const config = this.#config;
-    if (config.sandbox) this.#sandbox = await startSandbox();
+    if (config.sandbox) {
+      const { startSandbox } = await import('../sandbox/server.js');
+      this.#sandbox = await startSandbox();
+    }
     if (config.sandbox && config.redisUrl !== null) this.#log.warn({}, ownSandbox);
     this.#address = await this.#balancer.listen(config.port, config.host);
     const numbers = Array.from({ length: config.workers }, (_, index) => index + 1);

@@ -1,6 +1,6 @@
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
-import { RecentlyUsed } from '../derived.js';
+import { mostEvents, RecentlyUsed } from '../derived.js';
 import { distanceKm, type Point } from '../geo/geodesy.js';
 import type { Instant } from '../time/instant.js';
 import { firstIndex } from '../time/spans.js';
@@ -103,7 +103,12 @@ function nearestOf<A, B>(traces: readonly Trace<A>[], others: readonly Trace<B>[
   for (const trace of traces) {
     let best: Trace<B> | null = null;
     let bestLength = Number.POSITIVE_INFINITY;
-    for (const other of around(located, trace.time.ms)) {
+    // One millisecond more, for rounding: the exact test follows.
+    const reachMs = associationS * 1000 + 1;
+    const first = firstIndex(located, (other) => other.time.ms >= trace.time.ms - reachMs);
+    for (let index = first; index < located.length; index++) {
+      const other = located[index];
+      if (!other || other.time.ms > trace.time.ms + reachMs) break;
       const length = lengthBetween(trace, other);
       if (length < bestLength || (best !== null && length === bestLength && other.id < best.id)) {
         best = other;
@@ -113,17 +118,6 @@ function nearestOf<A, B>(traces: readonly Trace<A>[], others: readonly Trace<B>[
     if (best) nearest.set(trace, best);
   }
   return nearest;
-}
-
-/** Traces within the time window, plus 1 ms for rounding: the exact test follows. */
-function* around<T>(sorted: readonly Trace<T>[], ms: number): Generator<Trace<T>> {
-  const reachMs = associationS * 1000 + 1;
-  const first = firstIndex(sorted, (trace) => trace.time.ms >= ms - reachMs);
-  for (let index = first; index < sorted.length; index++) {
-    const trace = sorted[index];
-    if (!trace || trace.time.ms > ms + reachMs) return;
-    yield trace;
-  }
 }
 
 /** Infinite outside the window. */
@@ -151,7 +145,7 @@ function kmBetween(a: Point, b: Point): number {
   return km;
 }
 
-const lastDistances = new RecentlyUsed<Point, { readonly to: Point; readonly km: number }>();
+const lastDistances = new RecentlyUsed<Point, { readonly to: Point; readonly km: number }>(mostEvents);
 
 // Whole seconds and fractions are subtracted separately: milliseconds since 1970 as one float lose precision, so that
 // 16 s would not always be exactly 16.

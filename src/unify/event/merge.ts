@@ -11,7 +11,7 @@ import {
 } from '../../upstream/decode/fields.js';
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
 import type { Read } from '../../upstream/read/read.js';
-import { RecentlyUsed } from '../derived.js';
+import { mostEvents, RecentlyUsed } from '../derived.js';
 import { compareText } from '../text-order.js';
 import type { MaybeInstant } from '../time/wire-time.js';
 import { catalogueSolution, issueTime, knownInstant, projectSolution, type Solution } from './solution.js';
@@ -35,7 +35,7 @@ export function mergeEvent(
 }
 
 /** Last merged event of each record, reused: most records have the same partner, or none, in every operation. */
-const lastMerged = new RecentlyUsed<Read<unknown>, Event>();
+const lastMerged = new RecentlyUsed<Read<unknown>, Event>(mostEvents);
 
 /** Why a record is missing, if the read failed; empty when there is no such record. */
 export interface Failures {

@@ -2,7 +2,7 @@ import type { UnixS } from '../../clock.js';
 import type { WireEvent as WireCatalogueEvent } from '../../upstream/catalogue/wire.js';
 import { known, MalformedValue, type Num } from '../../upstream/decode/fields.js';
 import type { WireEvent as WireProjectEvent } from '../../upstream/project/wire.js';
-import { derived } from '../derived.js';
+import { derived, mostEvents } from '../derived.js';
 import type { Point } from '../geo/geodesy.js';
 import { Instant } from '../time/instant.js';
 import { instantOf, type MaybeInstant } from '../time/wire-time.js';
@@ -17,13 +17,17 @@ export function projectSolution({ origin }: Pick<WireProjectEvent, 'origin'>): S
   return origin && solutionOfOrigin(origin);
 }
 
-const solutionOfOrigin = derived((origin: NonNullable<WireProjectEvent['origin']>) =>
-  solutionOf(unixInstant(origin.origin_time), origin.latitude, origin.longitude),
+const solutionOfOrigin = derived(
+  (origin: NonNullable<WireProjectEvent['origin']>) =>
+    solutionOf(unixInstant(origin.origin_time), origin.latitude, origin.longitude),
+  mostEvents,
 );
 
 /** Null when the catalogue has not located the event. */
-export const catalogueSolution = derived((event: WireCatalogueEvent): Solution | null =>
-  solutionOf(instantOf(event.origin_time), event.latitude, event.longitude),
+export const catalogueSolution = derived(
+  (event: WireCatalogueEvent): Solution | null =>
+    solutionOf(instantOf(event.origin_time), event.latitude, event.longitude),
+  mostEvents,
 );
 
 /** Issue time of the latest solution: that of the event, else that of its origin (docs/interfaces.md P2 has both). */
@@ -32,7 +36,7 @@ export const issueTime = derived((event: Pick<WireProjectEvent, 'issued_at' | 'o
   if (issuedAt instanceof Instant) return issuedAt;
   const ofOrigin = event.origin ? unixInstant(event.origin.issued_at) : null;
   return ofOrigin instanceof Instant ? ofOrigin : (issuedAt ?? ofOrigin);
-});
+}, mostEvents);
 
 /** Unix seconds (docs/interfaces.md P2). */
 export function unixInstant(value: UnixS | null | MalformedValue): MaybeInstant {

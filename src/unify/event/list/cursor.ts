@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { asMoment, longAgo, minuteMs, type UnixMs } from '../../../clock.js';
-import { derived } from '../../derived.js';
+import { derived, mostEvents } from '../../derived.js';
 import { decodeCursor, encodeCursor, type PageRequest } from '../../paging.js';
 import { Instant } from '../../time/instant.js';
 import type { LocatedEvent } from '../merge.js';
@@ -95,10 +95,13 @@ export function decodePosition(order: EventOrder, request: CursorRequest): Decod
 }
 
 /** The marks of an event: one from its project id, one from its catalogue id. */
-export const marksOf = derived(({ projectEventId, catalogueEventId }: LocatedEvent): readonly string[] => [
-  ...(projectEventId === null ? [] : [digest(`p:${projectEventId}`)]),
-  ...(catalogueEventId === null ? [] : [digest(`c:${catalogueEventId}`)]),
-]);
+export const marksOf = derived(
+  ({ projectEventId, catalogueEventId }: LocatedEvent): readonly string[] => [
+    ...(projectEventId === null ? [] : [digest(`p:${projectEventId}`)]),
+    ...(catalogueEventId === null ? [] : [digest(`c:${catalogueEventId}`)]),
+  ],
+  mostEvents,
+);
 
 /** Bounds the length of a cursor. */
 export const mostMarks = 64;

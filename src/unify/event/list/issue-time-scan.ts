@@ -7,6 +7,7 @@ import { isLastPage, type Page, type Read, readsIn } from '../../../upstream/rea
 import { derived, mostPages } from '../../derived.js';
 import { textBound } from '../../time/wire-time.js';
 import { issuedMs } from '../merge.js';
+import { projectSolution } from '../solution.js';
 
 export interface IssueTimeScanOptions {
   /** Reads one page; a response read before `notBeforeMs` must not be used. */
@@ -17,6 +18,14 @@ export interface IssueTimeScanOptions {
   readonly toMs: UnixMs;
   readonly bbox?: readonly [number, number, number, number] | undefined;
   readonly minMagnitude?: number | undefined;
+}
+
+/** A record with its times: a page deep in the list looks at those of all records before it. */
+export interface TimedRecord extends Read<WireEvent> {
+  /** Issue time of its latest solution; null when it has none. */
+  readonly issuedMs: UnixMs | null;
+  /** Origin time; without an origin the issue time stands in for it. */
+  readonly originMs: UnixMs;
 }
 
 /**
@@ -51,7 +60,7 @@ export class IssueTimeScan {
   }
 
   /** Reads the next page. */
-  async next(): Promise<readonly Read<WireEvent>[]> {
+  async next(): Promise<readonly TimedRecord[]> {
     const { order, bbox, minMagnitude } = this.#options;
     const { pinMs, offset } = this.#next;
     const query: EventQuery = {
@@ -71,11 +80,12 @@ export class IssueTimeScan {
     if (this.pins.length === 0) this.total = page.total;
     if (this.pins.at(-1) !== pinMs) this.pins.push(pinMs);
     this.readAtMs = readAtMs;
-    this.#advance(page);
-    return readsOf(answer);
+    const records = recordsOf(answer);
+    this.#advance(page, records);
+    return records;
   }
 
-  #advance(page: Page<WireEvent>): void {
+  #advance(page: Page<WireEvent>, records: readonly TimedRecord[]): void {
     const { order } = this.#options;
     // An event that is issued again changes its position and shifts those behind it past the offset, so the moment is
     // read again: upstream's responses from now on, since cached ones would be the same without end.
@@ -91,7 +101,7 @@ export class IssueTimeScan {
       this.reachedMs = order === 'desc' ? longAgo : forever;
       return;
     }
-    const reachedMs = page.items.map(issuedMs).findLast((ms) => ms !== null) ?? null;
+    const reachedMs = records.findLast((record) => record.issuedMs !== null)?.issuedMs ?? null;
     if (reachedMs !== null) this.reachedMs = reachedMs;
     const last = page.received > 1 ? (page.items.at(-1)?.id ?? null) : null;
     const isFurther = this.#next.advance(
@@ -102,7 +112,20 @@ export class IssueTimeScan {
   }
 }
 
-const readsOf = derived(readsIn<WireEvent>, mostPages);
+const recordsOf = derived(
+  (page: Read<Page<WireEvent>>): readonly TimedRecord[] => readsIn(page).map(timed),
+  mostPages,
+);
+
+function timed({ value, readAtMs }: Read<WireEvent>): TimedRecord {
+  const issued = issuedMs(value);
+  return {
+    value,
+    readAtMs,
+    issuedMs: issued,
+    originMs: projectSolution(value)?.originTime.ms ?? issued ?? longAgo,
+  };
+}
 
 /** Total of several scans; null when one of them has no count. */
 export function totalOf(scans: readonly IssueTimeScan[]): number | null {

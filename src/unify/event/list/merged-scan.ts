@@ -12,7 +12,7 @@ import type { EventPosition, EventSortKey } from './cursor.js';
 import type { Pushdown } from './filter-pushdown.js';
 import { ListOrder } from './list-order.js';
 import { movedEvents } from './moved-events.js';
-import { originMs, type ProjectResume, tooManyRequests } from './project-reader.js';
+import { type ProjectResume, tooManyRequests } from './project-reader.js';
 import type { ProjectScan } from './project-scan.js';
 import { scanTargetOf } from './scan-target.js';
 import { catalogueScan, projectScan } from './scans.js';
@@ -91,9 +91,7 @@ class MergedScan {
   async read(): Promise<ScannedPage | GivenUp> {
     const { filter, first } = this.#request;
     for (;;) {
-      const project = [...(this.#project?.records.values() ?? [])].filter(({ value }) =>
-        this.#listOrder.isNeeded(originMs(value)),
-      );
+      const project = [...(this.#project?.records.values() ?? [])];
       const catalogue = [...(this.#catalogue?.records.values() ?? [])];
       await this.#context.slices.take(
         valuesPerMerge * (project.length + catalogue.length),

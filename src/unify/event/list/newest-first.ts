@@ -25,19 +25,14 @@ export class NewestFirst extends ProjectScan {
   }
 
   get frontier(): number {
-    return Math.min(
-      this.#scannedTo(),
-      ...this.reader.unread(this.stragglers).map(([, originMs]) => -originMs),
-    );
+    return Math.min(this.#scannedTo(), ...this.reader.stragglers.map(([, originMs]) => -originMs));
   }
 
   async advance(): Promise<void> {
     const scannedTo = this.#scannedTo();
-    const due = this.reader.unread(this.stragglers).filter(([, originMs]) => -originMs <= scannedTo);
+    const due = this.reader.stragglers.filter(([, originMs]) => -originMs <= scannedTo);
     const next = due.sort((a, b) => b[1] - a[1])[0];
-    if (next && this.#pages > 0) {
-      return this.readStraggler(next);
-    }
+    if (next && this.#pages > 0) return this.reader.readStraggler(next);
     const behind = Math.max(...this.scans.map((scan) => scan.reachedMs));
     const isTop = this.#pages === 0 && (this.options.resume?.pinMs ?? null) === null;
     await this.reader.advance(
@@ -51,10 +46,12 @@ export class NewestFirst extends ProjectScan {
   resumeAt(originMs: UnixMs): ProjectResume | null {
     const { horizonMs, readOnMs } = this.reader;
     if (horizonMs === longAgo) return null;
-    const known = this.reader
-      .known()
-      .filter(([, origin]) => origin <= originMs + this.options.pushdown.reach.lookAheadMs);
-    const ahead = [...this.reader.unread(this.stragglers), ...known];
+    const { lookAheadMs } = this.options.pushdown.reach;
+    const known = this.reader.known((origin) => origin <= originMs + lookAheadMs);
+    // One more than a cursor may have shows where there are too many.
+    const ahead = [...this.reader.stragglers, ...known]
+      .sort(([a], [b]) => b - a)
+      .slice(0, mostStragglers + 1);
     const pins = [...new Set(this.scans.flatMap((scan) => scan.pins))].sort((a, b) => a - b);
     const base = { horizonMs, readOnMs, lagMs: null, isAssumed: this.isAssumed };
     const ways = pins.flatMap((pinMs, index) => {
@@ -102,7 +99,7 @@ export class NewestFirst extends ProjectScan {
     if (total <= fewPages * largestPage.project) return true;
     const most = (this.reader.left - fewPages) * largestPage.project;
     // If the rate so far is far over the limit, or a few pages suffice by it, the exact count is not worth a request.
-    const issued = this.reader.records.size;
+    const issued = this.reader.size;
     const estimate =
       issued * ((this.reader.horizonMs - startMs) / Math.max(1, this.reader.horizonMs - reached));
     if (estimate > most * 4) return false;

@@ -34,22 +34,16 @@ export class OldestFirst extends ProjectScan {
   }
 
   get frontier(): number {
-    return Math.min(
-      this.#scannedTo(),
-      ...this.reader.unread(this.stragglers).map(([, originMs]) => originMs),
-    );
+    return Math.min(this.#scannedTo(), ...this.reader.stragglers.map(([, originMs]) => originMs));
   }
 
   async advance(): Promise<void> {
     if (this.#lagMs === null) return this.#readEverything();
     const scannedTo = this.#scannedTo();
-    const next = this.reader
-      .unread(this.stragglers)
+    const next = this.reader.stragglers
       .filter(([, originMs]) => originMs <= scannedTo)
       .sort((a, b) => a[1] - b[1])[0];
-    if (next && scannedTo > Number.NEGATIVE_INFINITY) {
-      return this.readStraggler(next);
-    }
+    if (next && scannedTo > Number.NEGATIVE_INFINITY) return this.reader.readStraggler(next);
     const behind = Math.min(...this.scans.map((scan) => scan.reachedMs));
     await this.reader.advance(this.scans.filter((scan) => !scan.isDone && scan.reachedMs === behind));
   }
@@ -59,11 +53,11 @@ export class OldestFirst extends ProjectScan {
     if (horizonMs === longAgo) return null;
     const needMs = plus(originMs, -this.options.pushdown.reach.lookAheadMs);
     const ahead = this.reader
-      .known()
-      .filter(([issued, origin]) => origin >= needMs && Number.isFinite(issued))
+      .known((origin) => origin >= needMs)
+      .filter(([issued]) => Number.isFinite(issued))
       .sort((a, b) => lagOf(b) - lagOf(a));
     const lagMs = this.#lagMs ?? Math.max(shortestLagMs, lagOf(ahead[mostStragglers]));
-    const unread = this.reader.unread(this.stragglers).filter(([, origin]) => origin >= needMs);
+    const unread = this.reader.stragglers.filter(([, origin]) => origin >= needMs);
     const stragglers = [...unread, ...ahead.filter((event) => lagOf(event) > lagMs)];
     const pins = this.#lagMs === null ? [] : this.scans.flatMap((scan) => scan.pins);
     const pinMs = latest(...pins.filter((pin) => pin <= floorSecond(needMs)), longAgo);

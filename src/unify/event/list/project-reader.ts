@@ -11,13 +11,10 @@ import {
 } from '../../../clock.js';
 import { type GatewayError, QueryTooComplex } from '../../../errors.js';
 import type { ProjectClient } from '../../../upstream/project/client.js';
-import type { WireEvent } from '../../../upstream/project/wire.js';
-import type { Read, ReadScope } from '../../../upstream/read/read.js';
+import type { ReadScope } from '../../../upstream/read/read.js';
 import type { UnifyContext } from '../../context.js';
-import { issuedMs } from '../merge.js';
-import { projectSolution } from '../solution.js';
 import type { Pushdown } from './filter-pushdown.js';
-import { IssueTimeScan } from './issue-time-scan.js';
+import { IssueTimeScan, type TimedRecord } from './issue-time-scan.js';
 
 /** A scan of one interface for one page: its records, and the position up to which they are complete. */
 export interface Scan {
@@ -56,16 +53,32 @@ export interface ProjectResume {
 /** Issue and origin time of a solution issued long after its earthquake; enough to find it again. */
 export type Straggler = readonly [issuedMs: UnixMs, originMs: UnixMs];
 
+export interface ProjectReaderOptions {
+  readonly pushdown: Pushdown;
+  readonly mostRequests: number;
+  readonly resume: ProjectResume | null;
+  /** False for the origin time of a record that decides on no event of the page. */
+  readonly isNeeded: (originMs: UnixMs) => boolean;
+}
+
 /** Reads pages of the project's events for one page of the graph, within a limit of requests. */
 export class ProjectReader {
-  readonly records = new Map<string, Read<WireEvent>>();
+  /** The records that the page needs, by id. */
+  readonly needed = new Map<string, TimedRecord>();
+  /** Those of the cursor that have not been read yet. */
+  stragglers: readonly Straggler[];
   /** Names of the elements that could not be read. */
   readonly unreadable = new Set<string>();
   oldestReadMs: ForwardMs = forever;
   requests = 0;
   horizonMs: UnixMs;
   #atMs: ForwardMs;
-  readonly #times = new Set<string>();
+  /** All that was read: deep in the list the solutions issued since are many times as many as the page needs. */
+  readonly #records = new Map<string, TimedRecord>();
+  #newestMs: UnixMs = longAgo;
+  /** Number of solutions that were not known when they were read. */
+  #solutions = 0;
+  readonly #isNeeded: ProjectReaderOptions['isNeeded'];
   readonly #context: UnifyContext;
   readonly #client: ProjectClient;
   readonly #pushdown: Pushdown;
@@ -79,16 +92,18 @@ export class ProjectReader {
   constructor(
     context: UnifyContext,
     client: ProjectClient,
-    options: { pushdown: Pushdown; mostRequests: number; resume: ProjectResume | null },
+    { pushdown, mostRequests, resume, isNeeded }: ProjectReaderOptions,
   ) {
     this.#context = context;
     this.#client = client;
-    this.#pushdown = options.pushdown;
-    this.#mostRequests = options.mostRequests;
-    this.horizonMs = options.resume?.horizonMs ?? longAgo;
+    this.#pushdown = pushdown;
+    this.#mostRequests = mostRequests;
+    this.#isNeeded = isNeeded;
+    this.horizonMs = resume?.horizonMs ?? longAgo;
+    this.stragglers = resume?.stragglers ?? [];
     const { clock } = context.tenant;
     // An instance whose wall clock is ahead may have dated the read later than now.
-    this.#atMs = options.resume ? earliest(momentAt(clock, options.resume.readOnMs), clock.now()) : longAgo;
+    this.#atMs = resume ? earliest(momentAt(clock, resume.readOnMs), clock.now()) : longAgo;
   }
 
   /** As in `ProjectResume`. */
@@ -98,6 +113,11 @@ export class ProjectReader {
 
   get left(): number {
     return this.#mostRequests - this.requests;
+  }
+
+  /** Number of events read. */
+  get size(): number {
+    return this.#records.size;
   }
 
   /** One scan for each bounding box of the pushdown. */
@@ -111,18 +131,13 @@ export class ProjectReader {
    */
   async advance(scans: readonly IssueTimeScan[], areNewest = false): Promise<void> {
     const pages = await Promise.all(scans.map((scan) => scan.next()));
-    this.#add(pages.flat());
+    for (const records of pages) await this.#add(records);
     const times = scans.map((scan) => scan.readAtMs);
     if (areNewest) this.#newestReadAtMs = earliest(...times);
     else this.#hasRead(times);
     if (this.horizonMs !== longAgo) return;
-    this.horizonMs = plus(this.#newestMs(), -listingLagMs);
+    this.horizonMs = plus(this.#newestMs, -listingLagMs);
     this.#atMs = earliest(...times);
-  }
-
-  #newestMs(): UnixMs {
-    const issued = [...this.records.values()].map(({ value }) => issuedMs(value) ?? longAgo);
-    return latest(...issued);
   }
 
   /**
@@ -134,8 +149,8 @@ export class ProjectReader {
     this.#isSettled = true;
     let fromMs = this.horizonMs;
     let notBeforeMs = this.#readAtMs;
-    for (let isWhole = false; !isWhole; fromMs = plus(this.#newestMs(), -listingLagMs)) {
-      const before = this.#times.size;
+    for (let isWhole = false; !isWhole; fromMs = plus(this.#newestMs, -listingLagMs)) {
+      const before = this.#solutions;
       const scans = this.#pushdown.boxes.map((bbox) =>
         this.#scan('desc', plus(floorTo(1000, fromMs), -1000), forever, bbox, notBeforeMs),
       );
@@ -144,29 +159,32 @@ export class ProjectReader {
       this.#newestReadAtMs = earliest(...times);
       notBeforeMs = latest(...times);
       // A solution can also be replaced between two of these pages, so the read is repeated until nothing new appears.
-      isWhole = scans.every((scan) => scan.pages === 1) || this.#times.size === before;
+      isWhole = scans.every((scan) => scan.pages === 1) || this.#solutions === before;
     }
     return true;
   }
 
-  unread(stragglers: readonly Straggler[]): Straggler[] {
-    return stragglers.filter(([issued, origin]) => !this.#times.has(`${issued} ${origin}`));
+  /**
+   * Times of the solutions read that were issued before the scan began, of those earthquakes that began at a time for which
+   * `isAhead` holds.
+   */
+  known(isAhead: (originMs: UnixMs) => boolean): Straggler[] {
+    const known: Straggler[] = [];
+    for (const record of this.#records.values()) {
+      const issuedMs = issuedMsOf(record);
+      if (issuedMs <= this.horizonMs && isAhead(record.originMs)) known.push([issuedMs, record.originMs]);
+    }
+    return known;
   }
 
-  /** Times of all solutions read that were issued before the scan began. */
-  known(): Straggler[] {
-    return [...this.records.values()].flatMap(({ value }) => {
-      const times = timesOf(value);
-      return times[0] <= this.horizonMs ? [times] : [];
-    });
-  }
-
-  /** Reads all solutions issued within about a second of `ms`, in every region. */
-  async readMoment(ms: UnixMs): Promise<void> {
-    const secondMs = floorTo(1000, ms);
+  /** Reads all solutions issued within about a second of the straggler, in every region. */
+  async readStraggler(straggler: Straggler): Promise<void> {
+    const secondMs = floorTo(1000, straggler[0]);
     const scan = this.#scan('desc', plus(secondMs, -1000), plus(secondMs, 2000), undefined, this.#atMs);
     await this.#readAll(scan);
     this.#hasRead([scan.readAtMs]);
+    // A straggler that is missing was issued again and is read with the newest solutions.
+    this.stragglers = this.stragglers.filter((other) => other !== straggler);
   }
 
   /** A page read after the newest solutions may lack one that was replaced since, so those have to be read again. */
@@ -177,7 +195,7 @@ export class ProjectReader {
 
   async #readAll(scan: IssueTimeScan): Promise<void> {
     while (!scan.isDone) {
-      this.#add(await scan.next());
+      await this.#add(await scan.next());
       if (!scan.isDone && this.left <= 0) throw tooManyRequests('PROJECT', this.#mostRequests);
     }
   }
@@ -211,25 +229,33 @@ export class ProjectReader {
   }
 
   // Of two versions of an event the one issued later wins, whichever page was read first.
-  #add(reads: readonly Read<WireEvent>[]): void {
-    for (const read of reads) {
-      const known = this.records.get(read.value.id);
-      if (known && (issuedMs(known.value) ?? 0) > (issuedMs(read.value) ?? 0)) continue;
-      this.records.set(read.value.id, read);
-      this.#times.add(timesOf(read.value).join(' '));
+  async #add(records: readonly TimedRecord[]): Promise<void> {
+    for (const record of records) {
+      const { id } = record.value;
+      const known = this.#records.get(id);
+      const isLater = (record.issuedMs ?? 0) - (known?.issuedMs ?? 0);
+      if (known && isLater < 0) continue;
+      if (!known || isLater > 0) this.#solutions++;
+      this.#records.set(id, record);
+      if (this.#isNeeded(record.originMs)) this.needed.set(id, record);
+      else this.needed.delete(id);
+      if (record.issuedMs !== null) this.#newestMs = latest(this.#newestMs, record.issuedMs);
+      if (this.stragglers.length > 0) {
+        this.stragglers = this.stragglers.filter(
+          ([issuedMs, originMs]) => issuedMs !== issuedMsOf(record) || originMs !== record.originMs,
+        );
+      }
     }
+    const { slices, scope } = this.#context;
+    await slices.take(Math.ceil(records.length / recordsPerValue), scope.operationKey);
   }
 }
 
 // An event without an issue time cannot be found by one, so it sorts last.
-function timesOf(event: WireEvent): Straggler {
-  return [issuedMs(event) ?? forever, originMs(event)];
-}
+const issuedMsOf = ({ issuedMs }: TimedRecord): UnixMs => issuedMs ?? forever;
 
-/** Origin time; without an origin the issue time stands in for it. */
-export function originMs(event: WireEvent): UnixMs {
-  return projectSolution(event)?.originTime.ms ?? issuedMs(event) ?? longAgo;
-}
+// Records that are added in the time that one value of an answer takes: a page deep in the list adds tens of thousands.
+const recordsPerValue = 25;
 
 // Assumed: a solution that the list does not show yet is issued at most this long before the newest that it shows. Data
 // can be a few seconds behind (docs/interfaces.md P1), and issue times may be in whole seconds.

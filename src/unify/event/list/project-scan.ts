@@ -1,17 +1,9 @@
 import { dayMs, type ForwardMs, floorTo, plus, type UnixMs } from '../../../clock.js';
 import type { GatewayError } from '../../../errors.js';
 import { limits } from '../../../limits.js';
-import type { WireEvent } from '../../../upstream/project/wire.js';
-import type { Read } from '../../../upstream/read/read.js';
 import type { Pushdown } from './filter-pushdown.js';
-import { type IssueTimeScan, totalOf } from './issue-time-scan.js';
-import {
-  type ProjectReader,
-  type ProjectResume,
-  type Scan,
-  type Straggler,
-  tooManyRequests,
-} from './project-reader.js';
+import { type IssueTimeScan, type TimedRecord, totalOf } from './issue-time-scan.js';
+import { type ProjectReader, type ProjectResume, type Scan, tooManyRequests } from './project-reader.js';
 
 export interface ProjectScanOptions {
   readonly pushdown: Pushdown;
@@ -27,7 +19,6 @@ export abstract class ProjectScan implements Scan {
   protected readonly reader: ProjectReader;
   protected readonly options: ProjectScanOptions;
   protected scans: IssueTimeScan[];
-  protected stragglers: Straggler[];
 
   constructor(reader: ProjectReader, options: ProjectScanOptions, scans: IssueTimeScan[]) {
     const { resume } = options;
@@ -35,7 +26,6 @@ export abstract class ProjectScan implements Scan {
     this.options = options;
     this.scans = scans;
     this.isAssumed = resume?.isAssumed ?? false;
-    this.stragglers = [...(resume?.stragglers ?? [])];
   }
 
   abstract readonly frontier: number;
@@ -43,8 +33,9 @@ export abstract class ProjectScan implements Scan {
   /** Resume state for the cursor of an event that began at `originMs`. */
   abstract resumeAt(originMs: UnixMs): ProjectResume | null;
 
-  get records(): ReadonlyMap<string, Read<WireEvent>> {
-    return this.reader.records;
+  /** Those that the page needs. */
+  get records(): ReadonlyMap<string, TimedRecord> {
+    return this.reader.needed;
   }
 
   get unreadable(): ReadonlySet<string> {
@@ -70,12 +61,6 @@ export abstract class ProjectScan implements Scan {
 
   async settle(): Promise<boolean> {
     return !this.isAssumed && this.reader.readNewer();
-  }
-
-  protected async readStraggler(straggler: Straggler): Promise<void> {
-    await this.reader.readMoment(straggler[0]);
-    // A straggler that is missing was issued again and is read with the newest solutions.
-    this.stragglers = this.stragglers.filter((other) => other !== straggler);
   }
 }
 

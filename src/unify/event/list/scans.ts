@@ -23,6 +23,7 @@ export function projectScan(
     pushdown,
     mostRequests: limits.eventPageRequests,
     resume,
+    isNeeded: (originMs) => listOrder.isNeeded(originMs),
   });
   const options = {
     pushdown,
