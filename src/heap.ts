@@ -11,3 +11,6 @@ setFlagsFromString('--heap-growing-percent=40');
 // Where many objects of a kind have been cached, V8 takes the next ones for long-lived too and allocates them in the old
 // generation at once. Most of an answer's are not: they were left there as garbage between what is cached.
 setFlagsFromString('--no-allocation-site-pretenuring');
+// A young generation as small as `npm start` sets it is collected in the time that it takes to wake helper threads for it,
+// and while the machine is busy they are waited for.
+setFlagsFromString('--no-parallel-scavenge');
