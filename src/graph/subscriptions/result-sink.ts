@@ -5,13 +5,13 @@ import type { SharedResult } from './shared-result.js';
 
 /**
  * Bypasses the executor's stream for a transport that accepts serialised results: a result for ten thousand sockets is
- * serialised once, and each socket gets the same bytes.
+ * serialised once, and each socket gets the same text.
  */
 export interface ResultSink {
   /** False while the transport has backpressure, so that a result would wait in memory. */
   readonly isReady: boolean;
-  /** @param result an execution result as JSON, in UTF-8 */
-  send(result: Uint8Array): void;
+  /** @param result an execution result as JSON, as text or in UTF-8 */
+  send(result: string | Uint8Array): void;
   /** Calls `run` once, when the sink is ready again. */
   whenReady(run: () => void): void;
 }
@@ -31,7 +31,7 @@ export class DirectSink implements Sink<SharedResult> {
   }
 
   send(payload: SharedResult): void {
-    this.#results.send(payload.bytes);
+    this.#results.send(payload.json);
   }
 
   whenReady(run: () => void): void {

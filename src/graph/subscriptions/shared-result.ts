@@ -4,7 +4,6 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 export class SharedResult {
   readonly #result: ExecutionResult;
   #json: string | undefined;
-  #bytes: Uint8Array | undefined;
 
   constructor({ data, errors }: ExecutionResult) {
     this.#result = {
@@ -15,14 +14,9 @@ export class SharedResult {
 
   /** For transports that take results one by one: `jsonOfResult` knows it again. */
   get result(): ExecutionResult {
-    // Not in the constructor: most results are sent as bytes, and a weak map of thousands delays the garbage collector.
+    // Not in the constructor: most results are sent as text, and a weak map of thousands delays the garbage collector.
     known.set(this.#result, this);
     return this.#result;
-  }
-
-  get bytes(): Uint8Array {
-    this.#bytes ??= Buffer.from(this.#json ?? JSON.stringify(this.#result));
-    return this.#bytes;
   }
 
   get json(): string {

@@ -121,9 +121,9 @@ export function socketProtocol(
     if ('rest' in answer) return sentInParts(operation, answer);
     const { json } = answer;
     if (typeof json === 'string') {
-      return sentTo(operation, answers.write(requestText, operation, json)?.json ?? Buffer.from(json));
+      return sentTo(operation, answers.write(requestText, operation, json)?.json ?? json);
     }
-    return sentTo(operation, await bytesOf(answers.writing(requestText, operation, json)));
+    return sentTo(operation, await textOfPieces(answers.writing(requestText, operation, json)));
   }
 
   async function subscribe(args: ExecutionArgs): Promise<ExecutionResult | AsyncIterable<ExecutionResult>> {
@@ -206,7 +206,7 @@ const fellBehind = ({ errors }: ExecutionResult) =>
   errors?.some(({ extensions }) => extensions.code === 'FELL_BEHIND') === true;
 
 /** Sends the result of a query directly to the socket; graphql-ws sends only the `complete` message. */
-function sentTo({ sink, isAbandoned }: Operation, json: Uint8Array): AsyncIterable<ExecutionResult> {
+function sentTo({ sink, isAbandoned }: Operation, json: string | Uint8Array): AsyncIterable<ExecutionResult> {
   if (!isAbandoned) sink?.send(json);
   return noMore();
 }
@@ -219,8 +219,8 @@ async function* sentInParts(
   { first, rest }: AnswerInParts,
 ): AsyncGenerator<ExecutionResult> {
   const send = async ({ json }: Answer) => {
-    const bytes = await bytesOf(json);
-    if (!operation.isAbandoned) operation.sink?.send(bytes);
+    const text = await textOfPieces(json);
+    if (!operation.isAbandoned) operation.sink?.send(text);
   };
   await send(first);
   for await (const payload of rest) {
@@ -230,12 +230,12 @@ async function* sentInParts(
 }
 
 /** Long results are serialised piece by piece, so that the event loop serves other clients in between. */
-async function bytesOf(json: Json): Promise<Buffer> {
-  if (typeof json === 'string') return Buffer.from(json);
+async function textOfPieces(json: Json): Promise<string> {
+  if (typeof json === 'string') return json;
   const written: string[] = [];
   for (const piece of json) {
     written.push(piece);
     await nextIteration();
   }
-  return Buffer.from(written.join(''));
+  return written.join('');
 }

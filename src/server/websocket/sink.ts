@@ -32,10 +32,12 @@ export function socketSinks(socket: WebSocket, connection: Socket): (id: string)
   };
 }
 
-let latest: { readonly id: string; readonly result: Uint8Array; readonly frame: Buffer } | null = null;
+let latest: { readonly id: string; readonly result: Result; readonly frame: Buffer } | null = null;
+
+type Result = Parameters<ResultSink['send']>[0];
 
 /** The frame of a `next` message. The latest one is cached, since many sockets use the same operation id. */
-function nextFrame(id: string, head: Buffer, result: Uint8Array): Buffer {
+function nextFrame(id: string, head: Buffer, result: Result): Buffer {
   if (latest?.result !== result || latest.id !== id) {
     latest = { id, result, frame: textFrame(head, result, tail) };
   }
@@ -45,8 +47,9 @@ function nextFrame(id: string, head: Buffer, result: Uint8Array): Buffer {
 const tail = Buffer.from('}');
 
 /** One unmasked text frame (RFC 6455, section 5.2), as servers send them. */
-function textFrame(head: Buffer, result: Uint8Array, tail: Buffer): Buffer {
-  const length = head.length + result.length + tail.length;
+function textFrame(head: Buffer, result: Result, tail: Buffer): Buffer {
+  const resultLength = Buffer.byteLength(result);
+  const length = head.length + resultLength + tail.length;
   const headerLength = length < 126 ? 2 : length < 65_536 ? 4 : 10;
   const frame = Buffer.allocUnsafe(headerLength + length);
   const finalText = 0x81;
@@ -61,7 +64,9 @@ function textFrame(head: Buffer, result: Uint8Array, tail: Buffer): Buffer {
     frame.writeBigUInt64BE(BigInt(length), 2);
   }
   frame.set(head, headerLength);
-  frame.set(result, headerLength + head.length);
-  frame.set(tail, headerLength + head.length + result.length);
+  const resultAt = headerLength + head.length;
+  if (typeof result === 'string') frame.write(result, resultAt);
+  else frame.set(result, resultAt);
+  frame.set(tail, resultAt + resultLength);
   return frame;
 }
