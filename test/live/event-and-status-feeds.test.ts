@@ -18,7 +18,7 @@ describe('eventChanges', () => {
   it('delivers an event when it is issued, with what the catalogue knows, and of each new solution', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
-    issueEvent(gw.sandbox, 'before');
+    issueEvent(gw.sandbox, 'before', 3, 'before');
     socket.send(subscribe(query));
     await polling(gw.sandbox, '/v1/events');
     const { catalogue, project } = gw.sandbox.world;
@@ -75,7 +75,7 @@ describe('eventChanges', () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     const list = gw.sandbox.world.project.events;
-    issueEvent(gw.sandbox, 'earlier');
+    issueEvent(gw.sandbox, 'earlier', 3, 'before');
     const [earlier] = list;
     const earlierOrigin = earlier?.origin ?? null;
     Object.assign(earlier ?? {}, { origin: null });
@@ -175,8 +175,8 @@ describe('a record that a poll cannot read', () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     // Beside it, so that the page can be read in part.
-    addTrigger(gw.sandbox, { id: 76 });
-    issueEvent(gw.sandbox, 'readable');
+    addTrigger(gw.sandbox, { id: 76, start_time: at(-5_000) });
+    issueEvent(gw.sandbox, 'readable', 3, 'before');
     socket.send({
       ...subscribe('subscription { triggerChanges { kind trigger { triggerId } } }'),
       id: 'trigger',

@@ -27,9 +27,18 @@ export async function polling(sandbox: Sandbox, path = '/v1/triggers'): Promise<
   }, 20_000);
 }
 
-/** An event of the project that was issued just now. */
-export function issueEvent({ world }: Pick<Sandbox, 'world'>, id: string, magnitude = 3): void {
-  const s = Date.now() / 1000;
+/**
+ * An event of the project that was issued just now, or before a subscription that is begun next: by clocks in milliseconds
+ * that can be a few apart, one of the same moment is as well issued after it.
+ */
+export function issueEvent(
+  { world }: Pick<Sandbox, 'world'>,
+  id: string,
+  magnitude = 3,
+  when: 'now' | 'before' = 'now',
+): void {
+  const issuedMs = Date.now() - (when === 'now' ? 0 : 5_000);
+  const s = issuedMs / 1000;
   const origin = {
     id: `o-${id}`,
     latitude: 34,
@@ -38,5 +47,5 @@ export function issueEvent({ world }: Pick<Sandbox, 'world'>, id: string, magnit
     origin_time: s - 20,
     issued_at: s,
   };
-  world.project.events.push(anEvent({ id, issued_at: new Date().toISOString(), magnitude, origin }));
+  world.project.events.push(anEvent({ id, issued_at: new Date(issuedMs).toISOString(), magnitude, origin }));
 }

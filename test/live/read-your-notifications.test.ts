@@ -140,7 +140,7 @@ describe('what eventChanges has delivered', () => {
   it('is in every list and look-up that is asked for afterwards, lists at no request', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
-    issueEvent(gw.sandbox, 'before');
+    issueEvent(gw.sandbox, 'before', 3, 'before');
     socket.send(subscribe('subscription { eventChanges { kind event { projectEventId magnitude place } } }'));
     await polling(gw.sandbox, '/v1/events');
     const events = '{ events(first: 20) { nodes { projectEventId magnitude place } } }';
@@ -177,7 +177,7 @@ describe('what eventChanges has delivered', () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     const fields = 'id projectEventId catalogueEventId magnitude place';
-    issueEvent(gw.sandbox, 'before');
+    issueEvent(gw.sandbox, 'before', 3, 'before');
     socket.send(subscribe(`subscription { eventChanges { kind event { ${fields} } } }`));
     await polling(gw.sandbox, '/v1/events');
     const [project, both] = ['e1', 'e2'];
@@ -236,8 +236,8 @@ describe('where the server that answers next is behind the one that answered the
     await using triggers = await openSocket(gw, { init: {} });
     await using events = await openSocket(gw, { init: {} });
     const { project, catalogue } = gw.sandbox.world;
-    issueEvent(gw.sandbox, 'before');
-    const own = addTrigger(gw.sandbox, { id: 1, status: 'open' });
+    issueEvent(gw.sandbox, 'before', 3, 'before');
+    const own = addTrigger(gw.sandbox, { id: 1, status: 'open', start_time: at(-5_000) });
     triggers.send(triggerChanges);
     events.send(subscribe('subscription { eventChanges { event { catalogueEventId } } }'));
     await polling(gw.sandbox);
