@@ -85,7 +85,7 @@ const usualGraceMs = 10_000;
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock = realClock, shared } = options;
   if (shared) return startWith(shared.sandbox, options);
-  const sandbox = config.sandbox ? await startSandbox(clock) : null;
+  const sandbox = await sandboxOf(config, clock);
   try {
     const gateway = await startWith(sandbox, options);
     return sandbox ? withSandboxClosedLast(gateway, sandbox) : gateway;
@@ -95,10 +95,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-// What most gateways do not use, the sandbox and the client of Redis, is imported on demand: it takes 6 MiB.
-async function startSandbox(clock: Clock): Promise<Sandbox> {
-  const sandbox = await import('./sandbox/server.js');
-  return sandbox.startSandbox({ clock });
+// Sandbox and client of Redis are imported on demand: most gateways have neither, and they take 6 MiB.
+async function sandboxOf({ sandbox }: Config, clock: Clock): Promise<Sandbox | null> {
+  if (!sandbox) return null;
+  const { startSandbox } = await import('./sandbox/server.js');
+  return startSandbox({ clock });
 }
 
 async function storeOf({ redisUrl }: Config, clock: Clock, log: Log): Promise<Store> {

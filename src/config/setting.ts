@@ -13,7 +13,7 @@ export interface Setting<T> {
   readonly inLowerCaseToo: boolean;
 }
 
-/** The variables that give a setting. Of those that are set the last wins. */
+/** The variables that give a setting. The last one that is set wins. */
 export function variablesOf(
   name: string,
   {

@@ -5,7 +5,7 @@ import { clockFasterBy } from '../support/clock.js';
 import { getEventStream } from '../support/event-stream.js';
 import { startGateway } from '../support/gateway.js';
 import { openSocket } from '../support/raw-socket.js';
-import { addTrigger, issueEvent, polling, quick } from './live-gateway.js';
+import { addTrigger, earlierMs, issueEvent, polling, quick } from './live-gateway.js';
 
 const at = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
 const subscribe = (query: string) => ({ id: '1', type: 'subscribe', payload: { query } });
@@ -18,7 +18,7 @@ describe('eventChanges', () => {
   it('delivers an event when it is issued, with what the catalogue knows, and of each new solution', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
-    issueEvent(gw.sandbox, 'before', 3, 'before');
+    issueEvent(gw.sandbox, 'before', { agoMs: earlierMs });
     socket.send(subscribe(query));
     await polling(gw.sandbox, '/v1/events');
     const { catalogue, project } = gw.sandbox.world;
@@ -75,7 +75,7 @@ describe('eventChanges', () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     const list = gw.sandbox.world.project.events;
-    issueEvent(gw.sandbox, 'earlier', 3, 'before');
+    issueEvent(gw.sandbox, 'earlier', { agoMs: earlierMs });
     const [earlier] = list;
     const earlierOrigin = earlier?.origin ?? null;
     Object.assign(earlier ?? {}, { origin: null });
@@ -116,12 +116,12 @@ describe('eventChanges', () => {
       query.replace('eventChanges', `eventChanges(filter: ${filter}, after: ${after})`);
     socket.send(subscribe(filtered('null')));
     await polling(gw.sandbox, '/v1/events');
-    issueEvent(gw.sandbox, 'small', 2);
-    issueEvent(gw.sandbox, 'right', 3);
+    issueEvent(gw.sandbox, 'small', { magnitude: 2 });
+    issueEvent(gw.sandbox, 'right', { magnitude: 3 });
     const { eventChanges } = (await socket.next()).payload.data;
     expect(eventChanges.event.projectEventId).toBe('right');
     socket.socket.terminate();
-    issueEvent(gw.sandbox, 'next', 3);
+    issueEvent(gw.sandbox, 'next', { magnitude: 3 });
     await using again = await openSocket(gw, { init: {} });
     again.send(subscribe(filtered(JSON.stringify(eventChanges.cursor))));
     expect((await again.next()).payload.data.eventChanges.event.projectEventId).toBe('next');
@@ -175,8 +175,8 @@ describe('a record that a poll cannot read', () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     // Beside it, so that the page can be read in part.
-    addTrigger(gw.sandbox, { id: 76, start_time: at(-5_000) });
-    issueEvent(gw.sandbox, 'readable', 3, 'before');
+    addTrigger(gw.sandbox, { id: 76, start_time: at(-earlierMs) });
+    issueEvent(gw.sandbox, 'readable', { agoMs: earlierMs });
     socket.send({
       ...subscribe('subscription { triggerChanges { kind trigger { triggerId } } }'),
       id: 'trigger',

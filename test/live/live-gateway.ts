@@ -27,17 +27,16 @@ export async function polling(sandbox: Sandbox, path = '/v1/triggers'): Promise<
   }, 20_000);
 }
 
-/**
- * An event of the project that was issued just now, or before a subscription that is begun next: by clocks in milliseconds
- * that can be a few apart, one of the same moment is as well issued after it.
- */
+/** Long before: by clocks that can be some milliseconds apart, what is of the same moment may be earlier or later. */
+export const earlierMs = 5_000;
+
+/** An event of the project that was issued so long ago. */
 export function issueEvent(
   { world }: Pick<Sandbox, 'world'>,
   id: string,
-  magnitude = 3,
-  when: 'now' | 'before' = 'now',
+  { magnitude = 3, agoMs = 0 } = {},
 ): void {
-  const issuedMs = Date.now() - (when === 'now' ? 0 : 5_000);
+  const issuedMs = Date.now() - agoMs;
   const s = issuedMs / 1000;
   const origin = {
     id: `o-${id}`,

@@ -5,7 +5,7 @@ import { emptyWorld } from '../../src/sandbox/world.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { openSocket, type RawSocket } from '../support/raw-socket.js';
 import { noRedis, startRedis } from '../support/redis.js';
-import { addTrigger, issueEvent, polling, quick } from './live-gateway.js';
+import { addTrigger, earlierMs, issueEvent, polling, quick } from './live-gateway.js';
 
 const start = (env: object = {}, world = emptyWorld()) =>
   startGateway({ env: { ...quick, ...env }, sandbox: { world, rateLimits: false }, isAlone: true });
@@ -140,7 +140,7 @@ describe('what eventChanges has delivered', () => {
   it('is in every list and look-up that is asked for afterwards, lists at no request', async () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
-    issueEvent(gw.sandbox, 'before', 3, 'before');
+    issueEvent(gw.sandbox, 'before', { agoMs: earlierMs });
     socket.send(subscribe('subscription { eventChanges { kind event { projectEventId magnitude place } } }'));
     await polling(gw.sandbox, '/v1/events');
     const events = '{ events(first: 20) { nodes { projectEventId magnitude place } } }';
@@ -177,7 +177,7 @@ describe('what eventChanges has delivered', () => {
     await using gw = await start();
     await using socket = await openSocket(gw, { init: {} });
     const fields = 'id projectEventId catalogueEventId magnitude place';
-    issueEvent(gw.sandbox, 'before', 3, 'before');
+    issueEvent(gw.sandbox, 'before', { agoMs: earlierMs });
     socket.send(subscribe(`subscription { eventChanges { kind event { ${fields} } } }`));
     await polling(gw.sandbox, '/v1/events');
     const [project, both] = ['e1', 'e2'];
@@ -187,7 +187,7 @@ describe('what eventChanges has delivered', () => {
         gw.sandbox.world.catalogue.events.push(
           aCatalogueEvent({ id, origin_time: at(-20_000), latitude: 34, longitude: -118, magnitude: 3 }),
         );
-      issueEvent(gw.sandbox, id as string, id === both ? 3 : 5);
+      issueEvent(gw.sandbox, id as string, { magnitude: id === both ? 3 : 5 });
       received.push((await socket.next()).payload.data.eventChanges.event);
     }
     const headers = { 'retry-after': '600' };
@@ -236,8 +236,8 @@ describe('where the server that answers next is behind the one that answered the
     await using triggers = await openSocket(gw, { init: {} });
     await using events = await openSocket(gw, { init: {} });
     const { project, catalogue } = gw.sandbox.world;
-    issueEvent(gw.sandbox, 'before', 3, 'before');
-    const own = addTrigger(gw.sandbox, { id: 1, status: 'open', start_time: at(-5_000) });
+    issueEvent(gw.sandbox, 'before', { agoMs: earlierMs });
+    const own = addTrigger(gw.sandbox, { id: 1, status: 'open', start_time: at(-earlierMs) });
     triggers.send(triggerChanges);
     events.send(subscribe('subscription { eventChanges { event { catalogueEventId } } }'));
     await polling(gw.sandbox);
@@ -281,7 +281,7 @@ describe('where the server that answers next is behind the one that answered the
     await using socket = await openSocket(gw, { init: {} });
     socket.send(subscribe('subscription { eventChanges { event { magnitude } } }'));
     await polling(gw.sandbox, '/v1/events');
-    issueEvent(gw.sandbox, 'e1', 3);
+    issueEvent(gw.sandbox, 'e1', { magnitude: 3 });
     await socket.next();
     Object.assign(gw.sandbox.world.project.events[0] ?? {}, { issued_at: at(0), magnitude: 4 });
     const { events } = await gw.query('{ events(first: 20) { nodes { magnitude } } }', {}, afresh);

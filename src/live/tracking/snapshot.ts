@@ -165,7 +165,7 @@ export class Snapshot<Rec, Kind extends string> {
     this.#ordered = [];
   }
 
-  // Nearly always the newest: only a record that arrives late is inserted in between. Those of one time are ordered by
+  // Nearly always the newest: only a record that arrives late is inserted in between. Records of one time are ordered by
   // their numbers, so that a cursor can tell which of them were delivered.
   #insert(known: Known<Rec, Kind>): void {
     const isBefore = (other: Known<Rec, Kind> | undefined) =>

@@ -143,7 +143,7 @@ function originOfReferer(headers: IncomingHttpHeaders): string | undefined {
   return parseUrl(referer)?.origin;
 }
 
-// No public DNS gives out names without a dot: those are of the machine or its network, such as services of a compose file.
+// No public DNS gives out names without a dot: they are of the machine or its network, such as services of a compose file.
 function canBeRebound(host: string): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   return name.includes('.') && !name.endsWith('.localhost') && isIP(name) === 0;

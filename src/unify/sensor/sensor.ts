@@ -201,7 +201,7 @@ export class Sensor {
   }
 
   /**
-   * Waits one microtask so that sibling fields have started their reads. Those reads count towards the age; this field
+   * Waits one microtask so that sibling fields have started their reads. These count towards the age; this field
    * starts none itself.
    */
   async #oldestAsked(): Promise<Instant> {

@@ -74,8 +74,8 @@ function chosen(accept: string): MediaType | null {
 }
 
 /**
- * The media ranges of an Accept header without their parameters, by weight (RFC 9110 12.4.2), the first ones first. Those
- * of weight 0, and those in a charset other than UTF-8, are left out.
+ * The media ranges of an Accept header without their parameters, by weight (RFC 9110 12.4.2), the first ones first. Ranges
+ * of weight 0 or in a charset other than UTF-8 are left out.
  */
 export function rangesOf(accept: string): readonly string[] {
   return weighted(accept).map(({ type }) => type);

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 const mostWaiting = 16;
 
 /**
- * Ends responses together: those to the requests that one iteration of the event loop has received. A client that sleeps is
+ * Ends the responses to all requests that one iteration of the event loop has received together. A client that sleeps is
  * woken by the first of them and takes the others as they come; to wake it for each takes the kernel as long as all the
  * rest of a cached answer.
  */

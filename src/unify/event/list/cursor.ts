@@ -28,7 +28,7 @@ export interface EventPosition extends EventSortKey {
   readonly pushdownName: string;
   /**
    * True where a scan in the opposite order made the position. Without a key it then lies behind all events of that
-   * origin time, and it has neither marks nor a resume state: those are of the other scan.
+   * origin time, and it has neither marks nor a resume state, which are of the other scan.
    */
   readonly isOpposite: boolean;
 }

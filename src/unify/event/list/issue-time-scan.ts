@@ -20,7 +20,7 @@ export interface IssueTimeScanOptions {
   readonly minMagnitude?: number | undefined;
 }
 
-/** A record with its times: a page deep in the list looks at those of all records before it. */
+/** A record with its times, since a page deep in the list compares the times of all records before it. */
 export interface TimedRecord extends Read<WireEvent> {
   /** Issue time of its latest solution; null when it has none. */
   readonly issuedMs: UnixMs | null;

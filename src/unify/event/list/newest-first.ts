@@ -56,12 +56,9 @@ export class NewestFirst extends ProjectScan {
     const base = { horizonMs, readOnMs, lagMs: null, isAssumed: this.isAssumed };
     const ways = pins.flatMap((pinMs, index) => {
       const stragglers = ahead.filter(([issued]) => issued > pinMs);
-      const isPossible =
-        stragglers.length <= mostStragglers && stragglers.every(([issued]) => Number.isFinite(issued));
+      const isPossible = stragglers.length <= mostStragglers && Number.isFinite(pinMs);
       // Each straggler costs a request, and so does each page after the pin.
-      return isPossible && Number.isFinite(pinMs)
-        ? [{ pinMs, stragglers, requests: index + stragglers.length }]
-        : [];
+      return isPossible ? [{ pinMs, stragglers, requests: index + stragglers.length }] : [];
     });
     const [best] = ways.sort((a, b) => a.requests - b.requests);
     if (!best || best.requests > pins.length) return { ...base, pinMs: null, stragglers: [] };

@@ -52,10 +52,7 @@ export class OldestFirst extends ProjectScan {
     const { horizonMs, readOnMs } = this.reader;
     if (horizonMs === longAgo) return null;
     const needMs = plus(originMs, -this.options.pushdown.reach.lookAheadMs);
-    const ahead = this.reader
-      .known((origin) => origin >= needMs)
-      .filter(([issued]) => Number.isFinite(issued))
-      .sort((a, b) => lagOf(b) - lagOf(a));
+    const ahead = this.reader.known((origin) => origin >= needMs).sort((a, b) => lagOf(b) - lagOf(a));
     const lagMs = this.#lagMs ?? Math.max(shortestLagMs, lagOf(ahead[mostStragglers]));
     const unread = this.reader.stragglers.filter(([, origin]) => origin >= needMs);
     const stragglers = [...unread, ...ahead.filter((event) => lagOf(event) > lagMs)];

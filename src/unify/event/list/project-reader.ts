@@ -65,7 +65,7 @@ export interface ProjectReaderOptions {
 export class ProjectReader {
   /** The records that the page needs, by id. */
   readonly needed = new Map<string, TimedRecord>();
-  /** Those of the cursor that have not been read yet. */
+  /** The stragglers in the cursor that have not been read yet. */
   stragglers: readonly Straggler[];
   /** Names of the elements that could not be read. */
   readonly unreadable = new Set<string>();
@@ -164,10 +164,7 @@ export class ProjectReader {
     return true;
   }
 
-  /**
-   * Times of the solutions read that were issued before the scan began, of those earthquakes that began at a time for which
-   * `isAhead` holds.
-   */
+  /** Times of the solutions read that were issued before the scan began; `isAhead` selects by origin time. */
   known(isAhead: (originMs: UnixMs) => boolean): Straggler[] {
     const known: Straggler[] = [];
     for (const record of this.#records.values()) {

@@ -33,7 +33,7 @@ export abstract class ProjectScan implements Scan {
   /** Resume state for the cursor of an event that began at `originMs`. */
   abstract resumeAt(originMs: UnixMs): ProjectResume | null;
 
-  /** Those that the page needs. */
+  /** The records that the page needs. */
   get records(): ReadonlyMap<string, TimedRecord> {
     return this.reader.needed;
   }

@@ -18,7 +18,7 @@ export class UnreportedResponses {
     this.#unreported.push({ number, atMs: this.#clock.now() });
   }
 
-  /** Takes the responses to report. Those too old to matter are dropped. */
+  /** Takes the responses to report. Responses too old to matter are dropped. */
   take(): readonly Response[] {
     const now = this.#clock.now();
     const taken = this.#unreported.filter(({ atMs }) => atMs > now - minuteMs);
